@@ -1,0 +1,45 @@
+# Every target makes its environment by itself; a fresh machine needs Python 3.11 and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint types format docs bench table1 clean
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
+	$(BIN)/python -m maylink.demo
+
+test: $(STAMP)  ## all tests and the examples in the docstrings
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs  ## builds docs/_build/html/index.html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(STAMP)  ## prints the tables of benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/run.py
+
+table1: $(STAMP)  ## Table 1 of the paper, 20 trials a cell, beside the printed figures
+	$(BIN)/python -m maylink.experiments.table1
+
+clean:
+	rm -rf $(VENV) docs/_build docs/api demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,34 @@
+"""maylink clusters data with noisy hints about pairs, and never believes a hint blindly.
+
+Examples
+--------
+>>> import maylink as ml
+>>> data = ml.datasets.load("iris")
+>>> links = ml.sample_links(data.y, rate=0.03, accuracy=0.9, rng=0)
+>>> model = ml.RDPMeans(random_state=0).fit(data.X, links=links)
+>>> model.n_clusters_
+3
+"""
+
+from maylink import datasets, families, metrics
+from maylink.datasets.sampling import sample_links
+from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans
+from maylink.joint import log_joint
+from maylink.links import Links
+from maylink.warmup import warmup
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DPMeans",
+    "Links",
+    "RDPMeans",
+    "SpectralRDPMeans",
+    "__version__",
+    "datasets",
+    "families",
+    "log_joint",
+    "metrics",
+    "sample_links",
+    "warmup",
+]

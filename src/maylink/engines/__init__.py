@@ -1,0 +1,1 @@
+"""Engines: where the sweeps of a solver run."""

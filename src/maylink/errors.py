@@ -1,0 +1,22 @@
+"""The errors that maylink raises: all are ``ValueError``, so one ``except`` catches them.
+
+Each message names the argument, the first offending position and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class MaylinkError(ValueError):
+    """Base class of every error that maylink raises by itself."""
+
+
+class LinksError(MaylinkError):
+    """Links that cannot be: an index out of range, a point linked to itself, a bad weight."""
+
+
+class DomainError(MaylinkError):
+    """Data outside the domain of the family, for example a negative count."""
+
+
+class DatasetError(MaylinkError):
+    """A data set that is unknown, missing or unreachable."""

@@ -1,0 +1,7 @@
+"""Estimators: the scikit-learn faces of the solvers."""
+
+from maylink.estimators.dpmeans import DPMeans
+from maylink.estimators.rdpmeans import RDPMeans
+from maylink.estimators.spectral import SpectralRDPMeans
+
+__all__ = ["DPMeans", "RDPMeans", "SpectralRDPMeans"]

@@ -1,0 +1,116 @@
+"""DPMeans: RDP-means without links, a K-means that opens clusters by itself."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.estimators.base import CenterClusterer
+from maylink.estimators.rdpmeans import RDPMeans
+from maylink.families import Family
+
+
+class DPMeans(CenterClusterer):
+    """DP-means: K-means over any Bregman divergence that opens clusters by itself.
+
+    The same algorithm as :class:`RDPMeans` on data without links.
+
+    Parameters
+    ----------
+    family : str or Family, default "gaussian"
+        What the data are; see :class:`RDPMeans`.
+    cluster_penalty : float or "auto", default "auto"
+        λ, what opening a cluster costs; see :class:`RDPMeans`.
+    n_clusters_hint : int, optional
+        About how many clusters there are.
+    init : array, optional
+        Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
+    order : {"random", "index"}, default "random"
+        Order in which points are visited.
+    n_init : int, default 4
+        Runs in different random orders, of which the one with the least objective is kept.
+    max_sweeps : int, default 300
+        Sweeps after which to stop in any case.
+    n_jobs : int, optional
+        Threads; all processors by default. It does not change the result.
+    random_state : int, RandomState or Generator, optional
+        Seed of the random orders.
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, cluster_penalty_, penalty_path_, objective_, trace_, \
+n_iter_, status_, family_
+        As those of :class:`RDPMeans`.
+
+    References
+    ----------
+    Kulis, Jordan: Revisiting K-means: New Algorithms via Bayesian Nonparametrics, 2012.
+    Jiang, Kulis, Jordan: Small-Variance Asymptotics for Exponential Family Dirichlet Process
+    Mixture Models, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import DPMeans
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0], [9.2]])
+    >>> DPMeans(cluster_penalty=2.0, random_state=0).fit(X).labels_
+    array([0, 0, 1, 1, 2, 2])
+    """
+
+    def __init__(
+        self,
+        family: Family | str = "gaussian",
+        *,
+        cluster_penalty: float | str = "auto",
+        n_clusters_hint: int | None = None,
+        init: Any = None,
+        order: str = "random",
+        n_init: int = 4,
+        max_sweeps: int = 300,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.family = family
+        self.cluster_penalty = cluster_penalty
+        self.n_clusters_hint = n_clusters_hint
+        self.init = init
+        self.order = order
+        self.n_init = n_init
+        self.max_sweeps = max_sweeps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The data.
+        y : ignored
+            For scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        model = RDPMeans(**self.get_params(deep=False)).fit(X)
+        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        del fitted["link_weight_"]
+        return self._keep(X, **fitted)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the nearest cluster of each new point.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            New points.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return self._nearest(X)

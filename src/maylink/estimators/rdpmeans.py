@@ -1,0 +1,274 @@
+"""RDPMeans: the fast deterministic estimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.engines.cpu import CpuEngine
+from maylink.errors import LinksError, MaylinkError
+from maylink.estimators.base import CenterClusterer, as_generator, check_choice, check_number
+from maylink.families import Family
+from maylink.links import Links
+from maylink.problem import Problem, as_data, as_links
+from maylink.result import Status
+from maylink.solvers import penalty, rdpmeans
+
+
+class RDPMeans(CenterClusterer):
+    """Relational DP-means: clusters data with noisy links, without being told how many clusters.
+
+    Each point in turn goes to the cluster with the least
+    ``divergence − ξ_may · friends + ξ_not · strangers``, or opens a new cluster when that is the
+    cluster penalty λ or more; then centres move to the means, and the link weights ξ grow.
+
+    Parameters
+    ----------
+    family : str or Family, default "gaussian"
+        What the data are: "gaussian" (squared distance), "diagonal-gaussian" (standardised),
+        "full-gaussian" (Mahalanobis), "multinomial", "poisson", "bernoulli", "gamma",
+        "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`.
+    cluster_penalty : float or "auto", default "auto"
+        λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
+        ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and keeps
+        the one whose partition has the highest exact probability (see
+        :mod:`maylink.solvers.penalty`).
+    n_clusters_hint : int, optional
+        About how many clusters there are; λ is then the divergence of the furthest point in this
+        round of furthest-first. The number found may differ.
+    link_weight : float, (float, float) or None, default None
+        ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, which makes the result
+        independent of the unit of the data; the paper's own value is 0.001.
+    link_weight_rate : float, default 2
+        Factor by which the link weights grow after each sweep; 1 keeps them fixed.
+    init : array, optional
+        Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
+    order : {"random", "index"}, default "random"
+        Order in which points are visited: one random order for each run, or that of the rows.
+    n_init : int, default 4
+        Runs in different random orders, of which the one with the least objective is kept.
+    patience : int, default 20
+        Sweeps without a change after which to stop while the link weights still grow.
+    max_sweeps : int, default 300
+        Sweeps after which to stop in any case.
+    n_jobs : int, optional
+        Threads; all processors by default. It does not change the result.
+    random_state : int, RandomState or Generator, optional
+        Seed of the random orders.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of each point, numbered by first appearance.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_centers_ : array of shape (n_clusters_, d)
+        Centres in the units of X (proportions for "multinomial").
+    cluster_penalty_ : float
+        λ in use.
+    penalty_path_ : list of Rung
+        What "auto" tried: hint, penalty, clusters found and log joint probability of each.
+    link_weight_ : (float, float)
+        (ξ_may, ξ_not) of the last sweep.
+    objective_ : float
+        The objective at those link weights, each pair counted once.
+    trace_ : DataFrame
+        What each sweep did.
+    n_iter_ : int
+        Number of sweeps.
+    status_ : Status
+        Why it stopped.
+    family_ : Family
+        The family with what it took from the data.
+
+    References
+    ----------
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information: From a Probabilistic Model to
+    a Deterministic Algorithm, 2015, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import Links, RDPMeans
+    >>> X = np.array([[0.0], [0.2], [1.0], [1.2], [9.0], [9.2]])
+    >>> RDPMeans(random_state=0).fit(X).labels_
+    array([0, 0, 0, 0, 1, 1])
+    >>> links = Links.from_pairs(may=[(0, 1), (2, 3)], may_not=[(0, 2), (1, 3)], n=6)
+    >>> RDPMeans(random_state=0).fit(X, links=links).labels_
+    array([0, 0, 1, 1, 2, 2])
+    """
+
+    def __init__(
+        self,
+        family: Family | str = "gaussian",
+        *,
+        cluster_penalty: float | str = "auto",
+        n_clusters_hint: int | None = None,
+        link_weight: float | tuple[float, float] | None = None,
+        link_weight_rate: float = 2.0,
+        init: Any = None,
+        order: str = "random",
+        n_init: int = 4,
+        patience: int = 20,
+        max_sweeps: int = 300,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.family = family
+        self.cluster_penalty = cluster_penalty
+        self.n_clusters_hint = n_clusters_hint
+        self.link_weight = link_weight
+        self.link_weight_rate = link_weight_rate
+        self.init = init
+        self.order = order
+        self.n_init = n_init
+        self.patience = patience
+        self.max_sweeps = max_sweeps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The data.
+        y : ignored
+            For scikit-learn.
+        links : Links, pair of lists, n × n matrix, DataFrame or None
+            Links between the rows; without any this is DP-means. A pair is (may, may_not), a
+            matrix holds +1, −1 and 0, a frame has columns i, j, kind[, weight, source].
+
+        Returns
+        -------
+        self
+        """
+        settings, relative = self._settings()
+        data = as_data(X, self)
+        problem = Problem.build(data, links, self.family)
+        engine = CpuEngine(problem.X, problem.family, self.n_jobs)
+        rng = as_generator(self.random_state)
+        value, path = self._penalty(problem, engine, settings, relative, rng)
+        settings = penalty.with_penalty(settings, value, relative)
+        start = self._start(problem)
+        random = self.order == "random"
+        orders = [
+            rng.permutation(problem.n) if random else np.arange(problem.n)
+            for _ in range(self.n_init if random else 1)
+        ]
+        starts = [rdpmeans.init(problem, engine, settings, order, start) for order in orders]
+        result = rdpmeans.solve(problem, engine, settings, starts)
+        if result.status is not Status.CONVERGED:
+            rdpmeans.warn_unsettled(result)
+        last = result.trace.sweeps[-1]
+        return self._keep(
+            X,
+            family_=problem.family,
+            result_=result,
+            labels_=result.labels,
+            n_clusters_=result.n_clusters,
+            cluster_centers_=problem.family.units(result.centers),
+            cluster_penalty_=value,
+            penalty_path_=path,
+            link_weight_=(last.xi_may, last.xi_not),
+            objective_=result.objective,
+            n_iter_=len(result.trace),
+            status_=result.status,
+        )
+
+    def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
+        """Return the cluster of each new point; no cluster opens and no centre moves.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            New points.
+        links : Links, pair of lists, matrix, DataFrame or None
+            Links among the m new points, or, when made for n + m points, also between them and the
+            n points of the fit, which then come first. They weigh what links weighed in the last
+            sweep.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        engine = self._engine(X)
+        if links is None:
+            return engine.assign(np.arange(engine.n), self.result_.centers)[0]
+        known = self.labels_
+        joined = _over_both(links, known.size, engine.n)
+        return rdpmeans.place(engine, self.result_.centers, known, joined, self.link_weight_)
+
+    # ------------------------------------------------------------------ parameters
+
+    def _settings(self) -> tuple[rdpmeans.Settings, bool]:
+        """Check the parameters; return the settings and whether link weights are relative to λ."""
+        check_choice("order", self.order, ("random", "index"))
+        check_number("link_weight_rate", self.link_weight_rate, 1.0)
+        for name in ("n_init", "patience", "max_sweeps"):
+            check_number(name, getattr(self, name), 1)
+        relative = self.link_weight is None
+        weights = 0.001 if self.link_weight is None else self.link_weight
+        pair = weights if isinstance(weights, (tuple, list)) else (weights, weights)
+        if len(pair) != 2:
+            raise MaylinkError(f"link_weight: {weights!r} is not a number or (xi_may, xi_not)")
+        for weight in pair:
+            check_number("link_weight", weight, 0.0)
+        settings = rdpmeans.Settings(
+            penalty=np.nan,
+            xi_may=float(pair[0]),
+            xi_not=float(pair[1]),
+            rate=float(self.link_weight_rate),
+            patience=int(self.patience),
+            max_sweeps=int(self.max_sweeps),
+        )
+        return settings, relative
+
+    def _penalty(
+        self,
+        problem: Problem,
+        engine: CpuEngine,
+        settings: rdpmeans.Settings,
+        relative: bool,
+        rng: np.random.Generator,
+    ) -> tuple[float, list[penalty.Rung]]:
+        if self.cluster_penalty != "auto":
+            check_number("cluster_penalty", self.cluster_penalty, 0.0, above=True)
+            return float(self.cluster_penalty), []
+        if self.n_clusters_hint is not None:
+            check_number("n_clusters_hint", self.n_clusters_hint, 1)
+            return penalty.from_hint(engine, int(self.n_clusters_hint)), []
+        return penalty.from_data(problem, settings, relative, rng, self.n_jobs)
+
+    def _start(self, problem: Problem) -> NDArray[Any] | None:
+        if self.init is None:
+            return None
+        start = np.asarray(self.init)
+        if start.shape == (problem.n,):
+            return start
+        if start.ndim == 2 and start.shape[0] > 0 and start.shape[1] == problem.X.shape[1]:
+            return problem.family.coordinates(as_data(start))
+        raise MaylinkError(
+            f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
+            f"centres, (k, {problem.X.shape[1]})"
+        )
+
+
+def _over_both(links: Any, n_known: int, n_new: int) -> Links:
+    """Links over known and new points, from links over both or over the new ones alone."""
+    both = n_known + n_new
+    if isinstance(links, Links) and links.n not in (n_new, both):
+        raise LinksError(
+            f"links: made for {links.n} points; give links of the {n_new} new points, or of "
+            f"{both}: the {n_known} points of the fit first, then the new ones"
+        )
+    shape = getattr(links, "shape", (0,))
+    if isinstance(links, Links) or (len(shape) == 2 and not hasattr(links, "columns")):
+        among_new = shape[0] == n_new
+    else:
+        among_new = False
+    checked = as_links(links, n_new if among_new else both)
+    return checked.moved(n_known, both) if among_new else checked

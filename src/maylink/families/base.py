@@ -1,0 +1,255 @@
+"""What a family is: an exponential family, its Bregman divergence and its conjugate prior.
+
+Three parts, and every family file has them in this order:
+
+* **Domain.** Which values the data may take.
+* **Divergence**, what RDP-means needs. Points are mapped to rows t (``points``), a cluster's centre
+  is the mean of its rows (``centroid`` may bend it back into the domain), and::
+
+      D(x, m) = φ(t) − φ(m) − ⟨t − m, ∇φ(m)⟩ = φ(t) + c − ⟨t, θ⟩,   θ = ∇φ(m),  c = ⟨m, θ⟩ − φ(m)
+
+  so that scores of all points against all centres are one matrix product.
+* **Likelihood and prior**, what TVClust needs::
+
+      log p(x | θ) = log h(x) + ⟨T(x), θ⟩ − A(θ)
+
+  and a conjugate prior with a known normaliser Z, so that a cluster's data integrate to
+  ``log Z(posterior) − log Z(prior) + Σ log h(x)``.
+
+A prior is a named tuple of arrays. All arrays may carry a leading axis of length K, one entry for
+each of K clusters, so that posteriors of all clusters are computed at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import digamma
+
+from maylink.errors import DomainError
+
+Array = NDArray[np.float64]
+Matrix = Any  # a dense array of float32 or float64, or a SciPy CSR matrix of them
+
+
+class Statistics(NamedTuple):
+    """Sufficient statistics of K clusters."""
+
+    size: Array  # points in each cluster, shape (K,)
+    total: Array  # sum of T(x), shape (K, s)
+    log_base: Array  # sum of log h(x), shape (K,)
+
+
+class Family(ABC):
+    """An exponential family with its Bregman divergence and its conjugate prior."""
+
+    name: ClassVar[str]
+    """The word by which estimators know the family."""
+
+    needs: ClassVar[str]
+    """The domain in words, for error messages."""
+
+    accepts_sparse: ClassVar[bool] = True
+    """Whether sparse data can stay sparse."""
+
+    root: ClassVar[bool] = False
+    """Whether RDP-means compares √D in place of D; no family of the library does."""
+
+    # ------------------------------------------------------------------ domain
+
+    def check(self, X: Matrix) -> None:
+        """Raise :class:`~maylink.errors.DomainError` about the first value outside the domain."""
+        values = X.data if sparse.issparse(X) else X
+        allowed = self.allows(values)
+        if not np.all(allowed):
+            row, column, value = _first_cell(X, ~allowed)
+            raise DomainError(
+                f"X[{row}, {column}] = {value:g}: the {self.name!r} family needs {self.needs}"
+            )
+        if sparse.issparse(X) and X.nnz < X.shape[0] * X.shape[1] and not self.allows(np.zeros(1)):
+            raise DomainError(
+                f"X is sparse and so holds zeros: the {self.name!r} family needs {self.needs}"
+            )
+
+    def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say for each value whether it lies in the domain."""
+        return np.ones(np.shape(values), bool)
+
+    def adapt(self, X: Matrix) -> Family:
+        """Return this family with the constants that it takes from the data, checked against X."""
+        self.check(X)
+        return self
+
+    # ------------------------------------------------------------------ divergence
+
+    @abstractmethod
+    def points(self, X: Matrix) -> Matrix:
+        """Map data to the rows t that RDP-means averages, shape (n, s)."""
+
+    @abstractmethod
+    def potential(self, T: Matrix) -> Array:
+        """Return φ(t) for each row, shape (n,)."""
+
+    @abstractmethod
+    def gradient(self, centers: Array) -> Array:
+        """Return ∇φ at each centre, shape (K, s)."""
+
+    def centroid(self, mean: Array) -> Array:
+        """Bend the mean of rows into the best centre; the mean itself for Bregman divergences."""
+        return mean
+
+    def units(self, centers: Array) -> Array:
+        """Express centres in the units of X, shape (K, d)."""
+        return centers
+
+    def coordinates(self, centers: Array) -> Array:
+        """Map centres in the units of X to rows like ``points``; undoes :meth:`units`."""
+        return self.centroid(centers)
+
+    def tangent(self, centers: Array) -> tuple[Array, Array]:
+        """Return θ (K, s) and c (K,) of the affine form D = φ(t) + c − ⟨t, θ⟩."""
+        theta = self.gradient(centers)
+        return theta, np.einsum("ks,ks->k", centers, theta) - self.potential(centers)
+
+    def divergence(self, X: Matrix, centers: Array) -> Array:
+        """Return D(x, m) of all points against all centres (rows like ``points``), shape (n, K)."""
+        T = self.points(X)
+        theta, c = self.tangent(centers)
+        value = np.maximum(self.potential(T)[:, None] + c - T @ theta.T, 0.0)
+        return np.asarray(np.sqrt(value) if self.root else value)
+
+    # ------------------------------------------------------------------ likelihood
+
+    @abstractmethod
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return T(x) for each point, shape (n, s)."""
+
+    def n_statistics(self, n_features: int) -> int:
+        """Return the length s of T(x); d unless a family says otherwise."""
+        return n_features
+
+    @abstractmethod
+    def log_base(self, X: Matrix) -> Array:
+        """Return log h(x) for each point, shape (n,)."""
+
+    @abstractmethod
+    def log_partition(self, theta: Array) -> Array:
+        """Return A(θ) for each parameter, shape (K,)."""
+
+    @abstractmethod
+    def mean(self, theta: Array) -> Array:
+        """Return the expectation of T(x) under each parameter, shape (K, s)."""
+
+    @abstractmethod
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw ``size`` points from one parameter θ of shape (s,), shape (size, d)."""
+
+    def log_likelihood(self, X: Matrix, theta: Array) -> Array:
+        """Return log p(x | θ) of all points under all parameters, shape (n, K)."""
+        score = self.statistics(X) @ theta.T - self.log_partition(theta)
+        return np.asarray(score + self.log_base(X)[:, None])
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    @abstractmethod
+    def default_prior(self, X: Matrix) -> Any:
+        """Return a weak prior placed by the data as a whole, never by labels."""
+
+    @abstractmethod
+    def unit_prior(self, n_features: int) -> Any:
+        """Return a weak prior for data of unit scale; what simulations draw clusters from."""
+
+    @abstractmethod
+    def posterior(self, prior: Any, statistics: Statistics) -> Any:
+        """Return the prior updated by the statistics of K clusters."""
+
+    @abstractmethod
+    def log_normalizer(self, prior: Any) -> Array:
+        """Return log Z of each prior, shape (K,) or ()."""
+
+    @abstractmethod
+    def sample_parameters(self, prior: Any, rng: np.random.Generator) -> Array:
+        """Draw one parameter θ from a prior without a leading axis, shape (s,)."""
+
+    def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
+        """Sum the statistics of the points of each cluster."""
+        member = membership(labels, n_clusters)
+        total = member @ self.statistics(X)
+        return Statistics(
+            size=np.bincount(labels, minlength=n_clusters).astype(np.float64),
+            total=total.toarray() if sparse.issparse(total) else np.asarray(total),
+            log_base=member @ self.log_base(X),
+        )
+
+    def log_marginal(self, statistics: Statistics, prior: Any) -> Array:
+        """Return the log probability of each cluster's data, parameters integrated out, (K,)."""
+        updated = self.posterior(prior, statistics)
+        gain = self.log_normalizer(updated) - self.log_normalizer(prior)
+        return np.asarray(gain + statistics.log_base)
+
+    def log_predictive(self, X: Matrix, prior: Any) -> Array:
+        """Return log p(x) with the parameter integrated out over one prior or posterior, (n,)."""
+        T = self.statistics(X)
+        single = Statistics(
+            size=np.ones(X.shape[0]),
+            total=T.toarray() if sparse.issparse(T) else T,
+            log_base=self.log_base(X),
+        )
+        return self.log_marginal(single, prior)
+
+
+# ---------------------------------------------------------------------- helpers for the families
+
+
+def membership(labels: NDArray[Any], n_clusters: int) -> sparse.csr_array:
+    """Return the K × n matrix whose entry (k, i) is 1 when point i is in cluster k."""
+    n = labels.size
+    columns = sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(n_clusters, n))
+    return columns.tocsr()
+
+
+def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
+    """Return Σ_j f(x_ij) for each row; of a sparse matrix the zeros count f(0) each."""
+    if not sparse.issparse(matrix):
+        return np.asarray(function(np.asarray(matrix, np.float64)).sum(axis=1))
+    at_zero = float(function(np.zeros(1))[0])
+    stored = matrix.copy()
+    stored.data = function(np.asarray(matrix.data, np.float64)) - at_zero
+    return np.asarray(np.asarray(stored.sum(axis=1)).ravel() + matrix.shape[1] * at_zero)
+
+
+def column_means(X: Matrix) -> Array:
+    """Return the mean of each column in double precision."""
+    if sparse.issparse(X):
+        return np.asarray(np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0])
+    return np.asarray(X.mean(axis=0, dtype=np.float64))
+
+
+def column_variances(X: Matrix) -> Array:
+    """Return the variance of each column in double precision."""
+    mean = column_means(X)
+    if not sparse.issparse(X):
+        return np.asarray(X.var(axis=0, dtype=np.float64))
+    squared = X.copy()
+    squared.data = np.square(squared.data, dtype=np.float64)
+    return np.maximum(column_means(squared) - mean**2, 0.0)
+
+
+def expected_clusters(n: int) -> float:
+    """Return how many clusters a Chinese restaurant process with α = 1 makes of n points."""
+    return float(digamma(n + 1) + np.euler_gamma)
+
+
+def _first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
+    """Row, column and value of the first bad entry; ``bad`` is laid out like the stored values."""
+    if sparse.issparse(X):
+        at = int(np.argmax(bad))
+        row = int(np.searchsorted(X.indptr, at, side="right") - 1)
+        return row, int(X.indices[at]), float(X.data[at])
+    row, column = (int(v) for v in np.argwhere(bad)[0])
+    return row, column, float(X[row, column])

@@ -1,0 +1,132 @@
+"""Binary features, independent: logistic loss.
+
+Divergence: with y = (x + s)/(1 + 2s) for a smoothing s, φ(x) = Σ_j y log y + (1 − y) log(1 − y),
+so that D(x, m) sums over features the Kullback–Leibler divergence between coins y(x) and y(m).
+
+Likelihood: x_j ~ Bernoulli(π_j), θ_j = log(π_j/(1 − π_j)). Prior: π_j ~ Beta(a_j, b_j).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, expit, logit, xlogy
+
+from maylink.errors import DomainError
+from maylink.families.base import Array, Family, Matrix, Statistics, column_means, row_sums
+
+
+class Betas(NamedTuple):
+    """Independent Beta priors, one for each feature."""
+
+    a: Array
+    b: Array
+
+
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """Clusters of binary vectors with a probability for each feature.
+
+    Parameters
+    ----------
+    smoothing : float, default 0.3
+        Added to ones and to zeros in the divergence, so that one surprising bit is not infinitely
+        surprising.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import Bernoulli
+    >>> Bernoulli().divergence(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.5, 0.5]])).round(4)
+    array([[0.    , 0.4212]])
+    """
+
+    name: ClassVar[str] = "bernoulli"
+    needs: ClassVar[str] = "zeros and ones"
+
+    smoothing: float = 0.3
+
+    def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Only 0 and 1."""
+        return np.asarray((values == 0) | (values == 1))
+
+    def check(self, X: Matrix) -> None:
+        """Refuse values other than 0 and 1."""
+        if self.smoothing < 0:
+            raise DomainError(f"smoothing: {self.smoothing} is negative")
+        super().check(X)
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return the bits."""
+        return X
+
+    def potential(self, T: Matrix) -> Array:
+        """Return the sum of y log y + (1 − y) log(1 − y)."""
+
+        def negative_entropy(x: Array) -> Array:
+            y = self._smooth(x)
+            return np.asarray(xlogy(y, y) + xlogy(1.0 - y, 1.0 - y))
+
+        return row_sums(T, negative_entropy)
+
+    def gradient(self, centers: Array) -> Array:
+        """Return log(y/(1 − y)) by the chain rule."""
+        tiny = np.finfo(np.float64).eps
+        share = np.clip(self._smooth(centers), tiny, 1.0 - tiny)
+        return np.asarray(logit(share) / (1.0 + 2.0 * self.smoothing))
+
+    def _smooth(self, x: Array) -> Array:
+        return (x + self.smoothing) / (1.0 + 2.0 * self.smoothing)
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return the bits."""
+        return X
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return 0."""
+        return np.zeros(X.shape[0])
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return Σ_j log(1 + exp θ_j)."""
+        return np.asarray(np.logaddexp(0.0, theta).sum(axis=1))
+
+    def mean(self, theta: Array) -> Array:
+        """Return the probabilities."""
+        return np.asarray(expit(theta))
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw bits."""
+        return np.asarray((rng.random((size, theta.size)) < expit(theta)).astype(np.float64))
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> Betas:
+        """Jeffreys' mass of 1, shared between 1 and 0 as in all data."""
+        n = X.shape[0]
+        share = (n * column_means(X) + 0.5) / (n + 1.0)
+        return Betas(share, 1.0 - share)
+
+    def unit_prior(self, n_features: int) -> Betas:
+        """Jeffreys' prior."""
+        return Betas(np.full(n_features, 0.5), np.full(n_features, 0.5))
+
+    def posterior(self, prior: Betas, statistics: Statistics) -> Betas:
+        """Add ones and zeros."""
+        zeros = statistics.size[:, None] - statistics.total
+        return Betas(prior.a + statistics.total, prior.b + zeros)
+
+    def log_normalizer(self, prior: Betas) -> Array:
+        """Return Σ_j log B(a_j, b_j)."""
+        return np.asarray(betaln(prior.a, prior.b).sum(axis=-1))
+
+    def sample_parameters(self, prior: Betas, rng: np.random.Generator) -> Array:
+        """Draw probabilities, return their log odds."""
+        tiny = np.finfo(np.float64).eps
+        return np.asarray(logit(np.clip(rng.beta(prior.a, prior.b), tiny, 1.0 - tiny)))

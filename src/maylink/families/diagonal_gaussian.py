@@ -1,0 +1,158 @@
+"""Gaussian with a variance for each feature: squared distance between standardised features.
+
+Divergence: t = (x − mean)/deviation over all data, φ(t) = ‖t‖², D(x, m) = Σ_j (x_j − m_j)²/s_j².
+The small-variance limit needs one fixed covariance; it is the one of the data as a whole.
+
+Likelihood: x_j ~ N(μ_j, σ_j²).
+Prior: 1/σ_j² ~ Gamma(shape, rate_j), μ_j ~ N(mean_j, σ_j²/strength).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import gammaln
+
+from maylink.families.base import (
+    Array,
+    Matrix,
+    Statistics,
+    column_means,
+    column_variances,
+    expected_clusters,
+)
+from maylink.families.gaussian import (
+    LOG_2PI,
+    STRENGTH,
+    EuclideanFamily,
+    NormalGamma,
+    updated_mean,
+)
+
+
+@dataclass(frozen=True)
+class DiagonalGaussian(EuclideanFamily):
+    """Gaussian clusters with a variance for each feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import DiagonalGaussian
+    >>> X = np.array([[0.0, 100.0], [2.0, 300.0]])
+    >>> family = DiagonalGaussian().adapt(X)
+    >>> family.divergence(X, family.points(X))
+    array([[0., 8.],
+           [8., 0.]])
+    """
+
+    name: ClassVar[str] = "diagonal-gaussian"
+
+    scale: Array | None = field(default=None, repr=False, compare=False)
+    """Standard deviation of each feature over the data; 1 where it is constant."""
+
+    def adapt(self, X: Matrix) -> Self:
+        """Take the offset and the scale of each feature from the data."""
+        deviation = np.sqrt(column_variances(X))
+        scale = np.where(deviation > 0, deviation, 1.0)
+        return replace(super().adapt(X), scale=scale)
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return the standardised data; sparse data are scaled but not centred."""
+        T = self.centred(X)
+        if self.scale is None:
+            return T
+        if sparse.issparse(T):
+            return (T @ sparse.diags_array(1.0 / self.scale)).tocsr().astype(T.dtype)
+        return np.divide(T, self.scale, dtype=T.dtype, casting="same_kind")
+
+    def units(self, centers: Array) -> Array:
+        """Return the centres with scale and offset undone."""
+        scale = 1.0 if self.scale is None else self.scale
+        return centers * scale + (0.0 if self.offset is None else self.offset)
+
+    def coordinates(self, centers: Array) -> Array:
+        """Return the centres standardised."""
+        scale = 1.0 if self.scale is None else self.scale
+        return (centers - (0.0 if self.offset is None else self.offset)) / scale
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return (x, x²), counted from the offset."""
+        T = self.centred(X)
+        return sparse.hstack([T, T**2]).tocsr() if sparse.issparse(T) else np.hstack([T, T**2])
+
+    def n_statistics(self, n_features: int) -> int:
+        """Return 2d."""
+        return 2 * n_features
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return −d/2 log 2π."""
+        return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return Σ_j μ_j²/(2σ_j²) + log σ_j."""
+        slope, precision = _split(theta)
+        return np.asarray(0.5 * (slope**2 / precision - np.log(precision)).sum(axis=1))
+
+    def mean(self, theta: Array) -> Array:
+        """Return (μ, μ² + σ²)."""
+        slope, precision = _split(theta)
+        center = slope / precision
+        return np.hstack([center, center**2 + 1.0 / precision])
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw each feature from N(μ_j, σ_j²)."""
+        slope, precision = _split(theta[None])
+        offset = 0.0 if self.offset is None else self.offset
+        return rng.normal(slope / precision + offset, precision**-0.5, (size, slope.shape[1]))
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> NormalGamma:
+        """Centre on the data; expect clusters of the data's variances shared out among log n."""
+        n, d = X.shape
+        variance = column_variances(X)
+        variance = np.where(variance > 0, variance, 1.0)
+        return NormalGamma(
+            mean=column_means(X),
+            strength=np.array(STRENGTH),
+            shape=np.array(2.0),  # the smallest whole number for which the variance has a mean
+            rate=variance / expected_clusters(n) ** (2.0 / d),
+        )
+
+    def unit_prior(self, n_features: int) -> NormalGamma:
+        """Clusters of variance about 1 with means about 5 apart."""
+        rate = np.full(n_features, 2.0)
+        return NormalGamma(np.zeros(n_features), np.array(0.04), np.array(3.0), rate)
+
+    def posterior(self, prior: NormalGamma, statistics: Statistics) -> NormalGamma:
+        """Add the points' count, mean and scatter about it, feature by feature."""
+        total, square = np.hsplit(statistics.total, 2)
+        strength, mean, scatter = updated_mean(self, prior, statistics, total)
+        shape = prior.shape + 0.5 * statistics.size
+        return NormalGamma(mean, strength, shape, prior.rate + 0.5 * (square - scatter))
+
+    def log_normalizer(self, prior: NormalGamma) -> Array:
+        """Return Σ_j log Γ(a) − a log b_j + ½ log(2π/κ)."""
+        d = prior.mean.shape[-1]
+        gamma = d * gammaln(prior.shape) - prior.shape * np.log(prior.rate).sum(axis=-1)
+        return np.asarray(gamma + 0.5 * d * (LOG_2PI - np.log(prior.strength)))
+
+    def sample_parameters(self, prior: NormalGamma, rng: np.random.Generator) -> Array:
+        """Draw 1/σ² and μ, return (μ/σ², −1/(2σ²))."""
+        precision = rng.gamma(prior.shape, 1.0 / prior.rate)
+        center = rng.normal(prior.mean, 1.0 / np.sqrt(prior.strength * precision))
+        offset = 0.0 if self.offset is None else self.offset
+        return np.concatenate([(center - offset) * precision, -0.5 * precision])
+
+
+def _split(theta: Array) -> tuple[Array, Array]:
+    """Return (μ/σ², 1/σ²), both (K, d)."""
+    slope, half = np.hsplit(theta, 2)
+    return slope, -2.0 * half

@@ -1,0 +1,215 @@
+"""Gaussian with a full covariance: squared Mahalanobis distance.
+
+Divergence: t = W(x − mean) with W whitening the data as a whole, φ(t) = ‖t‖², so that
+D(x, m) = (x − m)ᵀ S⁻¹ (x − m) with S the covariance of the data. The small-variance limit needs one
+fixed covariance; directions without variance are left out.
+
+Likelihood: x ~ N(μ, Σ). Prior: Σ ~ inverse Wishart(dof, scale), μ ~ N(mean, Σ/strength).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse, stats
+from scipy.special import multigammaln
+
+from maylink.errors import DomainError
+from maylink.families.base import Array, Matrix, Statistics, column_means, expected_clusters
+from maylink.families.gaussian import LOG_2PI, STRENGTH, EuclideanFamily, updated_mean
+
+RIDGE = 1e-6  # of the average variance, so that constant or repeated features do no harm
+
+
+class NormalInverseWishart(NamedTuple):
+    """Prior of a mean and a covariance: Σ ~ IW(dof, scale), μ ~ N(mean, Σ/strength)."""
+
+    mean: Array
+    strength: Array
+    dof: Array
+    scale: Array
+
+
+@dataclass(frozen=True)
+class FullGaussian(EuclideanFamily):
+    """Gaussian clusters with a full covariance each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import FullGaussian
+    >>> X = np.random.default_rng(0).normal(size=(500, 3)) @ np.diag([1.0, 10.0, 100.0])
+    >>> family = FullGaussian().adapt(X)
+    >>> bool(np.allclose(np.cov(family.points(X).T, bias=True), np.eye(3)))
+    True
+    """
+
+    name: ClassVar[str] = "full-gaussian"
+    accepts_sparse: ClassVar[bool] = False
+
+    axes: Array | None = field(default=None, repr=False, compare=False)
+    """Principal axes of the data, each as long as its standard deviation, shape (r, d)."""
+
+    def check(self, X: Matrix) -> None:
+        """Refuse sparse data, which whitening would make dense."""
+        if sparse.issparse(X):
+            raise DomainError(
+                "X is sparse, and the 'full-gaussian' family would make it dense; "
+                "use family='gaussian' or 'diagonal-gaussian', or pass X.toarray()"
+            )
+        super().check(X)
+
+    def adapt(self, X: Matrix) -> Self:
+        """Take the offset and the principal axes from the data."""
+        centred = super().adapt(X)
+        variance, direction = linalg.eigh(_covariance(X))
+        keep = variance > variance[-1] * X.shape[1] * np.finfo(X.dtype).eps
+        if not keep.any():  # all points are equal
+            return replace(centred, axes=np.eye(1, X.shape[1]))
+        return replace(centred, axes=np.sqrt(variance[keep])[:, None] * direction[:, keep].T)
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return the whitened data."""
+        T = self.centred(X)
+        if self.axes is None:
+            return T
+        return (T @ self._whitening).astype(T.dtype)
+
+    @property
+    def _whitening(self) -> Array:
+        assert self.axes is not None
+        return np.asarray((self.axes / np.square(self.axes).sum(axis=1, keepdims=True)).T)
+
+    def units(self, centers: Array) -> Array:
+        """Return the centres with whitening and offset undone."""
+        plain = centers if self.axes is None else centers @ self.axes
+        return plain + (0.0 if self.offset is None else self.offset)
+
+    def coordinates(self, centers: Array) -> Array:
+        """Return the centres whitened."""
+        plain = centers - (0.0 if self.offset is None else self.offset)
+        return plain if self.axes is None else plain @ self._whitening
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return (x, x xᵀ), counted from the offset, the matrix laid out by rows."""
+        T = self.centred(X)
+        return np.hstack([T, np.einsum("ij,ik->ijk", T, T).reshape(len(T), -1)])
+
+    def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
+        """Sum the statistics cluster by cluster, without an n × d² matrix."""
+        T = np.asarray(self.centred(X), np.float64)
+        members = [T[labels == k] for k in range(n_clusters)]
+        count = np.array([len(rows) for rows in members], np.float64)
+        total = [np.append(rows.sum(axis=0), (rows.T @ rows).ravel()) for rows in members]
+        return Statistics(count, np.array(total), count * -0.5 * X.shape[1] * LOG_2PI)
+
+    def n_statistics(self, n_features: int) -> int:
+        """Return d + d²."""
+        return n_features * (n_features + 1)
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return −d/2 log 2π."""
+        return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return ½ μᵀ Σ⁻¹ μ + ½ log |Σ|."""
+        slope, precision = _split(theta)
+        center = np.linalg.solve(precision, slope[..., None])[..., 0]
+        return np.asarray(
+            0.5 * (np.einsum("kd,kd->k", slope, center) - np.linalg.slogdet(precision)[1])
+        )
+
+    def mean(self, theta: Array) -> Array:
+        """Return (μ, μ μᵀ + Σ)."""
+        slope, precision = _split(theta)
+        covariance = np.linalg.inv(precision)
+        center = np.einsum("kde,ke->kd", covariance, slope)
+        second = covariance + np.einsum("kd,ke->kde", center, center)
+        return np.hstack([center, second.reshape(len(theta), -1)])
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw from N(μ, Σ)."""
+        slope, precision = (part[0] for part in _split(theta[None]))
+        covariance = np.linalg.inv(precision)
+        offset = 0.0 if self.offset is None else self.offset
+        return rng.multivariate_normal(covariance @ slope + offset, covariance, size)
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> NormalInverseWishart:
+        """Centre on the data; expect clusters of the data's covariance shared out among log n."""
+        n, d = X.shape
+        covariance = _covariance(X)
+        average = float(np.trace(covariance)) / d or 1.0
+        return NormalInverseWishart(
+            mean=column_means(X),
+            strength=np.array(STRENGTH),
+            dof=np.array(d + 2.0),  # the smallest whole number for which the covariance has a mean
+            scale=(covariance + RIDGE * average * np.eye(d)) / expected_clusters(n) ** (2.0 / d),
+        )
+
+    def unit_prior(self, n_features: int) -> NormalInverseWishart:
+        """Clusters of covariance about I with means about 5 apart."""
+        d = n_features
+        return NormalInverseWishart(np.zeros(d), np.array(0.04), np.array(d + 4.0), 3.0 * np.eye(d))
+
+    def posterior(
+        self, prior: NormalInverseWishart, statistics: Statistics
+    ) -> NormalInverseWishart:
+        """Add the points' count, mean and scatter about it."""
+        d = prior.mean.shape[-1]
+        strength, mean, _ = updated_mean(self, prior, statistics, statistics.total[:, :d])
+        offset = 0.0 if self.offset is None else self.offset
+        scale = (
+            prior.scale
+            + statistics.total[:, d:].reshape(-1, d, d)
+            + _outer(prior.mean - offset, prior.strength)
+            - _outer(mean - offset, strength)
+        )
+        return NormalInverseWishart(mean, strength, prior.dof + statistics.size, scale)
+
+    def log_normalizer(self, prior: NormalInverseWishart) -> Array:
+        """Return νd/2 log 2 + log Γ_d(ν/2) − ν/2 log |Ψ| + d/2 log(2π/κ)."""
+        d = prior.mean.shape[-1]
+        wishart = 0.5 * prior.dof * (d * np.log(2.0) - np.linalg.slogdet(prior.scale)[1])
+        gamma = multigammaln(0.5 * prior.dof, d)
+        return np.asarray(wishart + gamma + 0.5 * d * (LOG_2PI - np.log(prior.strength)))
+
+    def log_predictive(self, X: Matrix, prior: NormalInverseWishart) -> Array:
+        """Return the density of the multivariate t that integrating N(μ, Σ) leaves."""
+        d = prior.mean.shape[-1]
+        dof = float(prior.dof - d + 1)
+        shape = prior.scale * (prior.strength + 1) / (prior.strength * dof)
+        t = stats.multivariate_t(prior.mean, shape, df=dof)
+        return np.atleast_1d(t.logpdf(np.asarray(X, np.float64)))
+
+    def sample_parameters(self, prior: NormalInverseWishart, rng: np.random.Generator) -> Array:
+        """Draw Σ and μ, return (Σ⁻¹ μ, −½ Σ⁻¹)."""
+        wishart = stats.invwishart(df=float(prior.dof), scale=prior.scale)
+        covariance = np.atleast_2d(wishart.rvs(random_state=rng))
+        center = rng.multivariate_normal(prior.mean, covariance / prior.strength)
+        precision = np.linalg.inv(covariance)
+        offset = 0.0 if self.offset is None else self.offset
+        return np.append(precision @ (center - offset), -0.5 * precision.ravel())
+
+
+def _covariance(X: Matrix) -> Array:
+    return np.atleast_2d(np.cov(np.asarray(X, np.float64).T, bias=True))
+
+
+def _outer(vector: Array, weight: Array) -> Array:
+    """Return weight · v vᵀ, over a leading axis where there is one."""
+    return np.asarray(weight)[..., None, None] * vector[..., :, None] * vector[..., None, :]
+
+
+def _split(theta: Array) -> tuple[Array, Array]:
+    """Return (Σ⁻¹ μ, Σ⁻¹), shapes (K, d) and (K, d, d)."""
+    d = int((np.sqrt(1 + 4 * theta.shape[1]) - 1) / 2)
+    return theta[:, :d], -2.0 * theta[:, d:].reshape(-1, d, d)

@@ -1,0 +1,210 @@
+"""Gaussian with one variance for all features: squared Euclidean distance, the K-means divergence.
+
+Divergence: φ(t) = ‖t‖², D(x, m) = ‖x − m‖², where t is x less the mean of the data (rounding).
+
+Likelihood: x ~ N(μ, σ² I). Prior: 1/σ² ~ Gamma(shape, rate), μ ~ N(mean, σ²/strength I).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import gammaln
+
+from maylink.errors import DomainError
+from maylink.families.base import (
+    Array,
+    Family,
+    Matrix,
+    Statistics,
+    column_means,
+    column_variances,
+    expected_clusters,
+    row_sums,
+)
+
+LOG_2PI = float(np.log(2 * np.pi))
+STRENGTH = 0.01  # the prior mean counts as a hundredth of a point (Fraley & Raftery 2007)
+LARGEST, SMALLEST = 1e150, 1e-150  # squares of these still are ordinary doubles
+
+
+class NormalGamma(NamedTuple):
+    """Prior of a mean and one precision: τ ~ Gamma(shape, rate), μ ~ N(mean, 1/(strength τ))."""
+
+    mean: Array
+    strength: Array
+    shape: Array
+    rate: Array
+
+
+@dataclass(frozen=True)
+class EuclideanFamily(Family):
+    """What the three Gaussians share: the squared Euclidean distance between mapped points."""
+
+    needs: ClassVar[str] = "finite real numbers"
+
+    offset: Array | None = field(default=None, repr=False, compare=False)
+    """The mean of the data: points are counted from there, which saves digits."""
+
+    def adapt(self, X: Matrix) -> Self:
+        """Return this family counted from the mean of the data."""
+        self.check(X)
+        offset = np.zeros(X.shape[1])
+        if not sparse.issparse(X):
+            constant = np.max(X, axis=0) == np.min(X, axis=0)  # these become zeros, not noise
+            offset = np.where(constant, X[0], column_means(X))
+        _check_scale(X, offset)
+        return replace(self, offset=offset)
+
+    def centred(self, X: Matrix) -> Matrix:
+        """Return X less the offset, in the precision of X; with no offset sparse data stay so."""
+        if self.offset is None or not self.offset.any():
+            return X
+        dense = X.toarray() if sparse.issparse(X) else X
+        return np.subtract(dense, self.offset, dtype=X.dtype, casting="same_kind")
+
+    def potential(self, T: Matrix) -> Array:
+        """Return ‖t‖²."""
+        return row_sums(T, np.square)
+
+    def gradient(self, centers: Array) -> Array:
+        """Return 2m."""
+        return 2.0 * centers
+
+
+@dataclass(frozen=True)
+class Gaussian(EuclideanFamily):
+    """Gaussian clusters with one variance for all features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import Gaussian
+    >>> Gaussian().divergence(np.array([[0.0, 3.0]]), np.array([[4.0, 0.0], [0.0, 3.0]]))
+    array([[25.,  0.]])
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return the data, counted from their mean."""
+        return self.centred(X)
+
+    def units(self, centers: Array) -> Array:
+        """Return the centres with the offset added again."""
+        return centers if self.offset is None else centers + self.offset
+
+    def coordinates(self, centers: Array) -> Array:
+        """Return the centres less the offset."""
+        return centers if self.offset is None else centers - self.offset
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return (x, ‖x‖²), counted from the offset."""
+        T = self.points(X)
+        square = self.potential(T)[:, None]
+        return sparse.hstack([T, square]).tocsr() if sparse.issparse(T) else np.hstack([T, square])
+
+    def n_statistics(self, n_features: int) -> int:
+        """Return d + 1."""
+        return n_features + 1
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return −d/2 log 2π."""
+        return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return ‖μ‖²/(2σ²) + d log σ."""
+        slope, precision = theta[:, :-1], -2.0 * theta[:, -1]
+        quadratic = np.square(slope).sum(axis=1) / precision
+        return np.asarray(0.5 * (quadratic - slope.shape[1] * np.log(precision)))
+
+    def mean(self, theta: Array) -> Array:
+        """Return (μ, ‖μ‖² + d σ²)."""
+        variance = -0.5 / theta[:, -1]
+        center = theta[:, :-1] * variance[:, None]
+        square = np.square(center).sum(axis=1) + center.shape[1] * variance
+        return np.column_stack([center, square])
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw from N(μ, σ² I)."""
+        variance = -0.5 / theta[-1]
+        noise = rng.standard_normal((size, theta.size - 1))
+        return self.units(theta[:-1] * variance + np.sqrt(variance) * noise)
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> NormalGamma:
+        """Centre on the data; expect clusters of the data's variance shared out among log n."""
+        n, d = X.shape
+        variance = float(column_variances(X).mean()) or 1.0
+        return NormalGamma(
+            mean=column_means(X),
+            strength=np.array(STRENGTH),
+            shape=np.array(2.0),  # the smallest whole number for which the variance has a mean
+            rate=np.array(variance / expected_clusters(n) ** (2.0 / d)),
+        )
+
+    def unit_prior(self, n_features: int) -> NormalGamma:
+        """Clusters of variance about 1 with means about 5 apart."""
+        return NormalGamma(np.zeros(n_features), np.array(0.04), np.array(3.0), np.array(2.0))
+
+    def posterior(self, prior: NormalGamma, statistics: Statistics) -> NormalGamma:
+        """Add the points' count, mean and scatter about it."""
+        strength, mean, scatter = updated_mean(self, prior, statistics, statistics.total[:, :-1])
+        rate = prior.rate + 0.5 * (statistics.total[:, -1] - scatter.sum(axis=1))
+        shape = prior.shape + 0.5 * mean.shape[1] * statistics.size
+        return NormalGamma(mean, strength, shape, rate)
+
+    def log_normalizer(self, prior: NormalGamma) -> Array:
+        """Return log Γ(a) − a log b + d/2 log(2π/κ)."""
+        gamma = gammaln(prior.shape) - prior.shape * np.log(prior.rate)
+        return np.asarray(gamma + 0.5 * prior.mean.shape[-1] * (LOG_2PI - np.log(prior.strength)))
+
+    def sample_parameters(self, prior: NormalGamma, rng: np.random.Generator) -> Array:
+        """Draw 1/σ² and μ, return (μ/σ², −1/(2σ²))."""
+        precision = rng.gamma(prior.shape, 1.0 / prior.rate)
+        center = rng.normal(prior.mean, 1.0 / np.sqrt(prior.strength * precision))
+        offset = 0.0 if self.offset is None else self.offset
+        return np.append((center - offset) * precision, -0.5 * precision)
+
+
+def updated_mean(
+    family: EuclideanFamily, prior: Any, statistics: Statistics, total: Array
+) -> tuple[Array, Array, Array]:
+    """Strength and mean of a posterior, and what to take from the sum of squares, by feature.
+
+    With everything counted from the offset o, the scatter about the posterior mean m is
+    ``Σ(x − o)² − [κ' (m' − o)² − κ (m − o)²]``; the square bracket is returned.
+    """
+    offset = 0.0 if family.offset is None else family.offset
+    start = prior.mean - offset
+    strength = prior.strength + statistics.size
+    weight = np.expand_dims(prior.strength, -1)
+    mean = (weight * start + total) / strength[:, None]
+    return strength, mean + offset, strength[:, None] * mean**2 - weight * start**2
+
+
+def _check_scale(X: Matrix, offset: NDArray[Any]) -> None:
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0:
+        return
+    reach = float(np.max(np.abs(values), initial=0.0))
+    spread = reach if sparse.issparse(X) else float(np.max(np.abs(X - offset), initial=0.0))
+    if reach > LARGEST:
+        raise DomainError(
+            f"X reaches {reach:.3g}, and the squares of such values overflow; "
+            "divide X by a constant"
+        )
+    if 0.0 < spread < SMALLEST:
+        raise DomainError(
+            f"X spreads over {spread:.3g} only, and the squares of such values vanish; "
+            "multiply X by a constant"
+        )

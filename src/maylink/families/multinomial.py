@@ -1,0 +1,170 @@
+"""Multinomial counts, or categories coded one-hot: Kullback–Leibler divergence of proportions.
+
+Divergence: t = (x + s)/(Σx + s·d), proportions after Laplace smoothing s, φ(t) = Σ_j t_j log t_j,
+so that D(x, m) = KL(t ‖ m). Rows count alike whatever their totals. Sparse data stay sparse: a row
+is stored as x/(Σx + s·d) with the constant s/(Σx + s·d) in one more column.
+
+Likelihood: x ~ Multinomial(Σx, π), θ = log π. Prior: π ~ Dirichlet(concentration).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import gammaln, xlogy
+
+from maylink.errors import DomainError
+from maylink.families.base import Array, Family, Matrix, Statistics, column_means, row_sums
+
+
+class Dirichlet(NamedTuple):
+    """Prior of proportions."""
+
+    concentration: Array
+
+
+@dataclass(frozen=True)
+class Multinomial(Family):
+    """Clusters of counts with a common distribution over the columns.
+
+    Parameters
+    ----------
+    smoothing : float, default 0.3
+        Added to each count in the divergence, so that an unseen word is not an infinite one. The
+        value is the paper's.
+    total : int, default 100
+        How many counts a row has that :meth:`sample` draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import Multinomial
+    >>> family = Multinomial(smoothing=0.0)
+    >>> family.divergence(np.array([[1.0, 1.0]]), np.array([[0.25, 0.75]])).round(4)
+    array([[0.1438]])
+    """
+
+    name: ClassVar[str] = "multinomial"
+    needs: ClassVar[str] = "counts, 0 or more"
+
+    smoothing: float = 0.3
+    total: int = 100
+    folded: bool = field(default=False, repr=False, compare=False)
+    """Whether rows keep their smoothing in one more column, as those of sparse data do."""
+
+    def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Counts are not negative; fractions are welcome."""
+        return np.asarray(values >= 0)
+
+    def check(self, X: Matrix) -> None:
+        """Refuse negative counts, and rows without counts when nothing smooths them."""
+        super().check(X)
+        if self.smoothing < 0:
+            raise DomainError(f"smoothing: {self.smoothing} is negative")
+        empty = _row_totals(X) == 0
+        if self.smoothing == 0 and empty.any():
+            raise DomainError(
+                f"X[{int(np.argmax(empty))}] has no counts and so no proportions; "
+                "drop the row or set smoothing above 0"
+            )
+
+    def adapt(self, X: Matrix) -> Self:
+        """Fold the rows of sparse data."""
+        self.check(X)
+        return replace(self, folded=bool(sparse.issparse(X)))
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return smoothed proportions; folded, the smoothing stands in a last column."""
+        size = _row_totals(X) + self.smoothing * X.shape[1]
+        if self.folded:
+            scaled = sparse.diags_array(1.0 / size) @ sparse.csr_array(X)
+            return sparse.hstack([scaled, (self.smoothing / size)[:, None]]).tocsr().astype(X.dtype)
+        dense = X.toarray() if sparse.issparse(X) else X
+        return ((dense + self.smoothing) / size[:, None]).astype(X.dtype)
+
+    def potential(self, T: Matrix) -> Array:
+        """Return Σ_j t_j log t_j."""
+        if not sparse.issparse(T):
+            return row_sums(self._unfold(T), lambda t: xlogy(t, t))
+        rows, constant = T[:, :-1].tocsr(), np.asarray(T[:, [-1]].todense(), np.float64).ravel()
+        floor = np.repeat(constant, np.diff(rows.indptr))
+        stored = np.asarray(rows.data, np.float64) + floor
+        rows.data = xlogy(stored, stored) - xlogy(floor, floor)
+        zeros = rows.shape[1] * xlogy(constant, constant)
+        return np.asarray(np.asarray(rows.sum(axis=1)).ravel() + zeros)
+
+    def gradient(self, centers: Array) -> Array:
+        """Return log m + 1, and its sum for the constant of folded rows."""
+        slope = np.log(np.maximum(self._unfold(centers), np.finfo(np.float64).tiny)) + 1.0
+        total = slope.sum(axis=1, keepdims=True)
+        return np.hstack([slope, total]) if self.folded else slope
+
+    def units(self, centers: Array) -> Array:
+        """Return proportions."""
+        return self._unfold(centers)
+
+    def coordinates(self, centers: Array) -> Array:
+        """Return proportions, with nothing in the last column of folded rows."""
+        share = centers / centers.sum(axis=1, keepdims=True)
+        return np.hstack([share, np.zeros((len(share), 1))]) if self.folded else share
+
+    def _unfold(self, rows: Array) -> Array:
+        return rows[:, :-1] + rows[:, -1:] if self.folded else rows
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return the counts."""
+        return X
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return log (Σx)! − Σ log x!."""
+        return np.asarray(gammaln(_row_totals(X) + 1.0) - row_sums(X, lambda x: gammaln(x + 1.0)))
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return 0: θ holds logarithms of proportions."""
+        return np.zeros(len(theta))
+
+    def mean(self, theta: Array) -> Array:
+        """Return total · π."""
+        return self.total * np.exp(theta)
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw rows of ``total`` counts."""
+        share = np.exp(theta)
+        return rng.multinomial(self.total, share / share.sum(), size).astype(np.float64)
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> Dirichlet:
+        """Jeffreys' total mass, d/2, spread like the counts of all data."""
+        share = column_means(X) + 0.5 / X.shape[0]
+        return Dirichlet(0.5 * X.shape[1] * share / share.sum())
+
+    def unit_prior(self, n_features: int) -> Dirichlet:
+        """Jeffreys' prior."""
+        return Dirichlet(np.full(n_features, 0.5))
+
+    def posterior(self, prior: Dirichlet, statistics: Statistics) -> Dirichlet:
+        """Add the counts."""
+        return Dirichlet(prior.concentration + statistics.total)
+
+    def log_normalizer(self, prior: Dirichlet) -> Array:
+        """Return Σ log Γ(a_j) − log Γ(Σ a_j)."""
+        a = prior.concentration
+        return np.asarray(gammaln(a).sum(axis=-1) - gammaln(a.sum(axis=-1)))
+
+    def sample_parameters(self, prior: Dirichlet, rng: np.random.Generator) -> Array:
+        """Draw π, return log π."""
+        share = rng.dirichlet(prior.concentration)
+        return np.log(np.maximum(share, np.finfo(np.float64).tiny))
+
+
+def _row_totals(X: Matrix) -> Array:
+    return row_sums(X, lambda x: x)

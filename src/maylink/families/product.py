@@ -1,0 +1,198 @@
+"""Mixed columns: independent families side by side.
+
+Divergence: D(x, m) = Σ_b w_b D_b(x_b, m_b) over blocks of columns b, each with its own family.
+
+Likelihood: p(x) = Π_b p_b(x_b). Prior: the priors of the blocks, as a tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from maylink.errors import DomainError
+from maylink.families.base import Array, Family, Matrix, Statistics
+
+
+@dataclass(frozen=True)
+class Product(Family):
+    """Clusters of mixed columns.
+
+    Parameters
+    ----------
+    parts : sequence of (family, columns)
+        A family, or its name, and the columns of X that it models. Each column stands in exactly
+        one part.
+    weights : sequence of float, optional
+        What a unit of each part's divergence counts; 1 by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import Product
+    >>> family = Product([("gaussian", [0, 2]), ("bernoulli", [1])])
+    >>> X = np.array([[0.0, 1.0, 3.0], [4.0, 1.0, 0.0]])
+    >>> family.divergence(X, family.points(X))
+    array([[ 0., 25.],
+           [25.,  0.]])
+    """
+
+    name: ClassVar[str] = "product"
+    needs: ClassVar[str] = "what each of its parts needs"
+
+    parts: Sequence[tuple[Family | str, Sequence[int]]] = ()
+    weights: Sequence[float] | None = None
+    widths: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
+    """How many coordinates each part makes of its columns."""
+
+    def __post_init__(self) -> None:
+        from maylink.families import as_family
+
+        parts = tuple((as_family(family), tuple(columns)) for family, columns in self.parts)
+        object.__setattr__(self, "parts", parts)
+        weights = (1.0,) * len(parts) if self.weights is None else tuple(self.weights)
+        if len(weights) != len(parts) or not all(w > 0 for w in weights):
+            raise DomainError(f"weights: give one positive weight for each of {len(parts)} parts")
+        object.__setattr__(self, "weights", weights)
+
+    def _blocks(self) -> Iterator[tuple[Family, list[int]]]:
+        for family, columns in self.parts:
+            assert isinstance(family, Family)
+            yield family, list(columns)
+
+    def check(self, X: Matrix) -> None:
+        """Check that the parts share the columns out, and each part's columns."""
+        named = sorted(column for _, columns in self._blocks() for column in columns)
+        if named != list(range(X.shape[1])):
+            raise DomainError(
+                f"X has {X.shape[1]} features, but the parts name the columns {named}; "
+                "name each column 0, 1, … in exactly one part"
+            )
+        for family, columns in self._blocks():
+            try:
+                family.check(X[:, columns])
+            except DomainError as error:
+                raise DomainError(f"in the part with columns {columns}: {error}") from None
+
+    def adapt(self, X: Matrix) -> Self:
+        """Adapt each part to its columns."""
+        self.check(X)
+        parts = [(family.adapt(X[:, columns]), columns) for family, columns in self._blocks()]
+        widths = tuple(family.points(X[:1, columns]).shape[1] for family, columns in parts)
+        return replace(self, parts=parts, widths=widths)
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return the coordinates of all parts side by side."""
+        return _side_by_side([family.points(X[:, c]) for family, c in self._blocks()])
+
+    def potential(self, T: Matrix) -> Array:
+        """Return Σ_b w_b φ_b(t_b)."""
+        return np.asarray(sum(w * f.potential(t) for f, w, t in self._split_points(T)))
+
+    def gradient(self, centers: Array) -> Array:
+        """Return w_b ∇φ_b side by side."""
+        return np.hstack([w * f.gradient(m) for f, w, m in self._split_points(centers)])
+
+    def centroid(self, mean: Array) -> Array:
+        """Bend each part's mean."""
+        return np.hstack([f.centroid(m) for f, _, m in self._split_points(mean)])
+
+    def units(self, centers: Array) -> Array:
+        """Put each part's centres back into its columns."""
+        return self._into_columns([f.units(m) for f, _, m in self._split_points(centers)])
+
+    def coordinates(self, centers: Array) -> Array:
+        """Map each part's columns."""
+        return np.hstack([family.coordinates(centers[:, c]) for family, c in self._blocks()])
+
+    def _split_points(self, T: Matrix) -> Iterator[tuple[Family, float, Matrix]]:
+        widths = self.widths or tuple(len(columns) for _, columns in self._blocks())
+        assert self.weights is not None
+        for (family, _), weight, block in zip(
+            self._blocks(), self.weights, _cut(T, widths), strict=True
+        ):
+            yield family, weight, block
+
+    def _into_columns(self, blocks: list[Array]) -> Array:
+        order = np.argsort([column for _, columns in self._blocks() for column in columns])
+        return np.hstack(blocks)[:, order]
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return the statistics of all parts side by side."""
+        return _side_by_side([family.statistics(X[:, c]) for family, c in self._blocks()])
+
+    def n_statistics(self, n_features: int) -> int:
+        """Return the sum over the parts."""
+        return sum(self._statistics_widths())
+
+    def _statistics_widths(self) -> tuple[int, ...]:
+        return tuple(family.n_statistics(len(columns)) for family, columns in self._blocks())
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return Σ_b log h_b."""
+        return np.asarray(sum(family.log_base(X[:, c]) for family, c in self._blocks()))
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return Σ_b A_b."""
+        return np.asarray(sum(f.log_partition(t) for f, t in self._split_theta(theta)))
+
+    def mean(self, theta: Array) -> Array:
+        """Return the means of all parts side by side."""
+        return np.hstack([f.mean(t) for f, t in self._split_theta(theta)])
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw each part by itself."""
+        return self._into_columns(
+            [f.sample(t[0], size, rng) for f, t in self._split_theta(theta[None])]
+        )
+
+    def _split_theta(self, theta: Array) -> Iterator[tuple[Family, Array]]:
+        families = (family for family, _ in self._blocks())
+        return zip(families, _cut(theta, self._statistics_widths()), strict=True)
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> tuple[Any, ...]:
+        """Return each part's default."""
+        return tuple(family.default_prior(X[:, c]) for family, c in self._blocks())
+
+    def unit_prior(self, n_features: int) -> tuple[Any, ...]:
+        """Return each part's unit prior."""
+        return tuple(family.unit_prior(len(columns)) for family, columns in self._blocks())
+
+    def posterior(self, prior: tuple[Any, ...], statistics: Statistics) -> tuple[Any, ...]:
+        """Update each part by its statistics."""
+        return tuple(
+            family.posterior(own, statistics._replace(total=total))
+            for own, (family, total) in zip(prior, self._split_theta(statistics.total), strict=True)
+        )
+
+    def log_normalizer(self, prior: tuple[Any, ...]) -> Array:
+        """Return Σ_b log Z_b."""
+        pairs = zip(self._blocks(), prior, strict=True)
+        return np.asarray(sum(family.log_normalizer(own) for (family, _), own in pairs))
+
+    def sample_parameters(self, prior: tuple[Any, ...], rng: np.random.Generator) -> Array:
+        """Draw each part's parameter."""
+        pairs = zip(self._blocks(), prior, strict=True)
+        return np.concatenate([family.sample_parameters(own, rng) for (family, _), own in pairs])
+
+
+def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
+    """Cut a matrix into blocks of columns of the given widths."""
+    ends = np.cumsum(widths)
+    return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
+
+
+def _side_by_side(blocks: list[Matrix]) -> Matrix:
+    if all(sparse.issparse(block) for block in blocks):
+        return sparse.hstack(blocks).tocsr()
+    return np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks])

@@ -1,0 +1,214 @@
+"""Unit-norm directions (embeddings, profiles): cosine divergence.
+
+Divergence: t = x/‖x‖, centres are unit vectors too, φ(t) = ½‖t‖², so that D(x, m) = 1 − cos(x, m).
+The mean of unit vectors is shorter than 1; the best centre is that mean made unit length again.
+
+Likelihood: t ~ von Mises–Fisher(μ, κ), density C_d(κ) exp(κ ⟨t, μ⟩), θ = κμ, with κ known: only
+then is there a conjugate prior with a known normaliser. Prior: μ ~ von Mises–Fisher, given as the
+vector strength · direction; the zero vector is the uniform distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse, stats
+from scipy.special import gammaln, ive
+
+from maylink.errors import DomainError
+from maylink.families.base import Array, Family, Matrix, Statistics, expected_clusters, row_sums
+
+NARROWEST = 1e-6  # smallest spread 1 − cos that the default concentration assumes of a cluster
+
+
+class Direction(NamedTuple):
+    """Prior of a direction: strength times the mean direction."""
+
+    vector: Array
+
+
+@dataclass(frozen=True)
+class VonMisesFisher(Family):
+    """Clusters of directions; rows are made unit length first.
+
+    Parameters
+    ----------
+    concentration : float, optional
+        κ, how narrow clusters are. By default taken from the data: their spread around their mean
+        direction, shared out among as many clusters as the model expects of n points. Where there
+        are no data it is 20. The divergence does without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import VonMisesFisher
+    >>> VonMisesFisher().divergence(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.6, 0.8]]))
+    array([[0.4, 0. ]])
+    """
+
+    name: ClassVar[str] = "von-mises-fisher"
+    needs: ClassVar[str] = "rows with a direction, not all zeros, of two features or more"
+
+    concentration: float | None = None
+
+    @property
+    def kappa(self) -> float:
+        """The concentration in use."""
+        return 20.0 if self.concentration is None else self.concentration
+
+    def check(self, X: Matrix) -> None:
+        """Refuse rows of zeros, single columns and a concentration of 0 or less."""
+        if self.concentration is not None and not self.concentration > 0:
+            raise DomainError(f"concentration: {self.concentration} is not above 0")
+        if X.shape[1] < 2:
+            raise DomainError(
+                f"X has {X.shape[1]} feature; the {self.name!r} family needs {self.needs}"
+            )
+        flat = ~(_norms(X) > 0)
+        if flat.any():
+            raise DomainError(
+                f"X[{int(np.argmax(flat))}] is all zeros: "
+                f"the {self.name!r} family needs {self.needs}"
+            )
+
+    def adapt(self, X: Matrix) -> Self:
+        """Take the concentration from the data where it is not given."""
+        self.check(X)
+        if self.concentration is not None:
+            return self
+        n, d = X.shape
+        spread = 1.0 - float(np.linalg.norm(np.asarray(self.points(X).mean(axis=0))))
+        within = max(spread / expected_clusters(n) ** (2.0 / (d - 1)), NARROWEST)
+        return replace(self, concentration=(d - 1) / (2.0 * within))
+
+    # ------------------------------------------------------------------ divergence
+
+    def points(self, X: Matrix) -> Matrix:
+        """Return the rows made unit length."""
+        norm = _norms(X)
+        if sparse.issparse(X):
+            return (sparse.diags_array(1.0 / norm) @ X).tocsr().astype(X.dtype)
+        return np.divide(X, norm[:, None], dtype=X.dtype, casting="same_kind")
+
+    def potential(self, T: Matrix) -> Array:
+        """Return ½‖t‖²."""
+        return 0.5 * row_sums(T, np.square)
+
+    def gradient(self, centers: Array) -> Array:
+        """Return m."""
+        return centers
+
+    def centroid(self, mean: Array) -> Array:
+        """Make the mean unit length; a mean of zero stays, as far from all points as any."""
+        norm = np.linalg.norm(mean, axis=1, keepdims=True)
+        return mean / np.where(norm > 0, norm, 1.0)
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return the unit rows."""
+        return self.points(X)
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return log C_d(κ)."""
+        return np.full(X.shape[0], log_constant(np.array(self.kappa), X.shape[1]))
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return 0: with κ known the constant is part of h."""
+        return np.zeros(len(theta))
+
+    def mean(self, theta: Array) -> Array:
+        """Return μ · I_{d/2}(κ)/I_{d/2−1}(κ)."""
+        kappa = np.linalg.norm(theta, axis=1)
+        order = theta.shape[1] / 2.0
+        ratio = np.exp(log_bessel(order, kappa) - log_bessel(order - 1.0, kappa))
+        return np.asarray(theta * (ratio / kappa)[:, None])
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw unit vectors."""
+        kappa = float(np.linalg.norm(theta))
+        drawn = stats.vonmises_fisher(theta / kappa, kappa).rvs(size, random_state=rng)
+        return np.asarray(drawn).reshape(size, theta.size)
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> Direction:
+        """Every direction alike."""
+        return self.unit_prior(X.shape[1])
+
+    def unit_prior(self, n_features: int) -> Direction:
+        """Every direction alike."""
+        return Direction(np.zeros(n_features))
+
+    def posterior(self, prior: Direction, statistics: Statistics) -> Direction:
+        """Add κ times the sum of the points."""
+        return Direction(prior.vector + self.kappa * statistics.total)
+
+    def log_normalizer(self, prior: Direction) -> Array:
+        """Return −log C_d(strength)."""
+        strength = np.linalg.norm(prior.vector, axis=-1)
+        return -log_constant(np.asarray(strength), prior.vector.shape[-1])
+
+    def sample_parameters(self, prior: Direction, rng: np.random.Generator) -> Array:
+        """Draw μ, return κμ."""
+        strength = float(np.linalg.norm(prior.vector))
+        if strength == 0.0:
+            direction = rng.standard_normal(prior.vector.size)
+            return self.kappa * direction / np.linalg.norm(direction)
+        return np.asarray(self.kappa * self.sample(prior.vector, 1, rng)[0])
+
+
+def log_constant(kappa: Array, d: int) -> Array:
+    """Return log C_d(κ), which makes C_d(κ) exp(κ ⟨t, μ⟩) a density on the sphere."""
+    order = d / 2.0 - 1.0
+    return np.asarray(-0.5 * d * np.log(2.0 * np.pi) - _log_bessel_over_power(order, kappa))
+
+
+def log_bessel(order: float, x: Array) -> Array:
+    """Return log I_order(x) for x > 0, also where I itself would under- or overflow."""
+    return _log_bessel_over_power(order, x) + order * np.log(x)
+
+
+def _log_bessel_over_power(order: float, x: Array) -> Array:
+    """Return log(I_order(x) / x^order), finite at 0; the power series or, beyond, I itself."""
+    x = np.asarray(x, np.float64)
+    small = x * x <= 4.0 * (order + 1.0)
+    at = np.where(small, x, 0.0)
+    term = total = np.ones_like(x)
+    for m in range(1, 25):  # the terms fall at least as fast as 1/m!
+        term = term * (at * at / 4.0) / (m * (order + m))
+        total = total + term
+    series = np.log(total) - order * np.log(2.0) - gammaln(order + 1.0)
+    large = np.where(small, 1.0, x)
+    return np.where(small, series, _log_bessel_large(order, large) - order * np.log(large))
+
+
+def _log_bessel_large(order: float, x: Array) -> Array:
+    """Return log I_order(x): SciPy's scaled function, or Olver's expansion where that is 0."""
+    scaled = ive(order, x)
+    direct = np.log(np.where(scaled > 0, scaled, 1.0)) + x
+    if np.all(scaled > 0):
+        return np.asarray(direct)
+    # Uniform expansion for large order (DLMF 10.41.3) with three terms.
+    z = x / order
+    root = np.hypot(1.0, z)
+    t = 1.0 / root
+    u1 = (3 * t - 5 * t**3) / 24
+    u2 = (81 * t**2 - 462 * t**4 + 385 * t**6) / 1152
+    u3 = (30375 * t**3 - 369603 * t**5 + 765765 * t**7 - 425425 * t**9) / 414720
+    eta = root + np.log(z / (1.0 + root))
+    uniform = (
+        order * eta
+        - 0.5 * np.log(2.0 * np.pi * order * root)
+        + np.log1p(u1 / order + u2 / order**2 + u3 / order**3)
+    )
+    return np.where(scaled > 0, direct, uniform)
+
+
+def _norms(X: Matrix) -> Array:
+    """Length of each row, safe from over- and underflow of the squares."""
+    values = np.abs(X.data if sparse.issparse(X) else X)
+    largest = float(values.max(initial=0.0)) or 1.0
+    return largest * np.sqrt(row_sums(X, lambda x: np.square(x / largest)))

@@ -1,0 +1,672 @@
+"""Links: an immutable set of hints about pairs of points.
+
+A link says that points ``i`` and ``j`` *may* (+1) or *may not* (−1) belong together. It has a
+weight (how many votes it stands for) and a source (who said so). A pair may carry several links,
+and they may contradict each other: all are kept, none is an error.
+
+Memory is O(links). Solvers read the links as a symmetric signed CSR matrix, :attr:`Links.csr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from maylink.errors import LinksError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAY, MAY_NOT = 1, -1
+KIND_NAMES = {MAY: "may", MAY_NOT: "may-not"}
+_KIND_OF = {"may": MAY, "may-not": MAY_NOT, "may_not": MAY_NOT, "1": MAY, "+1": MAY, "-1": MAY_NOT}
+CODINGS = ("signed", "paper")
+
+
+class SignedCSR(NamedTuple):
+    """The links of every point: those of point i stand at ``indptr[i]:indptr[i + 1]``.
+
+    ``signed`` is +weight for a may link and −weight for a may-not link; ``link`` is the position
+    of the link in the list of links. Each link stands twice, once at each of its points.
+    """
+
+    indptr: NDArray[np.int64]
+    neighbour: NDArray[np.integer[Any]]
+    signed: NDArray[np.float64]
+    link: NDArray[np.integer[Any]]
+
+
+class Links:
+    """An immutable set of links between ``n`` points.
+
+    Usually made by one of :meth:`from_pairs`, :meth:`from_frame`, :meth:`from_matrix`,
+    :meth:`from_labels` or :meth:`empty`. The constructor itself takes one array entry per link.
+
+    Parameters
+    ----------
+    n : int
+        Number of points; the rows of the data.
+    i, j : array-like of int, shape (n_links,)
+        The two points of each link, 0 to n − 1, never the same. Their order has no meaning.
+    kind : array-like of {+1, -1}, shape (n_links,)
+        +1 for *may*, −1 for *may-not*.
+    weight : array-like of float, shape (n_links,), default 1
+        Votes that the link stands for; positive and finite.
+    source : array-like of hashable, shape (n_links,), default 0
+        Who gave the link: an annotator, a rule, a model.
+
+    Examples
+    --------
+    >>> from maylink import Links
+    >>> links = Links.from_pairs(may=[(0, 3), (1, 2)], may_not=[(0, 1), (1, 2)], n=5)
+    >>> links
+    Links(5 points, 4 links: 2 may, 2 may-not; 4 points linked; 1 contradictory pair)
+    >>> links.to_frame()
+       i  j     kind  weight  source
+    0  0  3      may     1.0       0
+    1  1  2      may     1.0       0
+    2  0  1  may-not     1.0       0
+    3  1  2  may-not     1.0       0
+    >>> links[[1, 2]]
+    Links(2 points, 2 links: 1 may, 1 may-not; 2 points linked; 1 contradictory pair)
+    """
+
+    n: int
+    i: NDArray[np.integer[Any]]
+    j: NDArray[np.integer[Any]]
+    kind: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    source: NDArray[np.int32]
+    """For each link the position of its source in ``sources``."""
+    sources: tuple[Hashable, ...]
+
+    # numpy must not take the links apart as if they were a sequence of rows.
+    __iter__ = None
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        n: int,
+        i: ArrayLike,
+        j: ArrayLike,
+        kind: ArrayLike,
+        weight: ArrayLike | None = None,
+        source: ArrayLike | None = None,
+    ) -> None:
+        n = _as_count(n)
+        first, second = _as_points(i, n, "i"), _as_points(j, n, "j")
+        kinds = _as_kinds(kind)
+        for name, column in (("j", second), ("kind", kinds)):
+            if column.shape != first.shape:
+                raise LinksError(
+                    f"links: {name} has {column.size} entries and i has {first.size}; "
+                    "give one entry per link"
+                )
+        _forbid_first(
+            first == second,
+            lambda at: f"links: link {at} joins point {first[at]} to itself; remove it",
+        )
+        weights = _as_weights(weight, first.size)
+        self._set(n, first, second, kinds, weights, *_as_sources(source, first.size))
+
+    def _set(
+        self,
+        n: int,
+        i: NDArray[Any],
+        j: NDArray[Any],
+        kind: NDArray[Any],
+        weight: NDArray[Any],
+        source: NDArray[Any],
+        sources: tuple[Hashable, ...],
+    ) -> Links:
+        """Store checked columns, read-only."""
+        columns = {"i": i, "j": j, "kind": kind, "weight": weight, "source": source}
+        for name, column in columns.items():
+            column = column.view()
+            column.setflags(write=False)
+            vars(self)[name] = column
+        vars(self).update(n=n, sources=sources)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("links do not change; make new ones")
+
+    # ------------------------------------------------------------------ constructors
+
+    @classmethod
+    def from_pairs(
+        cls,
+        may: ArrayLike = (),
+        may_not: ArrayLike = (),
+        *,
+        n: int,
+        weight: float = 1.0,
+        source: Hashable = 0,
+    ) -> Links:
+        """Links from a list of may pairs and a list of may-not pairs.
+
+        Parameters
+        ----------
+        may, may_not : array-like of int, shape (n_pairs, 2)
+            Pairs of points.
+        n : int
+            Number of points.
+        weight : float, default 1
+            Weight of each of these links.
+        source : hashable, default 0
+            Source of all these links.
+
+        Returns
+        -------
+        Links
+        """
+        pairs = [_as_pairs(may, n, "may"), _as_pairs(may_not, n, "may_not")]
+        size = sum(len(p) for p in pairs)
+        together = np.concatenate(pairs)
+        kind = np.ones(size, np.int8)
+        kind[len(pairs[0]) :] = MAY_NOT
+        links = cls(
+            n=n,
+            i=np.ascontiguousarray(together[:, 0]),
+            j=np.ascontiguousarray(together[:, 1]),
+            kind=kind,
+            weight=None if weight == 1.0 else np.full(size, weight, np.float64),
+        )
+        vars(links)["sources"] = (source,)
+        return links
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, n: int) -> Links:
+        """Links from a table with columns ``i``, ``j``, ``kind`` and, if wanted, ``weight``, ``source``.
+
+        Parameters
+        ----------
+        frame : DataFrame or mapping of columns
+            ``kind`` is "may" or "may-not", or +1 or −1.
+        n : int
+            Number of points.
+
+        Returns
+        -------
+        Links
+        """  # noqa: E501
+        names = list(frame.columns) if hasattr(frame, "columns") else list(frame)
+        missing = [name for name in ("i", "j", "kind") if name not in names]
+        if missing:
+            raise LinksError(
+                f"frame: column {missing[0]!r} is missing (found: {', '.join(map(str, names))}); "
+                "links need the columns i, j and kind, and may have weight and source"
+            )
+        columns = {
+            name: np.asarray(frame[name])
+            for name in ("i", "j", "kind", "weight", "source")
+            if name in names
+        }
+        return cls(n=n, **columns)
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, *, coding: str) -> Links:
+        """Links from a symmetric n × n matrix, dense or sparse.
+
+        Parameters
+        ----------
+        matrix : array-like or sparse matrix of shape (n, n)
+            Must be symmetric. The diagonal is not looked at.
+        coding : {"signed", "paper"}
+            What the entries mean; never guessed. ``"signed"``: positive is a may link, negative a
+            may-not link, 0 or NaN is no link, and the magnitude is the weight. ``"paper"``: 1 is a
+            may link, 0 a may-not link, NaN is no link; of a sparse matrix the stored entries,
+            stored zeros among them, are the links.
+
+        Returns
+        -------
+        Links
+        """
+        if coding not in CODINGS:
+            raise LinksError(f"coding: {coding!r} is not one of {', '.join(map(repr, CODINGS))}")
+        shape = np.shape(matrix)
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise LinksError(f"matrix: shape {shape} is not that of an n × n matrix")
+        row, column, value = _entries(matrix, keep_zeros=coding == "paper")
+        _check_symmetric(row, column, value, shape[0])
+        upper = row < column
+        row, column, value = row[upper], column[upper], value[upper]
+        if coding == "signed":
+            kind = np.where(value > 0, MAY, MAY_NOT)
+            return cls(n=shape[0], i=row, j=column, kind=kind, weight=np.abs(value))
+        _forbid_first(
+            (value != 0) & (value != 1),
+            lambda at: (
+                f"matrix[{row[at]}, {column[at]}] = {value[at]:g}: the paper's coding knows "
+                "1 (may), 0 (may-not) and NaN (no link); for ±1 use coding='signed'"
+            ),
+        )
+        return cls(n=shape[0], i=row, j=column, kind=np.where(value == 1, MAY, MAY_NOT))
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: ArrayLike,
+        *,
+        sample: int | None = None,
+        rng: np.random.Generator | int | None = None,
+    ) -> Links:
+        """Links between the labelled points of partly labelled data.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            A label for each point; −1, None or NaN where it is unknown.
+        sample : int, optional
+            How many pairs to draw, without repetition; all of them by default.
+        rng : Generator or int, optional
+            Source of randomness for ``sample``.
+
+        Returns
+        -------
+        Links
+            A may link for each pair with equal labels, a may-not link for the other pairs.
+        """
+        codes = _label_codes(labels)
+        known = np.flatnonzero(codes >= 0)
+        pairs = known.size * (known.size - 1) // 2
+        if sample is None:
+            a, b = np.triu_indices(known.size, k=1)
+        else:
+            if not 0 <= sample <= pairs:
+                raise LinksError(
+                    f"sample: {sample} pairs asked for, but {known.size} labelled points make "
+                    f"{pairs} pairs"
+                )
+            drawn = np.random.default_rng(rng).choice(pairs, size=sample, replace=False)
+            a, b = unrank_pairs(drawn, known.size)
+        i, j = known[a], known[b]
+        return cls(n=codes.size, i=i, j=j, kind=np.where(codes[i] == codes[j], MAY, MAY_NOT))
+
+    @classmethod
+    def empty(cls, n: int) -> Links:
+        """No links between n points."""
+        return cls.from_pairs(n=n)
+
+    # ------------------------------------------------------------------ views
+
+    @property
+    def n_links(self) -> int:
+        """Number of links; several on one pair count each."""
+        return int(self.i.size)
+
+    @property
+    def may(self) -> NDArray[np.integer[Any]]:
+        """The may links as pairs, shape (n_may, 2)."""
+        return self._pairs(MAY)
+
+    @property
+    def may_not(self) -> NDArray[np.integer[Any]]:
+        """The may-not links as pairs, shape (n_may_not, 2)."""
+        return self._pairs(MAY_NOT)
+
+    def _pairs(self, kind: int) -> NDArray[np.integer[Any]]:
+        chosen = self.kind == kind
+        return np.column_stack([self.i[chosen], self.j[chosen]])
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        """How many links each point has, shape (n,)."""
+        degree = np.bincount(self.i, minlength=self.n) + np.bincount(self.j, minlength=self.n)
+        degree.setflags(write=False)
+        return degree
+
+    @cached_property
+    def csr(self) -> SignedCSR:
+        """The links of every point as a symmetric signed CSR matrix; made once, when first read."""
+        return _build_csr(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the links as a table with columns i, j, kind, weight and source."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "i": self.i,
+                "j": self.j,
+                "kind": np.where(self.kind == MAY, *KIND_NAMES.values()),
+                "weight": self.weight,
+                "source": np.asarray(self.sources)[self.source],
+            }
+        )
+
+    def conflicts(self, limit: int | None = 1000) -> pd.DataFrame:
+        """Explain where the links contradict each other; see :func:`maylink.conflicts.conflicts`.
+
+        Parameters
+        ----------
+        limit : int or None, default 1000
+            At most this many rows; None for all of them.
+
+        Returns
+        -------
+        DataFrame
+            One row per contradiction: ``conflict`` ("pair" when a pair carries both kinds, "chain"
+            when may links lead from i to j although a may-not link keeps them apart), ``i``, ``j``,
+            ``chain`` (the points from i to j, a shortest way) and ``length`` (its may links).
+            ``frame.attrs["total"]`` is the number of contradictions there are.
+        """
+        from maylink.conflicts import conflicts
+
+        return conflicts(self, limit)
+
+    @cached_property
+    def pair_keys(self) -> NDArray[np.int64]:
+        """One number for each link that is the same for all links on a pair: low · n + high."""
+        low, high = np.minimum(self.i, self.j), np.maximum(self.i, self.j)
+        keys: NDArray[np.int64] = low.astype(np.int64) * self.n + high
+        keys.setflags(write=False)
+        return keys
+
+    @cached_property
+    def contradictory_pairs(self) -> NDArray[np.int64]:
+        """Keys (see :attr:`pair_keys`) of the pairs that carry both kinds, in order."""
+        # Sorted, the may-not links of a pair (even) stand right before its may links (odd).
+        # np.intersect1d says the same ten times slower.
+        code = np.sort(2 * self.pair_keys + (self.kind == MAY))
+        clash = (code[:-1] % 2 == 0) & (code[1:] == code[:-1] + 1)
+        return np.asarray(code[:-1][clash] // 2)
+
+    # ------------------------------------------------------------------ as a value
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the link matrix, (n, n); with ``len`` what scikit-learn needs to slice it."""
+        return (self.n, self.n)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, rows: Any) -> Links:
+        """Return the links inside the given rows, renumbered; both axes are sliced at once."""
+        if isinstance(rows, tuple):  # scikit-learn asks for links[rows, ...]
+            if len(rows) != 2 or rows[1] is not Ellipsis:
+                raise LinksError("links: index with one set of rows, which slices both axes")
+            rows = rows[0]
+        chosen = _as_rows(rows, self.n)
+        new_index = np.full(self.n, -1, self.i.dtype)
+        new_index[chosen] = np.arange(chosen.size)
+        i, j = new_index[self.i], new_index[self.j]
+        keep = np.flatnonzero((i >= 0) & (j >= 0))
+        return self._like(
+            chosen.size, i[keep], j[keep], self.kind[keep], self.weight[keep], self.source[keep]
+        )
+
+    def moved(self, by: int, n: int) -> Links:
+        """Return the links with every point's number raised by ``by``, among n points."""
+        shift = np.asarray(by, self.i.dtype)
+        return self._like(n, self.i + shift, self.j + shift, self.kind, self.weight, self.source)
+
+    def __add__(self, other: object) -> Links:
+        """Join two sets of links on the same points; sources of one name are one source."""
+        if not isinstance(other, Links):
+            return NotImplemented
+        if other.n != self.n:
+            raise LinksError(f"links: cannot join links of {self.n} points with links of {other.n}")
+        names = tuple(dict.fromkeys(self.sources + other.sources))
+        code = np.array([names.index(name) for name in other.sources], np.int32)
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("i", "j", "kind", "weight")
+        }
+        source = np.concatenate([self.source, code[other.source]])
+        return object.__new__(Links)._set(self.n, **joined, source=source, sources=names)
+
+    def _like(
+        self,
+        n: int,
+        i: NDArray[Any],
+        j: NDArray[Any],
+        kind: NDArray[Any],
+        weight: NDArray[Any],
+        source: NDArray[Any],
+    ) -> Links:
+        """Links with the sources of these and columns that need no check."""
+        return object.__new__(Links)._set(n, i, j, kind, weight, source, self.sources)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Links):
+            return NotImplemented
+        return (self.n, self.sources) == (other.n, other.sources) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("i", "j", "kind", "weight", "source")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        columns = (self.i, self.j, self.kind, self.weight, self.source)
+        return _rebuild, (self.n, *columns, self.sources)
+
+    def __repr__(self) -> str:
+        n_may = int((self.kind == MAY).sum())
+        parts = [
+            f"{self.n_links} link{'s' * (self.n_links != 1)}: "
+            f"{n_may} may, {self.n_links - n_may} may-not"
+        ]
+        if len(self.sources) > 1:
+            parts.append(f"{len(self.sources)} sources")
+        if self.n_links:
+            parts.append(f"{int((self.degree > 0).sum())} points linked")
+            clashes = self.contradictory_pairs.size
+            parts.append(f"{clashes or 'no'} contradictory pair{'s' * (clashes != 1)}")
+        return f"Links({self.n} point{'s' * (self.n != 1)}, {'; '.join(parts)})"
+
+
+def unrank_pairs(rank: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Turn numbers 0 … n(n − 1)/2 − 1 into the pairs a < b that they count, row by row."""
+    # Row a of the upper triangle starts at a·n − a(a + 1)/2 − …; the root gives a up to rounding.
+    a = np.floor(n - 0.5 - np.sqrt((n - 0.5) ** 2 - 2.0 * rank)).astype(np.int64)
+    start = a * (2 * n - a - 1) // 2
+    a -= rank < start
+    a += rank >= (a + 1) * (2 * n - a - 2) // 2
+    return a, rank - a * (2 * n - a - 1) // 2 + a + 1
+
+
+def _rebuild(n: int, *columns: Any) -> Links:
+    return object.__new__(Links)._set(n, *columns)
+
+
+def _build_csr(links: Links) -> SignedCSR:
+    size = links.n_links
+    ends = np.concatenate([links.i, links.j])
+    # A CSR matrix with one entry a row, turned to CSC, is a counting sort of its columns: linear,
+    # compiled, and unlike COO → CSR it does not sum several links on one pair.
+    entries = sparse.csr_array(
+        (np.zeros(2 * size, np.int8), ends, np.arange(2 * size + 1)), shape=(2 * size, links.n)
+    ).tocsc()
+    order = entries.indices
+    neighbour = np.concatenate([links.j, links.i])[order]
+    link = np.where(order < size, order, order - size)
+    signed = (links.kind * links.weight)[link]
+    csr = SignedCSR(entries.indptr.astype(np.int64), neighbour, signed, link)
+    for column in csr:
+        column.setflags(write=False)
+    return csr
+
+
+# ---------------------------------------------------------------------- checks of input
+
+
+def _forbid_first(bad: NDArray[np.bool_], message: Callable[[int], str]) -> None:
+    """Raise about the first True of ``bad``, if there is one."""
+    if bad.any():
+        raise LinksError(message(int(np.argmax(bad))))
+
+
+def _as_count(n: Any) -> int:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise LinksError(f"n: {n!r} is not a number of points")
+    return int(n)
+
+
+def _as_points(values: Any, n: int, name: str) -> NDArray[Any]:
+    """Check indices of points and store them in the smallest type that holds n."""
+    points = np.asarray(values)
+    if points.ndim != 1:
+        raise LinksError(f"links: {name} has shape {points.shape}; it must be one-dimensional")
+    if points.size == 0:
+        points = points.astype(np.int64)
+    if points.dtype.kind == "f":
+        whole = np.isfinite(points) & (points == np.floor(points))
+        _forbid_first(
+            ~whole, lambda at: f"links: {name}[{at}] = {points[at]} is not a whole number"
+        )
+        points = points.astype(np.int64)
+    if points.dtype.kind not in "iu":
+        raise LinksError(
+            f"links: {name} holds {points.dtype} values; points are numbers 0 to n − 1"
+        )
+    _forbid_first(
+        (points < 0) | (points >= n),
+        lambda at: (
+            f"links: {name}[{at}] = {points[at]} is out of range for {n} points "
+            f"(valid: 0 to {n - 1})"
+        ),
+    )
+    return points.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64)
+
+
+def _as_pairs(pairs: ArrayLike, n: int, name: str) -> NDArray[Any]:
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise LinksError(f"{name}: shape {array.shape}; give pairs, an array of shape (n_pairs, 2)")
+    if array.dtype.kind in "iu":
+        bad = (array < 0) | (array >= n)
+        if bad.any():
+            at, side = np.argwhere(bad)[0]
+            raise LinksError(
+                f"{name}[{at}] = ({array[at, 0]}, {array[at, 1]}): index {array[at, side]} is out "
+                f"of range for {n} points (valid: 0 to {n - 1})"
+            )
+        _forbid_first(
+            array[:, 0] == array[:, 1],
+            lambda at: f"{name}[{at}] joins point {array[at, 0]} to itself; remove it",
+        )
+    return array
+
+
+def _as_kinds(values: Any) -> NDArray[np.int8]:
+    kinds = np.asarray(values)
+    if kinds.dtype.kind in "iuf":
+        _forbid_first(
+            np.abs(kinds) != 1,
+            lambda at: f"links: kind[{at}] = {kinds[at]!s}; a kind is +1 (may) or -1 (may-not)",
+        )
+        return kinds.astype(np.int8)
+    names = np.char.lower(np.char.strip(kinds.astype(str)))
+    unknown = ~np.isin(names, list(_KIND_OF))
+    _forbid_first(
+        unknown, lambda at: f"links: kind[{at}] = {kinds[at]!r}; a kind is 'may' or 'may-not'"
+    )
+    distinct, code = np.unique(names, return_inverse=True)
+    return np.array([_KIND_OF[name] for name in distinct], np.int8)[code]
+
+
+def _as_weights(values: Any, size: int) -> NDArray[np.float64]:
+    if values is None:
+        return np.broadcast_to(np.float64(1.0), size)  # takes no memory
+    weights = np.asarray(values, np.float64)
+    if weights.shape != (size,):
+        raise LinksError(
+            f"links: weight has shape {weights.shape}; give one for each of {size} links"
+        )
+    _forbid_first(
+        ~((weights > 0) & np.isfinite(weights)),
+        lambda at: f"links: weight[{at}] = {weights[at]}; a weight is positive and finite",
+    )
+    return weights
+
+
+def _as_sources(values: Any, size: int) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
+    if values is None:
+        return np.broadcast_to(np.int32(0), size), (0,)
+    column = np.asarray(values)
+    if column.shape != (size,):
+        raise LinksError(
+            f"links: source has shape {column.shape}; give one for each of {size} links"
+        )
+    import pandas as pd
+
+    code, names = pd.factorize(column)
+    _forbid_first(code < 0, lambda at: f"links: source[{at}] is missing; name it or drop the link")
+    return code.astype(np.int32), tuple(np.asarray(names).tolist()) or (0,)
+
+
+def _as_rows(rows: Any, n: int) -> NDArray[np.int64]:
+    if isinstance(rows, slice):
+        return np.arange(n)[rows]
+    index = np.asarray(rows)
+    if index.size == 0:
+        index = index.reshape(-1).astype(np.int64)
+    if index.ndim != 1 or index.dtype.kind not in "iub":
+        raise LinksError("links: index with a slice, a mask or an array of row numbers")
+    if index.dtype.kind == "b":
+        if index.size != n:
+            raise LinksError(f"links: a mask of length {index.size} does not fit {n} points")
+        return np.flatnonzero(index)
+    _forbid_first(
+        (index < -n) | (index >= n),
+        lambda at: f"links: row {index[at]} is out of range for {n} points",
+    )
+    chosen = np.where(index < 0, index + n, index).astype(np.int64)
+    if np.bincount(chosen, minlength=n).max(initial=0) > 1:
+        raise LinksError("links: a row is asked for twice; links cannot repeat points")
+    return chosen
+
+
+def _entries(matrix: Any, keep_zeros: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Row, column and value of the entries off the diagonal that are links."""
+    if sparse.issparse(matrix):
+        coo = matrix.tocoo()
+        row, column, value = coo.row, coo.col, np.asarray(coo.data, np.float64)
+    else:
+        dense = np.asarray(matrix, np.float64)
+        row, column = np.nonzero(~np.isnan(dense) if keep_zeros else dense)
+        value = dense[row, column]
+    keep = (row != column) & ~np.isnan(value)
+    if not keep_zeros:
+        keep &= value != 0
+    return row[keep], column[keep], value[keep]
+
+
+def _check_symmetric(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any], n: int) -> None:
+    forward = np.lexsort((value, column, row))
+    backward = np.lexsort((value, row, column))
+    same = (
+        (row[forward] == column[backward])
+        & (column[forward] == row[backward])
+        & (value[forward] == value[backward])
+    )
+    _forbid_first(
+        ~same,
+        lambda at: (
+            f"matrix: not symmetric; compare the entries at [{row[forward][at]}, "
+            f"{column[forward][at]}] and [{column[forward][at]}, {row[forward][at]}]"
+        ),
+    )
+
+
+def _label_codes(labels: Any) -> NDArray[np.int64]:
+    """Turn labels into codes 0, 1, …, with −1 for an unknown label."""
+    column = np.asarray(labels)
+    if column.ndim != 1:
+        raise LinksError(f"labels: shape {column.shape}; give one label per point")
+    import pandas as pd
+
+    codes = pd.factorize(column)[0].astype(np.int64)
+    if column.dtype.kind in "iuf":
+        codes[column == -1] = -1
+    return codes

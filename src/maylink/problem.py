@@ -1,0 +1,120 @@
+"""Problem: data, links and family, checked once; the only place where input is checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+from maylink.errors import LinksError
+from maylink.families import Family, as_family
+from maylink.families.base import Matrix
+from maylink.links import Links
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data, links and family that fit together.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d), float32 or float64
+        The data.
+    links : Links
+        Links between the n points.
+    family : Family
+        The family, adapted to the data.
+    """
+
+    X: Matrix
+    links: Links
+    family: Family
+
+    @classmethod
+    def build(cls, X: Any, links: Any = None, family: Family | str = "gaussian") -> Problem:
+        """Check and convert what a user gives.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The data.
+        links : Links, pair of lists, n × n matrix, DataFrame or None
+            See :func:`as_links`.
+        family : Family or str
+            A family or its name.
+
+        Returns
+        -------
+        Problem
+        """
+        X = as_data(X)
+        checked = as_links(links, X.shape[0])
+        return cls(X, checked, as_family(family).adapt(X))
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self.X.shape[0])
+
+    def rows(self, rows: NDArray[np.int64]) -> Problem:
+        """Return the problem that some of the points make, with the family as it is."""
+        return replace(self, X=self.X[rows], links=self.links[rows])
+
+
+def as_data(X: Any, estimator: Any = None) -> Matrix:
+    """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        estimator=estimator,
+        input_name="X",
+    )
+
+
+def as_links(links: Any, n: int) -> Links:
+    """Turn whatever stands for links into :class:`~maylink.links.Links` on n points.
+
+    Parameters
+    ----------
+    links : Links, pair of lists, n × n matrix, DataFrame or None
+        A pair is (may, may_not), each a list of pairs. A matrix, dense or sparse, holds +1 for may,
+        −1 for may-not and 0 for no link. A frame has columns i, j, kind[, weight, source]. None
+        means no links.
+    n : int
+        Number of points that they must fit.
+
+    Returns
+    -------
+    Links
+    """
+    if links is None:
+        return Links.empty(n)
+    if hasattr(links, "columns"):
+        links = Links.from_frame(links, n=n)
+    elif sparse.issparse(links) or (isinstance(links, np.ndarray) and links.ndim == 2):
+        links = _from_signed_matrix(links)
+    elif isinstance(links, (tuple, list)) and len(links) == 2:
+        links = Links.from_pairs(may=links[0], may_not=links[1], n=n)
+    if not isinstance(links, Links):
+        raise LinksError(
+            f"links: cannot read a {type(links).__name__}; give a Links object, a pair "
+            "(may, may_not) of lists of pairs, an n × n matrix or a data frame"
+        )
+    if links.n != n:
+        raise LinksError(f"links: made for {links.n} points, but X has {n} rows")
+    return links
+
+
+def _from_signed_matrix(matrix: Any) -> Links:
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if np.isnan(np.asarray(values, np.float64)).any():
+        raise LinksError(
+            "links: the matrix holds NaN; if it means 1 = may, 0 = may-not, NaN = unknown, "
+            "pass Links.from_matrix(matrix, coding='paper')"
+        )
+    return Links.from_matrix(matrix, coding="signed")

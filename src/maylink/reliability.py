@@ -1,0 +1,77 @@
+"""The link model: how often links of each source are right, given a partition.
+
+``p = P(may | same cluster)`` and ``q = P(may-not | different clusters)``, each under a Beta prior.
+Given a partition, the links of a source are counted into four numbers, and p and q integrate out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+from maylink.links import MAY, Links
+
+Array = NDArray[np.float64]
+
+# Beta(9, 1): links are expected to be right nine times in ten, with the say of ten links.
+PRIOR = (9.0, 1.0)
+
+
+class LinkCounts(NamedTuple):
+    """Links by what they say and by what the partition says, in votes, one entry per source."""
+
+    may_same: Array  # may links inside a cluster: right
+    not_same: Array  # may-not links inside a cluster: wrong
+    not_different: Array  # may-not links between clusters: right
+    may_different: Array  # may links between clusters: wrong
+
+
+def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
+    """Count the links of each source by kind and by whether their points share a cluster.
+
+    Parameters
+    ----------
+    links : Links
+        The links.
+    labels : array of shape (n,)
+        A partition.
+
+    Returns
+    -------
+    LinkCounts
+        Each link once, with its weight.
+    """
+    same = labels[links.i] == labels[links.j]
+    may = links.kind == MAY
+    size = len(links.sources)
+
+    def votes(chosen: NDArray[np.bool_]) -> Array:
+        counts = np.bincount(links.source[chosen], links.weight[chosen], minlength=size)
+        return counts.astype(np.float64)
+
+    return LinkCounts(
+        votes(may & same), votes(~may & same), votes(~may & ~same), votes(may & ~same)
+    )
+
+
+def log_evidence(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> float:
+    """Return the log probability of the links given the partition, p and q integrated out.
+
+    Parameters
+    ----------
+    counts : LinkCounts
+        Links by source.
+    prior : (float, float), default (9, 1)
+        Beta prior of both p and q.
+
+    Returns
+    -------
+    float
+    """
+    right, wrong = prior
+    inside = betaln(right + counts.may_same, wrong + counts.not_same)
+    between = betaln(right + counts.not_different, wrong + counts.may_different)
+    return float(np.sum(inside + between - 2.0 * betaln(right, wrong)))

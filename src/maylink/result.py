@@ -1,0 +1,78 @@
+"""Result, Trace and Status: what every solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Status(StrEnum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged"
+    MAX_SWEEPS = "stopped at the largest number of sweeps"
+
+
+class Sweep(NamedTuple):
+    """What one sweep left behind."""
+
+    objective: float
+    n_clusters: int
+    n_changed: int
+    xi_may: float
+    xi_not: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The sweeps of a run, in order."""
+
+    sweeps: tuple[Sweep, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.sweeps)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with one row per sweep."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.sweeps, columns=list(Sweep._fields))
+        frame.index.name = "sweep"
+        return frame
+
+
+@dataclass(frozen=True)
+class Result:
+    """A partition and how it was found.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        The cluster of each point, 0 to K − 1.
+    centers : array of shape (K, s)
+        Centres in the coordinates of the family (``Family.points``).
+    objective : float
+        The value of the objective, at the link weights of the last sweep.
+    trace : Trace
+        The sweeps that led there.
+    status : Status
+        Why it stopped.
+    """
+
+    labels: NDArray[np.int64]
+    centers: NDArray[np.float64]
+    objective: float
+    trace: Trace
+    status: Status
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.centers)

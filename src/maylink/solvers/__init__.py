@@ -1,0 +1,1 @@
+"""Solvers: one algorithm per file, each with a State, ``init``, ``step`` and ``solve``."""

@@ -1,0 +1,20 @@
+"""Fill the compile cache, so that the first fit does not wait for the compiler."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+
+def warmup() -> None:
+    """Compile every kernel for float32 and float64, dense and sparse data.
+
+    The compiled code is kept on disk; later processes load it. Call this once after installing, for
+    example when building an image.
+    """
+    from maylink.estimators.rdpmeans import RDPMeans
+
+    X = np.array([[0.0], [1.0], [9.0]])
+    for dtype in (np.float32, np.float64):
+        for data in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
+            RDPMeans(cluster_penalty=1.0, n_init=1).fit(data, links=([(0, 1)], [(0, 2)]))
