@@ -3,11 +3,11 @@
 Examples
 --------
 >>> import maylink as ml
->>> data = ml.datasets.load("iris")
->>> links = ml.sample_links(data.y, rate=0.03, accuracy=0.9, rng=0)
+>>> data = ml.datasets.make_pattern("moons", rng=0)
+>>> links = ml.sample_links(data.y, rate=0.05, accuracy=0.9, rng=0)
 >>> model = ml.RDPMeans(random_state=0).fit(data.X, links=links)
 >>> model.n_clusters_
-3
+2
 """
 
 from maylink import datasets, families, metrics

@@ -165,6 +165,7 @@ class Links:
         -------
         Links
         """
+        n = _as_count(n)
         pairs = [_as_pairs(may, n, "may"), _as_pairs(may_not, n, "may_not")]
         size = sum(len(p) for p in pairs)
         together = np.concatenate(pairs)
@@ -465,12 +466,13 @@ class Links:
 
 def unrank_pairs(rank: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Turn numbers 0 … n(n − 1)/2 − 1 into the pairs a < b that they count, row by row."""
-    # Row a of the upper triangle starts at a·n − a(a + 1)/2 − …; the root gives a up to rounding.
-    a = np.floor(n - 0.5 - np.sqrt((n - 0.5) ** 2 - 2.0 * rank)).astype(np.int64)
-    start = a * (2 * n - a - 1) // 2
-    a -= rank < start
-    a += rank >= (a + 1) * (2 * n - a - 2) // 2
-    return a, rank - a * (2 * n - a - 1) // 2 + a + 1
+    # Counted from the end, row n − 2 − m holds m + 1 pairs, so the triangular root gives m;
+    # rounding can put it one row off, which two comparisons mend.
+    left = n * (n - 1) // 2 - 1 - rank
+    m = ((np.sqrt(8.0 * left + 1.0) - 1.0) / 2.0).astype(np.int64)
+    m -= m * (m + 1) // 2 > left
+    m += (m + 1) * (m + 2) // 2 <= left
+    return n - 2 - m, n - 1 - (left - m * (m + 1) // 2)
 
 
 def _rebuild(n: int, *columns: Any) -> Links:
@@ -569,7 +571,7 @@ def _as_kinds(values: Any) -> NDArray[np.int8]:
     names = np.char.lower(np.char.strip(kinds.astype(str)))
     unknown = ~np.isin(names, list(_KIND_OF))
     _forbid_first(
-        unknown, lambda at: f"links: kind[{at}] = {kinds[at]!r}; a kind is 'may' or 'may-not'"
+        unknown, lambda at: f"links: kind[{at}] = '{kinds[at]}'; a kind is 'may' or 'may-not'"
     )
     distinct, code = np.unique(names, return_inverse=True)
     return np.array([_KIND_OF[name] for name in distinct], np.int8)[code]

@@ -45,7 +45,7 @@ def sample_links(
     --------
     >>> from maylink import sample_links
     >>> sample_links([0] * 10 + [1] * 10, rate=0.1, accuracy=0.9, rng=0)
-    Links(20 points, 20 links: 8 may, 12 may-not; 18 points linked; no contradictory pairs)
+    Links(20 points, 20 links: 9 may, 11 may-not; 16 points linked; no contradictory pairs)
     """
     if protocol not in PROTOCOLS:
         raise MaylinkError(f"protocol: {protocol!r} is not one of {', '.join(PROTOCOLS)}")

@@ -82,8 +82,8 @@ def make_two_view(
     >>> from maylink.datasets import make_two_view
     >>> draw = make_two_view(100, reliability={"expert": (0.99, 0.99), "rule": (0.7, 0.8)}, rng=0)
     >>> draw.links
-    Links(100 points, 400 links: 217 may, 183 may-not; 2 sources; 100 points linked; \
-7 contradictory pairs)
+    Links(100 points, 400 links: 120 may, 280 may-not; 2 sources; 100 points linked; \
+3 contradictory pairs)
     """
     generator = np.random.default_rng(rng)
     known = as_family(family)

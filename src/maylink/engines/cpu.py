@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,13 +99,16 @@ class CpuEngine:
         from maylink.kernels.sums import sums_csr, sums_dense
 
         total = np.zeros((n_clusters, self.points.shape[1]))
-        n_threads = min(self.n_threads, n_clusters, 1 + self.points.size // WORK_FOR_A_THREAD)
+        n_threads = min(
+            self.n_threads, n_clusters, 1 + self.points.size // (10 * WORK_FOR_A_THREAD)
+        )
 
-        def part(thread: int, _: int) -> None:
-            if self._is_sparse:
-                sums_csr(*self._csr, labels, thread, n_threads, total)
-            else:
-                sums_dense(self.points, labels, thread, n_threads, total)
+        def part(first: int, last: int) -> None:
+            for thread in range(first, last):
+                if self._is_sparse:
+                    sums_csr(*self._csr, labels, thread, n_threads, total)
+                else:
+                    sums_dense(self.points, labels, thread, n_threads, total)
 
         self._share(part, n_threads, WORK_FOR_A_THREAD)
         return total, np.bincount(labels, minlength=n_clusters).astype(np.float64)
@@ -120,8 +124,11 @@ class CpuEngine:
             part(0, size)
             return
         cuts = [size * p // n_parts for p in range(n_parts + 1)]
-        with ThreadPoolExecutor(n_parts) as pool:
-            list(pool.map(part, cuts[:-1], cuts[1:]))
+        list(self._pool.map(part, cuts[:-1], cuts[1:]))
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.n_threads)
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,10 @@ class RDPMeans(CenterClusterer):
     >>> RDPMeans(random_state=0).fit(X, links=links).labels_
     array([0, 0, 1, 1, 2, 2])
     """
+
+    # Pipelines and cross-validation hand links on without being told to.
+    __metadata_request__fit: ClassVar = {"links": True}
+    __metadata_request__predict: ClassVar = {"links": True}
 
     def __init__(
         self,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from maylink.engines.cpu import CpuEngine
 from maylink.estimators.base import as_generator, check_choice, check_number
-from maylink.joint import joint_of
 from maylink.problem import Problem, as_data
-from maylink.solvers import penalty, spectral
+from maylink.solvers import spectral
 
 
 class SpectralRDPMeans(ClusterMixin, BaseEstimator):
@@ -26,17 +23,19 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     cluster_penalty : float or "auto", default "auto"
-        λ, the least eigenvalue that earns a cluster. "auto" takes it from ``n_clusters_hint`` by
-        furthest-first where that is given; otherwise it keeps the number of clusters whose
-        partition has the highest exact probability.
+        λ, the least eigenvalue that earns a cluster. "auto" puts it where ``n_clusters_hint``
+        clusters come out; without a hint it keeps the number of clusters whose partition has the
+        highest exact probability.
     n_clusters_hint : int, optional
-        About how many clusters there are. The number found may differ.
-    link_weight : float, (float, float) or "balanced", default "balanced"
-        ξ, or (ξ_may, ξ_not). "balanced" gives links and data the same largest eigenvalue, so that
-        neither view drowns the other whatever the unit of the data.
+        How many clusters there are; fewer come out where the data have fewer directions.
+    link_weight : float, (float, float) or "auto", default "auto"
+        ξ, or (ξ_may, ξ_not). "auto" tries links that count a quarter of what the data count, as
+        much, and four times as much, by their largest eigenvalue, and keeps the partition with the
+        highest exact probability.
     max_clusters : int, default 32
-        How many clusters "auto" tries at most.
-    n_init : int, default 10
+        Never more clusters than this: noise in many links can lift thousands of eigenvalues above
+        any penalty.
+    n_init : int, default 4
         Starts of the K-means on the eigenvectors.
     random_state : int, RandomState or Generator, optional
         Seed of the eigensolver's start and of K-means.
@@ -53,8 +52,8 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         (ξ_may, ξ_not) in use.
     eigenvalues_ : array
         The eigenvalues that were looked at, largest first.
-    log_joint_ : dict of int to float
-        The exact log probability of the partition for each number of clusters that "auto" tried.
+    candidates_ : list of Candidate
+        All partitions that were tried, with their exact log probabilities.
 
     References
     ----------
@@ -70,14 +69,17 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
     array([0, 0, 1, 1, 2, 2])
     """
 
+    # Pipelines and cross-validation hand links on without being told to.
+    __metadata_request__fit: ClassVar = {"links": True}
+
     def __init__(
         self,
         *,
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
-        link_weight: float | tuple[float, float] | str = "balanced",
+        link_weight: float | tuple[float, float] | str = "auto",
         max_clusters: int = 32,
-        n_init: int = 10,
+        n_init: int = 4,
         random_state: Any = None,
     ) -> None:
         self.cluster_penalty = cluster_penalty
@@ -104,32 +106,29 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         self
         """
         check_number("max_clusters", self.max_clusters, 1)
+        if self.cluster_penalty != "auto":
+            check_number("cluster_penalty", self.cluster_penalty, 0.0, above=True)
+        if self.n_clusters_hint is not None:
+            check_number("n_clusters_hint", self.n_clusters_hint, 1)
         check_number("n_init", self.n_init, 1)
+        settings = spectral.Settings(
+            penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
+            n_clusters=self.n_clusters_hint,
+            link_weight=self._link_weight(),
+            max_clusters=int(self.max_clusters),
+            n_init=int(self.n_init),
+        )
         problem = Problem.build(as_data(X, self), links, "gaussian")
-        points = problem.family.points(problem.X)
-        rng = as_generator(self.random_state)
-        weights = self._weights(problem, points, rng)
-        E = spectral.link_matrix(problem.links, *weights)
-        operator = spectral.view_operator(points, E, problem.n)
-        scores: dict[int, float] = {}
-        value = self._penalty(problem)
-        if value is None:
-            spectrum = spectral.leading(operator, self.max_clusters, rng)
-            labels, value, scores = self._choose(problem, spectrum, rng)
-        else:
-            spectrum = spectral.above(operator, value, rng)
-            n_clusters = min(len(spectrum.values) + 1, problem.n)
-            labels = spectral.round_to_clusters(spectrum, n_clusters, rng, self.n_init)
-        _, first = np.unique(labels, return_index=True)
-        labels = np.argsort(np.argsort(first))[labels]
+        best, tried = spectral.solve(problem, settings, as_generator(self.random_state))
+        _, first = np.unique(best.labels, return_index=True)
 
         validate_data(self, X, skip_check_array=True)
-        self.labels_ = labels
-        self.n_clusters_ = int(labels.max()) + 1
-        self.cluster_penalty_ = value
-        self.link_weight_ = weights
-        self.eigenvalues_ = spectrum.values
-        self.log_joint_ = scores
+        self.labels_ = np.argsort(np.argsort(first))[best.labels]
+        self.n_clusters_ = len(first)
+        self.cluster_penalty_ = best.penalty
+        self.link_weight_ = best.link_weight
+        self.eigenvalues_ = best.eigenvalues
+        self.candidates_ = tried
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -137,45 +136,11 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _weights(
-        self, problem: Problem, points: Any, rng: np.random.Generator
-    ) -> tuple[float, float]:
+    def _link_weight(self) -> tuple[float, float] | None:
         if isinstance(self.link_weight, str):
-            check_choice("link_weight", self.link_weight, ("balanced",))
-            if problem.links.n_links == 0:
-                return (1.0, 1.0)
-            data = spectral.largest(spectral.view_operator(points, None, problem.n), rng)
-            E = spectral.link_matrix(problem.links, 1.0, 1.0)
-            links = spectral.largest(spectral.view_operator(None, E, problem.n), rng)
-            balanced = data / links if data > 0 and links > 0 else 1.0
-            return (balanced, balanced)
+            check_choice("link_weight", self.link_weight, ("auto",))
+            return None
         pair = self.link_weight if isinstance(self.link_weight, tuple) else (self.link_weight,) * 2
         for weight in pair:
             check_number("link_weight", weight, 0.0)
         return (float(pair[0]), float(pair[1]))
-
-    def _penalty(self, problem: Problem) -> float | None:
-        """Return λ where it is given, by itself or by a hint."""
-        if self.cluster_penalty != "auto":
-            check_number("cluster_penalty", self.cluster_penalty, 0.0, above=True)
-            return float(self.cluster_penalty)
-        if self.n_clusters_hint is None:
-            return None
-        check_number("n_clusters_hint", self.n_clusters_hint, 1)
-        return penalty.from_hint(CpuEngine(problem.X, problem.family), int(self.n_clusters_hint))
-
-    def _choose(
-        self, problem: Problem, spectrum: spectral.Spectrum, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], float, dict[int, float]]:
-        """Round for each number of clusters and keep the partition of highest probability."""
-        prior = problem.family.default_prior(problem.X)
-        n_positive = int((spectrum.values > 1e-9 * np.abs(spectrum.values).max()).sum())
-        tried = {}
-        for n_clusters in range(1, min(self.max_clusters, n_positive + 1, problem.n) + 1):
-            labels = spectral.round_to_clusters(spectrum, n_clusters, rng, self.n_init)
-            tried[n_clusters] = (joint_of(problem, labels, prior), labels)
-        best = max(tried, key=lambda k: tried[k][0])
-        # Any penalty between the last eigenvalue that is used and the next gives this number.
-        values = np.append(spectrum.values, 0.0)
-        below = max(float(values[min(best - 1, len(values) - 1)]), 0.0)
-        return tried[best][1], below, {k: score for k, (score, _) in tried.items()}

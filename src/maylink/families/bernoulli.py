@@ -41,7 +41,7 @@ class Bernoulli(Family):
     >>> import numpy as np
     >>> from maylink.families import Bernoulli
     >>> Bernoulli().divergence(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.5, 0.5]])).round(4)
-    array([[0.    , 0.4212]])
+    array([[0.    , 0.4211]])
     """
 
     name: ClassVar[str] = "bernoulli"

@@ -89,7 +89,9 @@ class VonMisesFisher(Family):
         """Return the rows made unit length."""
         norm = _norms(X)
         if sparse.issparse(X):
-            return (sparse.diags_array(1.0 / norm) @ X).tocsr().astype(X.dtype)
+            unit = X.copy()
+            unit.data = (X.data / np.repeat(norm, np.diff(X.indptr))).astype(X.dtype)
+            return unit
         return np.divide(X, norm[:, None], dtype=X.dtype, casting="same_kind")
 
     def potential(self, T: Matrix) -> Array:
@@ -209,6 +211,12 @@ def _log_bessel_large(order: float, x: Array) -> Array:
 
 def _norms(X: Matrix) -> Array:
     """Length of each row, safe from over- and underflow of the squares."""
-    values = np.abs(X.data if sparse.issparse(X) else X)
-    largest = float(values.max(initial=0.0)) or 1.0
-    return largest * np.sqrt(row_sums(X, lambda x: np.square(x / largest)))
+    largest = np.asarray(abs(X).max(axis=1).todense() if sparse.issparse(X) else abs(X).max(axis=1))
+    largest = largest.ravel().astype(np.float64)
+    safe = np.where(largest > 0, largest, 1.0)
+    if sparse.issparse(X):
+        scaled = X.astype(np.float64)
+        scaled.data /= np.repeat(safe, np.diff(X.indptr))
+    else:
+        scaled = X / safe[:, None]
+    return safe * np.sqrt(row_sums(scaled, np.square))

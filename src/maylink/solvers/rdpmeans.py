@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink.engines.cpu import CpuEngine, Index
+from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.links import Links
 from maylink.problem import Problem
@@ -31,6 +32,7 @@ from maylink.result import Result, Status, Sweep, Trace
 logger = logging.getLogger(__name__)
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 256, 65_536
+SPARE = 32  # clusters that may open inside a block before it is cut short
 MOST_SCORES = 8_000_000  # entries of the table of linked points' scores: 64 MB
 HEAVIEST = 1e6  # link weight in units of data: beyond it nothing changes but the rounding of D
 
@@ -71,6 +73,7 @@ class State:
     xi_may: float
     xi_not: float
     heaviest: float  # link weight at which growth ends
+    block: int  # points to score at once; small while clusters open often
     distortion: float = np.inf  # Σ D(x_i, μ_k) of this partition
     still: int = 0  # sweeps in a row without a change
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
@@ -109,13 +112,14 @@ def init(
         centers = np.asarray(start, np.float64)
     _, reach = engine.assign(order, centers)
     heaviest = HEAVIEST * (float(reach.max()) + settings.penalty)
-    return State(order, labels, centers, settings.xi_may, settings.xi_not, heaviest)
+    weights = (settings.xi_may, settings.xi_not)
+    return State(order, labels, centers, *weights, heaviest, SMALLEST_BLOCK)
 
 
 def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) -> State:
     """Make one sweep: visit all points, move the centres, let the link weights grow."""
     labels = state.labels.copy()
-    centers, n_changed = _visit_all(problem, engine, settings, state, labels)
+    centers, n_changed, block = _visit_all(problem, engine, settings, state, labels)
     centers, labels, distortion = _move(engine, centers, labels)
     swept = replace(state, labels=labels, centers=centers, distortion=distortion)
     value = objective(problem, settings, swept, state.xi_may, state.xi_not)
@@ -126,6 +130,7 @@ def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) 
         swept,
         xi_may=state.xi_may * growth,
         xi_not=state.xi_not * growth,
+        block=block,
         still=0 if n_changed else state.still + 1,
         sweeps=(*state.sweeps, record),
     )
@@ -138,9 +143,9 @@ def objective(
     links = problem.links
     inside = state.labels[links.i] == state.labels[links.j]
     signed = links.kind[inside] * links.weight[inside]
-    may, may_not = signed[signed > 0].sum(), -signed[signed < 0].sum()
+    may, may_not = float(signed[signed > 0].sum()), -float(signed[signed < 0].sum())
     clusters = settings.penalty * len(state.centers)
-    return float(state.distortion + clusters - xi_may * may + xi_not * may_not)
+    return state.distortion + clusters - xi_may * may + xi_not * may_not
 
 
 def _by_first_appearance(labels: Index, centers: Array) -> tuple[Index, Array]:
@@ -163,9 +168,7 @@ def _run(problem: Problem, engine: CpuEngine, settings: Settings, state: State) 
     while len(state.sweeps) < settings.max_sweeps:
         state = step(problem, engine, settings, state)
         if not np.isfinite(state.sweeps[-1].objective):
-            raise FloatingPointError(
-                "the objective is not finite any more: X or the link weights are too large"
-            )
+            raise MaylinkError("the objective is not finite: X or the link weights are too large")
         if _settled(problem, settings, state):
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
@@ -181,16 +184,16 @@ def _settled(problem: Problem, settings: Settings, state: State) -> bool:
 
 def _visit_all(
     problem: Problem, engine: CpuEngine, settings: Settings, state: State, labels: Index
-) -> tuple[Array, int]:
-    """Let every point choose; return the centres, new ones last, and the number of changes."""
+) -> tuple[Array, int, int]:
+    """Let every point choose; return the centres, new ones last, the changes, and a good block."""
     from maylink.kernels.visit import visit
 
     links = problem.links.csr
     centers = state.centers
     changed = np.zeros(1, np.int64)
-    position, block = 0, SMALLEST_BLOCK
+    position, block = 0, state.block
     while position < state.order.size:
-        room = len(centers) + block // 4  # columns for clusters that open inside the block
+        room = len(centers) + SPARE
         block = max(1, min(block, MOST_SCORES // room))
         points = state.order[position : position + block]
         linked = problem.links.degree[points] > 0
@@ -216,7 +219,7 @@ def _visit_all(
             _score_new(engine, centers, points, at, best, value, slot, scores)
         position += at
         block = min(2 * block, LARGEST_BLOCK) if opened == 0 else max(block // 2, SMALLEST_BLOCK)
-    return centers, int(changed[0])
+    return centers, int(changed[0]), block
 
 
 def _score_new(

@@ -8,14 +8,19 @@ of the cluster, which the sweeps do not.
 Let Y be any orthonormal matrix, and the best one is made of the eigenvectors of M with eigenvalue
 above λ. Every true Y has the constant vector in its span; demanding that of the relaxed Y too makes
 the relaxation tighter and independent of the origin. It means centring the points and projecting
-the constant out of the links: K clusters then need K − 1 eigenvectors.
+the constant out of the links: K clusters then need K − 1 eigenvectors. K-means on these, each as
+long as the root of its eigenvalue, turns them into a partition.
 
-M is never built: products with it cost one pass over the points and one over the links.
+What is not given, λ and the link weights, is tried and chosen by the exact probability of the
+partition. M is never built: products with it cost one pass over the points and one over the links.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +29,52 @@ from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
 
 from maylink.families.base import Array, Matrix, column_means
+from maylink.joint import joint_of
 from maylink.links import Links
+from maylink.problem import Problem
+
+logger = logging.getLogger(__name__)
 
 DENSE = 64  # below this many points the Lanczos workspace would be larger than the matrix
+NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)  # of clusters that are tried
+BALANCES = (0.25, 1.0, 4.0)  # largest eigenvalue of the links in units of that of the data
+ROUNDING = 1e-12  # eigenvalues below this share of the data's squares are rounding
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the spectral form runs; what is None is chosen.
+
+    Parameters
+    ----------
+    penalty : float or None
+        λ, the least eigenvalue that earns a cluster.
+    n_clusters : int or None
+        How many clusters to make, where λ is not given.
+    link_weight : (float, float) or None
+        ξ_may and ξ_not.
+    max_clusters : int
+        Never more clusters than this.
+    n_init : int
+        Starts of K-means.
+    """
+
+    penalty: float | None = None
+    n_clusters: int | None = None
+    link_weight: tuple[float, float] | None = None
+    max_clusters: int = 32
+    n_init: int = 4
+
+
+class Candidate(NamedTuple):
+    """One partition that was tried."""
+
+    n_clusters: int
+    penalty: float
+    link_weight: tuple[float, float]
+    log_joint: float
+    labels: NDArray[np.int64]
+    eigenvalues: Array
 
 
 @dataclass(frozen=True)
@@ -40,6 +88,63 @@ class Spectrum:
         """Return the coordinates whose inner products approximate M best in K − 1 dimensions."""
         leading = slice(0, n_clusters - 1)
         return self.vectors[:, leading] * np.sqrt(np.maximum(self.values[leading], 0.0))
+
+
+def solve(
+    problem: Problem, settings: Settings, rng: np.random.Generator
+) -> tuple[Candidate, list[Candidate]]:
+    """Return the most probable partition of those that the settings allow, and all of them."""
+    points = problem.family.points(problem.X)
+    prior = problem.family.default_prior(problem.X)
+    noise = ROUNDING * float(problem.family.potential(points).sum())
+    tried = []
+    for link_weight in _link_weights(problem, points, settings, rng):
+        E = link_matrix(problem.links, *link_weight)
+        operator = view_operator(points, E, problem.n)
+        if settings.penalty is None:
+            spectrum = leading(operator, settings.n_clusters or settings.max_clusters, rng)
+        else:
+            spectrum = above(operator, settings.penalty, settings.max_clusters - 1, rng)
+        for n_clusters in _numbers_of_clusters(spectrum, settings, noise):
+            labels = round_to_clusters(spectrum, n_clusters, rng, settings.n_init)
+            score = joint_of(problem, labels, prior)
+            penalty = settings.penalty or penalty_for(spectrum, n_clusters)
+            tried.append(
+                Candidate(n_clusters, penalty, link_weight, score, labels, spectrum.values)
+            )
+    return max(tried, key=lambda candidate: candidate.log_joint), tried
+
+
+def _link_weights(
+    problem: Problem, points: Matrix, settings: Settings, rng: np.random.Generator
+) -> Iterator[tuple[float, float]]:
+    """The weights given, or such that links count less than, as much as or more than the data."""
+    if settings.link_weight is not None:
+        yield settings.link_weight
+        return
+    data = links = 0.0
+    if problem.links.n_links:
+        data = largest(view_operator(points, None, problem.n), rng)
+        links = largest(view_operator(None, link_matrix(problem.links, 1.0, 1.0), problem.n), rng)
+    if data <= 0.0 or links <= 0.0:  # one view alone: nothing to balance
+        yield (1.0, 1.0)
+        return
+    for balance in BALANCES:
+        yield (balance * data / links, balance * data / links)
+
+
+def _numbers_of_clusters(spectrum: Spectrum, settings: Settings, noise: float) -> Iterable[int]:
+    n_points = len(spectrum.vectors)
+    largest_value = float(np.abs(spectrum.values).max(initial=0.0))
+    directions = int((spectrum.values > max(noise, 1e-9 * largest_value)).sum())
+    most = min(directions + 1, n_points, settings.max_clusters)
+    if settings.penalty is not None:
+        if most == settings.max_clusters < n_points:
+            logger.warning("λ asks for more clusters than max_clusters = %d", most)
+        return [most]
+    if settings.n_clusters is not None:
+        return [min(settings.n_clusters, directions + 1, n_points)]
+    return [number for number in NUMBERS if number <= most]
 
 
 def link_matrix(links: Links, xi_may: float, xi_not: float) -> sparse.csr_array:
@@ -86,16 +191,17 @@ def leading(
 
 
 def above(
-    operator: sparse_linalg.LinearOperator, penalty: float, rng: np.random.Generator
+    operator: sparse_linalg.LinearOperator, penalty: float, most: int, rng: np.random.Generator
 ) -> Spectrum:
-    """Return all eigenpairs with an eigenvalue above the penalty."""
-    n, count = operator.shape[0], 8
+    """Return the eigenpairs with an eigenvalue above the penalty, at the most so many."""
+    most = min(most, operator.shape[0])
+    count = min(8, most)
     while True:
         spectrum = leading(operator, count, rng)
         keep = spectrum.values > penalty
-        if not keep.all() or count >= n:
+        if not keep.all() or count == most:
             return Spectrum(spectrum.values[keep], spectrum.vectors[:, keep])
-        count *= 2
+        count = min(2 * count, most)
 
 
 def largest(operator: sparse_linalg.LinearOperator, rng: np.random.Generator) -> float:
@@ -103,8 +209,15 @@ def largest(operator: sparse_linalg.LinearOperator, rng: np.random.Generator) ->
     return float(leading(operator, 1, rng).values[0])
 
 
+def penalty_for(spectrum: Spectrum, n_clusters: int) -> float:
+    """Return the λ half way between the last eigenvalue that n clusters use and the next."""
+    values = np.maximum(np.append(spectrum.values, 0.0), 0.0)
+    last, after = max(n_clusters - 2, 0), min(n_clusters - 1, len(values) - 1)
+    return float(values[after] if n_clusters == 1 else (values[last] + values[after]) / 2.0)
+
+
 def round_to_clusters(
-    spectrum: Spectrum, n_clusters: int, rng: np.random.Generator, n_init: int = 10
+    spectrum: Spectrum, n_clusters: int, rng: np.random.Generator, n_init: int = 4
 ) -> NDArray[np.int64]:
     """Turn the relaxed solution into a partition, by K-means on its coordinates."""
     if n_clusters == 1:

@@ -1,0 +1,80 @@
+"""Pictures of partitions and links, in matplotlib; needs the extra ``maylink[plots]``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maylink.errors import MaylinkError
+from maylink.links import Links
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Eight colours that colour-blind readers can tell apart (Okabe & Ito), black last.
+COLOURS = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000",
+)  # fmt: skip
+
+
+def plot_partition(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    links: Links | None = None,
+    link_colour: str = "#B00020",
+    link_alpha: float = 0.25,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw points of the plane in the colours of their clusters, with links as lines.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, 2)
+        Points; project data of more features first.
+    labels : array-like of shape (n,)
+        A partition. The largest cluster gets the first colour; from the eighth on colours repeat.
+    links : Links, optional
+        Links to draw.
+    link_colour, link_alpha : str, float
+        How to draw them.
+    title : str, optional
+        Title of the picture.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    points = np.asarray(X)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise MaylinkError(f"X: shape {points.shape}; only points of the plane can be drawn")
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.figure().subplots()
+    if links is not None:
+        from matplotlib.collections import LineCollection
+
+        segments = list(np.stack([points[links.i], points[links.j]], axis=1))
+        ax.add_collection(
+            LineCollection(segments, colors=link_colour, alpha=link_alpha, linewidths=0.6)
+        )
+    colours = np.array(COLOURS)[_by_size(labels) % len(COLOURS)]
+    ax.scatter(points[:, 0], points[:, 1], c=colours.tolist(), s=9, linewidths=0, zorder=2)
+    ax.set(xticks=[], yticks=[])
+    if title is not None:
+        ax.set_title(title)
+    for side in ax.spines.values():
+        side.set_color("#CCCCCC")
+    return ax
+
+
+def _by_size(labels: ArrayLike) -> NDArray[Any]:
+    """Number the clusters by size, the largest 0."""
+    _, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(-sizes, kind="stable"))[codes]

@@ -1,0 +1,24 @@
+"""Settings of the whole test suite."""
+
+import os
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile(
+    "maylink",
+    deadline=None,
+    derandomize=True,  # the same problems on every run: a red test stays red until it is mended
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much],
+)
+hypothesis.settings.load_profile("maylink")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@pytest.fixture
+def data_folder():
+    """The folder with the files of the experiments, or a skip that says how to get it."""
+    folder = os.environ.get("MAYLINK_DATA")
+    if not folder or not os.path.isdir(folder):
+        pytest.skip("set MAYLINK_DATA to the folder of the experiments' data files")
+    return folder

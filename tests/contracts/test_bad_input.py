@@ -1,0 +1,278 @@
+"""What bad and odd input gets: one test for each row of the design's list, for every estimator."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
+
+from found import ESTIMATORS, LINKED, PREDICTING
+from maylink import Links, RDPMeans
+from maylink.errors import DomainError, LinksError, MaylinkError
+
+X, Y = make_blobs(60, centers=3, random_state=0, cluster_std=0.8)
+
+every = pytest.mark.parametrize("cls", ESTIMATORS)
+linked = pytest.mark.parametrize("cls", LINKED)
+
+
+def refused(message, cls, data=X, **options):
+    """The fit fails with this message and leaves nothing behind."""
+    model = cls()
+    with pytest.raises(ValueError, match=message):
+        model.fit(data, **options)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def partition(labels):
+    return {frozenset(np.flatnonzero(labels == k).tolist()) for k in np.unique(labels)}
+
+
+# ---------------------------------------------------------------------- refused
+
+
+@linked
+def test_indices_out_of_range(cls):
+    refused(r"may\[1\] = \(3, 60\): index 60 is out of range", cls, links=([(0, 1), (3, 60)], []))
+
+
+@linked
+def test_self_links(cls):
+    refused(r"may_not\[0\] joins point 4 to itself", cls, links=([], [(4, 4)]))
+
+
+@linked
+def test_links_of_another_length(cls):
+    refused("made for 5 points, but X has 60 rows", cls, links=Links.empty(5))
+
+
+@every
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_nan_or_infinite_data(cls, value):
+    broken = X.copy()
+    broken[7, 1] = value
+    refused("NaN" if np.isnan(value) else "infinity", cls, broken)
+
+
+@pytest.mark.parametrize("family", ["poisson", "multinomial", "bernoulli", "gamma"])
+def test_negative_counts(family):
+    counts = np.ones((5, 3))
+    counts[3, 2] = -1
+    message = re.escape(f"X[3, 2] = -1: the '{family}' family needs")
+    with pytest.raises(DomainError, match=message):
+        RDPMeans(family).fit(counts)
+    with pytest.raises(DomainError, match=r"X\[3, 2\] = -1"):
+        RDPMeans(family).fit(sparse.csr_array(counts))
+
+
+@every
+@pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0)])
+def test_empty_data(cls, shape):
+    refused("minimum of 1 is required", cls, np.empty(shape))
+
+
+@every
+def test_words_in_the_data(cls):
+    refused("could not convert string", cls, np.array([["a", "b"], ["c", "d"]]))
+
+
+@every
+def test_data_of_one_dimension(cls):
+    refused("Expected 2D array", cls, np.arange(5.0))
+
+
+@every
+def test_a_failed_refit_keeps_the_earlier_fit(cls):
+    model = cls(random_state=0).fit(X)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((4, 7), np.nan))
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert before.keys() == after.keys()
+    assert all(before[name] is after[name] for name in before)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cluster_penalty": 0.0}, "cluster_penalty: 0.0 is not a number above 0"),
+        ({"cluster_penalty": "big"}, "cluster_penalty: 'big'"),
+        ({"cluster_penalty": np.nan}, "cluster_penalty: nan"),
+        ({"n_clusters_hint": 0}, "n_clusters_hint: 0"),
+        ({"link_weight": -1.0}, "link_weight: -1.0"),
+        ({"link_weight": (1.0, 2.0, 3.0)}, "link_weight:"),
+        ({"link_weight": "heavy"}, "link_weight:"),
+        ({"link_weight_rate": 0.5}, "link_weight_rate: 0.5"),
+        ({"order": "sorted"}, "order: 'sorted' is not one of 'random', 'index'"),
+        ({"n_init": 0}, "n_init: 0"),
+        ({"patience": 0}, "patience: 0"),
+        ({"max_sweeps": 0}, "max_sweeps: 0"),
+        ({"n_jobs": 0}, "n_jobs: 0"),
+        ({"family": "normal"}, "family: 'normal' is not known"),
+        ({"init": np.zeros(7)}, r"init: shape \(7,\)"),
+        ({"init": np.zeros((2, 9))}, r"init: shape \(2, 9\)"),
+        ({"init": np.full((2, 2), np.nan)}, "NaN"),
+    ],
+)
+def test_bad_parameters(options, message):
+    model = RDPMeans(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+# ---------------------------------------------------------------------- answered
+
+
+@every
+def test_one_point(cls):
+    model = cls().fit([[1.0, 2.0]])
+    assert model.labels_.tolist() == [0]
+
+
+@every
+def test_two_points(cls):
+    assert len(cls().fit([[1.0, 2.0], [5.0, 1.0]]).labels_) == 2
+
+
+@every
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e8, -1e-8])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_all_points_equal_are_one_cluster(cls, value, form):
+    data = form(np.full((30, 3), value))
+    assert cls(random_state=0).fit(data).n_clusters_ == 1
+    assert cls(random_state=0, n_clusters_hint=4).fit(data).n_clusters_ == 1
+
+
+@pytest.mark.parametrize(
+    "family", ["poisson", "multinomial", "bernoulli", "gamma", "von-mises-fisher"]
+)
+def test_all_points_equal_in_other_families(family):
+    assert RDPMeans(family, random_state=0).fit(np.ones((30, 3))).n_clusters_ == 1
+
+
+@linked
+def test_more_links_than_pairs(cls):
+    votes = Links(3, [0] * 50, [1] * 50, [1] * 30 + [-1] * 20)
+    assert len(cls(random_state=0).fit(X[:3], links=votes).labels_) == 3
+
+
+@linked
+def test_contradictory_links_are_never_an_error(cls):
+    pairs = [(i, (i * 7 + 1) % 60) for i in range(60) if i != (i * 7 + 1) % 60]
+    links = Links.from_pairs(may=pairs, may_not=pairs, n=60)
+    assert links.contradictory_pairs.size == len({frozenset(p) for p in pairs})
+    assert len(cls(random_state=0).fit(X, links=links).labels_) == 60
+
+
+@linked
+def test_disconnected_links(cls):
+    links = Links.from_pairs(may=[(0, 1), (10, 11)], may_not=[(20, 30)], n=60)
+    assert len(cls(random_state=0).fit(X, links=links).labels_) == 60
+
+
+@linked
+def test_links_of_one_kind_only(cls):
+    chain = [(i, i + 1) for i in range(59)]
+    for links in ((chain, []), ([], chain)):
+        assert len(cls(random_state=0).fit(X, links=links).labels_) == 60
+
+
+@every
+def test_constant_features_change_nothing(cls):
+    wide = np.column_stack([X, np.full(60, 3.7), np.zeros(60)])
+    options = {"random_state": 0, "cluster_penalty": 6.0}
+    assert partition(cls(**options).fit(wide).labels_) == partition(cls(**options).fit(X).labels_)
+
+
+@every
+@pytest.mark.parametrize("power", [-400, -40, -3, 3, 40, 400])
+def test_the_unit_of_the_data_does_not_matter(cls, power):
+    """Scaling by a power of two is exact, so every default must give the very same labels."""
+    links = Links.from_labels(Y, sample=60, rng=0)
+    options = {"links": links} if cls in LINKED else {}
+    plain = cls(random_state=0).fit(X, **options)
+    scaled = cls(random_state=0).fit(X * 2.0**power, **options)
+    assert scaled.labels_.tolist() == plain.labels_.tolist()
+
+
+@every
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_scales_beyond_double_precision_are_refused(cls, scale):
+    refused("multiply|divide", cls, X * scale)
+
+
+@every
+def test_a_far_origin_does_not_matter(cls):
+    options = {"random_state": 0, "n_clusters_hint": 3}
+    near, far = (cls(**options).fit(X + shift).labels_.tolist() for shift in (0.0, 1e6))
+    assert near == far
+
+
+@every
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float32, np.float64, np.longdouble, int, np.uint8, bool]
+)
+def test_number_types(cls, dtype):
+    data = np.abs(X * 3).astype(dtype)
+    plain = cls(random_state=0, cluster_penalty=40.0).fit(data.astype(np.float64))
+    other = cls(random_state=0, cluster_penalty=40.0).fit(data)
+    assert other.labels_.tolist() == plain.labels_.tolist()
+
+
+@every
+def test_memory_layouts(cls, tmp_path):
+    expected = cls(random_state=0).fit(X).labels_.tolist()
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    strided = np.repeat(X, 2, axis=0)[::2]
+    for form in (np.asfortranarray(X), read_only, mapped, strided, X.tolist(), pd.DataFrame(X)):
+        assert cls(random_state=0).fit(form).labels_.tolist() == expected
+
+
+@every
+def test_the_input_is_left_alone(cls):
+    data = X.copy()
+    sparse_data = sparse.csr_array(np.abs(X))
+    stored = sparse_data.data.copy()
+    cls(random_state=0).fit(data)
+    cls(random_state=0).fit(sparse_data)
+    assert np.array_equal(data, X)
+    assert np.array_equal(sparse_data.data, stored)
+
+
+@every
+def test_sparse_data_with_unsorted_or_repeated_entries(cls):
+    row, column = np.nonzero(np.ones((60, 2)))
+    value = np.abs(X).ravel()
+    doubled = sparse.coo_array(
+        (np.tile(value / 2, 2), (np.tile(row, 2), np.tile(column, 2))), shape=(60, 2)
+    )
+    options = {"random_state": 0, "cluster_penalty": 6.0}
+    plain = cls(**options).fit(sparse.csr_array(np.abs(X)))
+    assert cls(**options).fit(doubled).labels_.tolist() == plain.labels_.tolist()
+
+
+# ---------------------------------------------------------------------- new points
+
+
+@pytest.mark.parametrize("cls", PREDICTING)
+def test_predict_checks_new_points_too(cls):
+    model = cls(random_state=0).fit(X)
+    with pytest.raises(ValueError, match="2 features"):
+        model.predict(np.ones((3, 5)))
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict([[np.nan, 0.0]])
+    counts = cls("poisson", random_state=0).fit(np.ones((5, 2)))
+    with pytest.raises(MaylinkError, match=r"X\[0, 1\] = -1"):
+        counts.predict([[1.0, -1.0]])
+
+
+def test_predict_says_which_links_it_takes():
+    model = RDPMeans(random_state=0).fit(X)
+    with pytest.raises(LinksError, match="the 3 new points, or of 63: the 60 points of the fit"):
+        model.predict(X[:3], links=Links.empty(7))

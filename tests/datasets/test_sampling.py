@@ -1,0 +1,69 @@
+"""Links drawn from labels, after both protocols."""
+
+import numpy as np
+import pytest
+
+from maylink import sample_links
+from maylink.errors import MaylinkError
+
+Y = np.repeat([0, 1, 2], 50)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.03, 0.05])
+def test_stated_fills_the_share_of_the_matrix(rate):
+    links = sample_links(Y, rate, rng=0)
+    assert links.n_links == int(rate * 150 * 150 / 2)
+    assert np.unique(links.pair_keys).size == links.n_links
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.3])
+def test_published_fills_about_two_r_minus_r_squared(rate):
+    links = sample_links(Y, rate, protocol="published", rng=0)
+    filled = 2 * links.n_links / 150**2
+    assert filled == pytest.approx(2 * rate - rate**2, rel=0.05)
+    assert np.unique(links.pair_keys).size == links.n_links
+
+
+@pytest.mark.parametrize("protocol", ["stated", "published"])
+@pytest.mark.parametrize("accuracy", [1.0, 0.9, 0.5, 0.0])
+def test_links_are_right_with_the_given_probability(protocol, accuracy):
+    y = np.arange(400) % 4
+    links = sample_links(y, 0.1, accuracy, protocol, rng=0)
+    right = (y[links.i] == y[links.j]) == (links.kind == 1)
+    deviation = np.sqrt(accuracy * (1 - accuracy) / links.n_links)
+    assert abs(right.mean() - accuracy) <= 4 * deviation
+
+
+def test_every_pair_is_as_likely():
+    hits = np.zeros((10, 10))
+    for seed in range(3000):
+        links = sample_links(np.zeros(10), 0.1, protocol="published", rng=seed)
+        hits[links.i, links.j] += 1
+    hits = (hits + hits.T)[np.triu_indices(10, 1)]
+    assert hits.std() < 3 * np.sqrt(hits.mean())
+
+
+def test_all_pairs_and_none():
+    assert sample_links(Y, 1.0).n_links == 150 * 149 // 2
+    assert sample_links(Y, 0.0).n_links == 0
+    assert sample_links(Y, 1.0, protocol="published").n_links == 150 * 149 // 2
+    assert sample_links([0], 1.0, protocol="published").n_links == 0
+
+
+def test_seed_and_labels_of_any_type():
+    names = np.array(["a", "b", "c"])[Y]
+    assert sample_links(names, 0.05, 0.9, rng=1) == sample_links(Y, 0.05, 0.9, rng=1)
+    assert sample_links(Y, 0.05, rng=1) != sample_links(Y, 0.05, rng=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rate": 1.5}, "rate: 1.5 is not between 0 and 1"),
+        ({"rate": 0.1, "accuracy": -1}, "accuracy: -1"),
+        ({"rate": 0.1, "protocol": "mine"}, "protocol: 'mine' is not one of stated, published"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(MaylinkError, match=message):
+        sample_links(Y, **options)

@@ -1,0 +1,172 @@
+"""RDPMeans: what is its own beyond the contract."""
+
+import logging
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from maylink import Links, RDPMeans
+from maylink.metrics import pair_f
+from maylink.result import Status
+from zoo import FAMILIES, draw, example
+
+X, Y = make_blobs(120, centers=4, random_state=3, cluster_std=1.0)
+LINKS = Links.from_labels(Y, sample=300, rng=0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_fits_predicts_and_scores(name):
+    data, y = draw(name, 90, 2)
+    links = Links.from_labels(y, sample=400, rng=0)
+    model = RDPMeans(example(name), random_state=0).fit(data, links=links)
+    assert model.cluster_centers_.shape == (model.n_clusters_, data.shape[1])
+    assert pair_f(y, model.labels_) > 0.9
+    assert model.transform(data).shape == (90, model.n_clusters_)
+    assert np.isfinite(model.score(data))
+    assert set(model.predict(data)) <= set(range(model.n_clusters_))
+
+
+@pytest.mark.parametrize("name", ["gaussian", "multinomial", "poisson", "von-mises-fisher"])
+def test_centres_are_the_means_in_the_units_of_the_data(name):
+    data, _ = draw(name, 60, 0)
+    model = RDPMeans(name, n_clusters_hint=3, random_state=0).fit(data)
+    for k in range(model.n_clusters_):
+        rows = data[model.labels_ == k]
+        if name == "multinomial":
+            rows = (rows + 0.3) / (rows.sum(axis=1, keepdims=True) + 0.9)
+        if name == "von-mises-fisher":
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        expected = rows.mean(axis=0)
+        if name == "von-mises-fisher":
+            expected /= np.linalg.norm(expected)
+        np.testing.assert_allclose(model.cluster_centers_[k], expected)
+
+
+def test_float32_and_float64_agree_where_no_tie_is_near():
+    double = RDPMeans(random_state=0).fit(X, links=LINKS)
+    single = RDPMeans(random_state=0).fit(X.astype(np.float32), links=LINKS)
+    assert single.labels_.tolist() == double.labels_.tolist()
+
+
+# ---------------------------------------------------------------------- starts
+
+
+def test_start_from_labels():
+    start = np.roll(Y, 1).astype(str)  # any labels will do
+    model = RDPMeans(cluster_penalty=1e6, init=start, max_sweeps=1, order="index")
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X)
+    centers = np.array([X[k == start].mean(axis=0) for k in np.unique(start)])
+    nearest = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+    assert pair_f(nearest, model.labels_) == 1.0
+
+
+def test_start_from_centres_is_k_means_when_nothing_opens():
+    from sklearn.cluster import KMeans
+
+    start = X[[0, 40, 80]]
+    ours = RDPMeans(cluster_penalty=1e6, init=start).fit(X)
+    theirs = KMeans(3, init=start, n_init=1, tol=0.0).fit(X)
+    assert pair_f(theirs.labels_, ours.labels_) == 1.0
+    distortion = ours.objective_ - 3 * 1e6
+    assert distortion == pytest.approx(theirs.inertia_)
+
+
+def test_centres_of_a_fit_are_a_start():
+    first = RDPMeans(random_state=0).fit(X)
+    again = RDPMeans(
+        cluster_penalty=first.cluster_penalty_, init=first.cluster_centers_, random_state=1
+    ).fit(X)
+    assert again.labels_.tolist() == first.labels_.tolist()
+    assert again.n_iter_ <= 2
+
+
+# ---------------------------------------------------------------------- runs
+
+
+def test_more_runs_never_raise_the_objective():
+    options = {"cluster_penalty": 8.0, "link_weight": 0.5, "link_weight_rate": 1.0}
+    one = RDPMeans(n_init=1, random_state=0, **options).fit(X, links=LINKS)
+    many = RDPMeans(n_init=12, random_state=0, **options).fit(X, links=LINKS)
+    assert many.objective_ <= one.objective_
+
+
+def test_order_of_the_rows_is_one_run():
+    options = {"cluster_penalty": 8.0, "order": "index"}
+    one, many = (RDPMeans(n_init=k, **options).fit(X).labels_.tolist() for k in (1, 9))
+    assert one == many
+
+
+def test_too_few_sweeps_are_told():
+    with pytest.warns(ConvergenceWarning, match="not settled after 2 sweeps; raise max_sweeps"):
+        model = RDPMeans(max_sweeps=2, random_state=0, cluster_penalty=1.0).fit(X, links=LINKS)
+    assert model.status_ is Status.MAX_SWEEPS
+    assert model.n_iter_ == 2
+
+
+def test_trace_and_log(caplog):
+    with caplog.at_level(logging.INFO, logger="maylink"):
+        model = RDPMeans(cluster_penalty=9.0, n_init=1, random_state=0).fit(X, links=LINKS)
+    assert f"{model.n_iter_} sweeps, {model.n_clusters_} clusters" in caplog.text
+    trace = model.trace_
+    assert list(trace.columns) == ["objective", "n_clusters", "n_changed", "xi_may", "xi_not"]
+    assert len(trace) == model.n_iter_
+    assert trace["objective"].iloc[-1] == model.objective_
+    assert tuple(trace[["xi_may", "xi_not"]].iloc[-1]) == model.link_weight_
+    assert model.status_ is Status.CONVERGED
+
+
+def test_default_link_weight_is_a_thousandth_of_the_penalty():
+    model = RDPMeans(cluster_penalty=9.0, random_state=0).fit(X, links=LINKS)
+    assert model.trace_["xi_may"].iloc[0] == pytest.approx(0.009)
+    fixed = RDPMeans(cluster_penalty=9.0, link_weight=0.001, random_state=0).fit(X, links=LINKS)
+    assert fixed.trace_["xi_may"].iloc[0] == 0.001
+
+
+# ---------------------------------------------------------------------- new points with links
+
+
+@pytest.fixture
+def model():
+    return RDPMeans(random_state=0).fit(X, links=LINKS)
+
+
+def test_a_friend_among_the_known_points_decides(model):
+    point = X[:1]
+    for friend in range(0, 120, 17):
+        links = Links.from_pairs(may=[(friend, 120)], n=121)
+        assert model.predict(point, links=links).tolist() == [model.labels_[friend]]
+
+
+def test_a_stranger_drives_a_point_to_the_next_cluster(model):
+    own = model.labels_[0]
+    links = Links.from_pairs(may_not=[(0, 120)], n=121)
+    scores = model.transform(X[:1])[0]
+    expected = np.argsort(scores)[1] if scores.argmin() == own else scores.argmin()
+    assert model.predict(X[:1], links=links).tolist() == [expected]
+
+
+def test_links_among_new_points(model):
+    one = X[Y[0] == Y][:1]
+    other = X[Y[0] != Y][:1]
+    new = np.vstack([one, other])
+    among = Links.from_pairs(may=[(0, 1)], n=2)
+    over_both = Links.from_pairs(may=[(120, 121)], n=122)
+    for links in (among, over_both, ([(120, 121)], []), np.array([[0, 1], [1, 0]])):
+        first, second = model.predict(new, links=links)
+        assert first == second
+    apart = model.predict(new)
+    assert apart[0] != apart[1]
+
+
+def test_links_between_known_points_do_not_matter(model):
+    links = Links.from_pairs(may=[(0, 5), (3, 9)], n=130)
+    assert model.predict(X[:10], links=links).tolist() == model.predict(X[:10]).tolist()
+
+
+def test_prediction_opens_no_cluster(model):
+    far = np.full((3, 2), 1e6)
+    strangers = Links.from_pairs(may_not=[(i, 120) for i in range(120)], n=123)
+    assert set(model.predict(far, links=strangers)) <= set(range(model.n_clusters_))

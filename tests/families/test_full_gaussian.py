@@ -1,0 +1,71 @@
+"""A full covariance, against SciPy and numerical integration."""
+
+import numpy as np
+import pytest
+from scipy import integrate, sparse, stats
+from scipy.spatial.distance import cdist
+
+from maylink.errors import DomainError
+from maylink.families import FullGaussian
+from maylink.families.base import Family
+from maylink.families.full_gaussian import NormalInverseWishart
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 3)) @ RNG.normal(size=(3, 3))
+SCALE = np.cov(X.T) + np.eye(3)
+PRIOR = NormalInverseWishart(np.arange(3.0), np.array(0.4), np.array(5.5), SCALE)
+
+
+def test_divergence_is_scipys_mahalanobis_distance():
+    family = FullGaussian().adapt(X)
+    inverse = np.linalg.inv(np.cov(X.T, bias=True))
+    expected = cdist(X, X[:4], "mahalanobis", VI=inverse) ** 2
+    np.testing.assert_allclose(family.divergence(X, family.points(X[:4])), expected, atol=1e-9)
+
+
+def test_likelihood_is_scipys():
+    precision = np.linalg.inv(SCALE)
+    theta = np.append(precision @ np.ones(3), -0.5 * precision)[None]
+    expected = stats.multivariate_normal(np.ones(3), SCALE).logpdf(X)
+    np.testing.assert_allclose(FullGaussian().log_likelihood(X, theta)[:, 0], expected)
+
+
+def test_predictive_by_scipys_t_is_the_quotient_of_normalisers():
+    np.testing.assert_allclose(
+        FullGaussian().log_predictive(X, PRIOR), Family.log_predictive(FullGaussian(), X, PRIOR)
+    )
+
+
+def test_marginal_by_numerical_integration():
+    points = np.array([[0.3], [1.9], [-0.4]])
+    prior = NormalInverseWishart(np.array([0.5]), np.array(0.3), np.array(5.0), np.array([[3.4]]))
+
+    def integrand(mu, variance):
+        density = stats.invwishart.pdf(variance, 5.0, 3.4) * stats.norm.pdf(
+            mu, 0.5, np.sqrt(variance / 0.3)
+        )
+        return density * stats.norm.pdf(points[:, 0], mu, np.sqrt(variance)).prod()
+
+    value, _ = integrate.dblquad(integrand, 1e-3, 200, -40, 40, epsabs=1e-10)
+    family = FullGaussian()
+    statistics = family.cluster_statistics(points, np.zeros(3, np.int64), 1)
+    assert family.log_marginal(statistics, prior)[0] == pytest.approx(np.log(value), abs=1e-3)
+
+
+def test_repeated_and_constant_features_are_left_out():
+    wide = np.column_stack([X, X[:, 0], np.full(30, 3.0)])
+    family, plain = FullGaussian().adapt(wide), FullGaussian().adapt(X)
+    assert family.points(wide).shape == (30, 3)
+    np.testing.assert_allclose(
+        family.divergence(wide, family.points(wide)),
+        plain.divergence(X, plain.points(X)),
+        atol=1e-8,
+    )
+    labels = np.repeat([0, 1], 15)
+    statistics = family.cluster_statistics(wide, labels, 2)
+    assert np.isfinite(family.log_marginal(statistics, family.default_prior(wide))).all()
+
+
+def test_sparse_data_are_refused_with_a_way_out():
+    with pytest.raises(DomainError, match="use family='gaussian'"):
+        FullGaussian().adapt(sparse.csr_array(X))

@@ -1,0 +1,88 @@
+"""Directions, against SciPy, mpmath and numerical integration."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from sklearn.metrics.pairwise import cosine_distances
+
+from maylink.errors import DomainError
+from maylink.families import VonMisesFisher
+from maylink.families.von_mises_fisher import Direction, log_bessel, log_constant
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+
+
+def test_divergence_is_scikit_learns_cosine_distance():
+    family = VonMisesFisher()
+    D = family.divergence(X, family.points(X[:4]))
+    np.testing.assert_allclose(D, cosine_distances(X, X[:4]), atol=1e-12)
+
+
+@pytest.mark.parametrize("kappa", [0.1, 3.0, 700.0])
+def test_likelihood_is_scipys(kappa):
+    direction = np.array([0.0, 0.6, 0.8])
+    family = VonMisesFisher(concentration=kappa)
+    unit = family.points(X)
+    expected = stats.vonmises_fisher(direction, kappa).logpdf(unit)
+    value = family.log_likelihood(X, kappa * direction[None])[:, 0]
+    np.testing.assert_allclose(value, expected)
+
+
+def test_marginal_by_numerical_integration():
+    angles = np.array([0.3, 1.1, -0.4])
+    points = np.column_stack([np.cos(angles), np.sin(angles)])
+    family = VonMisesFisher(concentration=4.0)
+
+    def integrand(mu):
+        return stats.vonmises.pdf(mu, 2.0, loc=0.7) * stats.vonmises.pdf(angles, 4.0, loc=mu).prod()
+
+    value, _ = integrate.quad(integrand, -np.pi, np.pi)
+    prior = Direction(2.0 * np.array([np.cos(0.7), np.sin(0.7)]))
+    statistics = family.cluster_statistics(points, np.zeros(3, np.int64), 1)
+    assert family.log_marginal(statistics, prior)[0] == pytest.approx(np.log(value))
+
+
+@pytest.mark.parametrize("order", [-0.5, 0.0, 0.5, 3.0, 31.0, 191.0, 767.5])
+@pytest.mark.parametrize("x", [1e-8, 0.3, 2.0, 11.0, 80.0, 900.0, 1e5])
+def test_log_bessel_is_mpmaths(order, x):
+    with mpmath.workdps(50):
+        expected = float(mpmath.log(mpmath.besseli(order, x)))
+    assert float(log_bessel(order, np.array(x))) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 768])
+def test_uniform_density_is_one_over_the_area_of_the_sphere(d):
+    with mpmath.workdps(30):
+        area = 2 * mpmath.pi ** (mpmath.mpf(d) / 2) / mpmath.gamma(mpmath.mpf(d) / 2)
+        expected = -float(mpmath.log(area))
+    assert float(log_constant(np.array(0.0), d)) == pytest.approx(expected)
+
+
+def test_length_of_rows_has_no_meaning():
+    family = VonMisesFisher()
+    scales = np.geomspace(1e-200, 1e200, 20)[:, None]
+    np.testing.assert_allclose(family.points(X * scales), family.points(X), rtol=1e-12)
+
+
+def test_concentration_follows_the_spread_of_the_data():
+    narrow = np.array([1.0, 0.0, 0.0]) + 0.01 * X
+    assert VonMisesFisher().adapt(narrow).kappa > 100 * VonMisesFisher().adapt(X).kappa
+    assert VonMisesFisher(concentration=7.0).adapt(X).kappa == 7.0
+    equal = np.ones((5, 3))
+    assert np.isfinite(VonMisesFisher().adapt(equal).kappa)
+
+
+def test_opposite_points_have_a_centre_that_is_nowhere():
+    family = VonMisesFisher()
+    center = family.centroid(np.zeros((1, 3)))
+    np.testing.assert_allclose(family.divergence(X, center), 0.5)
+
+
+def test_what_has_no_direction_is_refused():
+    with pytest.raises(DomainError, match=r"X\[1\] is all zeros"):
+        VonMisesFisher().adapt(np.array([[1.0, 0.0], [0.0, 0.0]]))
+    with pytest.raises(DomainError, match="1 feature"):
+        VonMisesFisher().adapt(np.ones((3, 1)))
+    with pytest.raises(DomainError, match="concentration: 0"):
+        VonMisesFisher(concentration=0.0).adapt(X)

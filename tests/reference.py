@@ -1,0 +1,151 @@
+"""Plain-Python references, written from the paper and textbooks, without a line of maylink.
+
+``rdp_means`` is Algorithm 1 word for word: one point, one cluster, one link at a time. Values are
+compared as exact fractions, so the huge link weights of the last sweeps lose no digits.
+"""
+
+from fractions import Fraction
+from math import log, sqrt
+
+import numpy as np
+
+SMOOTHING = 0.3
+
+
+# ---------------------------------------------------------------------- Algorithm 1
+
+
+class TooCloseError(Exception):
+    """Two choices differ by so little that rounding may decide; no label is the right one."""
+
+
+def rdp_means(X, name, links, penalty, order, xi=0.001, rate=2.0, patience=20, max_sweeps=300):
+    """Labels, numbered by first appearance, and the number of sweeps."""
+    points, divergence, mean = geometry(X, name)
+    n = len(points)
+    friends = {i: [] for i in range(n)}
+    for i, j, kind, weight in links:
+        friends[i].append((j, kind, weight))
+        friends[j].append((i, kind, weight))
+    labels = [0] * n
+    centers = [mean(points)]
+    still = sweeps = 0
+    while still < patience and sweeps < max_sweeps:
+        before = list(labels)
+        for i in order:
+            values = []
+            for k in range(len(centers)):
+                net = sum(
+                    Fraction(kind) * Fraction(weight)
+                    for j, kind, weight in friends[i]
+                    if labels[j] == k
+                )
+                values.append(Fraction(divergence(points[i], centers[k])) - Fraction(xi) * net)
+            least = min(values)
+            tolerance = 1e-8 * (1 + abs(penalty))
+            if sum(value - least < tolerance for value in values) > 1:
+                raise TooCloseError
+            if abs(least - Fraction(penalty)) < tolerance:
+                raise TooCloseError
+            if least < penalty:
+                labels[i] = values.index(least)
+            else:
+                centers.append(points[i])
+                labels[i] = len(centers) - 1
+        used = sorted(set(labels))
+        labels = [used.index(k) for k in labels]
+        before = [used.index(k) if k in used else -1 for k in before]
+        centers = [mean([points[i] for i in range(n) if labels[i] == k]) for k in range(len(used))]
+        still = still + 1 if before == labels else 0
+        xi *= rate
+        sweeps += 1
+    return by_first_appearance(labels), sweeps
+
+
+def by_first_appearance(labels):
+    number = {}
+    return [number.setdefault(k, len(number)) for k in labels]
+
+
+# ---------------------------------------------------------------------- textbook divergences
+
+
+def geometry(X, name):
+    """Points as the mean sees them, the divergence, and the mean, for a family of the zoo."""
+    X = np.asarray(X, float)
+    if name == "product":
+        return _product(X)
+    if name == "von-mises-fisher":
+        points = [row / sqrt(sum(v * v for v in row)) for row in X]
+        return points, lambda x, m: 1 - sum(a * b for a, b in zip(x, m, strict=True)), _direction
+    if name == "multinomial":
+        points = [(row + SMOOTHING) / (row.sum() + SMOOTHING * len(row)) for row in X]
+        return points, _kl, _mean
+    if name == "diagonal-gaussian":
+        return list(X / X.std(axis=0)), _square, _mean
+    if name == "full-gaussian":
+        inverse = np.linalg.inv(np.cov(X.T, bias=True))
+        return list(X), lambda x, m: float((x - m) @ inverse @ (x - m)), _mean
+    return (
+        list(X),
+        {
+            "gaussian": _square,
+            "poisson": _i_divergence,
+            "bernoulli": _logistic,
+            "gamma": _itakura_saito,
+        }[name],
+        _mean,
+    )
+
+
+def _mean(points):
+    return sum(points) / len(points)
+
+
+def _direction(points):
+    total = sum(points)
+    return total / sqrt(sum(v * v for v in total))
+
+
+def _square(x, m):
+    return sum((a - b) ** 2 for a, b in zip(x, m, strict=True))
+
+
+def _kl(x, m):
+    return sum(a * log(a / b) for a, b in zip(x, m, strict=True))
+
+
+def _i_divergence(x, m):
+    pairs = [(a + SMOOTHING, b + SMOOTHING) for a, b in zip(x, m, strict=True)]
+    return sum(a * log(a / b) - a + b for a, b in pairs)
+
+
+def _logistic(x, m):
+    total = 0.0
+    for a, b in zip(x, m, strict=True):
+        a, b = ((v + SMOOTHING) / (1 + 2 * SMOOTHING) for v in (a, b))
+        total += a * log(a / b) + (1 - a) * log((1 - a) / (1 - b))
+    return total
+
+
+def _itakura_saito(x, m):
+    return sum(a / b - log(a / b) - 1 for a, b in zip(x, m, strict=True))
+
+
+def _product(X):
+    def divergence(x, m):
+        return _square(x[:1], m[:1]) + _i_divergence(x[2:], m[2:]) + _logistic(x[1:2], m[1:2])
+
+    return list(X), divergence, _mean
+
+
+# ---------------------------------------------------------------------- partitions
+
+
+def all_partitions(n):
+    """Every partition of n points, as labels numbered by first appearance."""
+    if n == 0:
+        return [()]
+    return [
+        (*labels, k) for labels in all_partitions(n - 1) for k in range(max(labels, default=-1) + 2)
+    ]

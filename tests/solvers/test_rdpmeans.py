@@ -1,0 +1,253 @@
+"""RDP-means against the plain loop of Algorithm 1, and what its objective must do."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from maylink import Links, RDPMeans
+from maylink.engines.cpu import CpuEngine
+from maylink.errors import MaylinkError
+from maylink.problem import Problem
+from maylink.result import Status
+from maylink.solvers import penalty, rdpmeans
+from reference import TooCloseError, all_partitions, by_first_appearance, rdp_means
+from zoo import FAMILIES, draw, draw_pairs, example
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def links_of(pairs, n):
+    columns = list(zip(*pairs, strict=True)) if pairs else [(), (), (), ()]
+    return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
+
+
+def build(name, n, n_links, seed):
+    X, _ = draw(name, n, seed, n_clusters=3)
+    pairs = draw_pairs(n, n_links, seed)
+    problem = Problem.build(X, links_of(pairs, n), example(name))
+    return problem, CpuEngine(problem.X, problem.family), pairs
+
+
+def run(problem, engine, choices, order, start=None):
+    first = rdpmeans.init(problem, engine, choices, order, start)
+    return rdpmeans.solve(problem, engine, choices, [first])
+
+
+# ---------------------------------------------------------------------- Algorithm 1
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=30)
+@given(
+    seed=seeds,
+    n=st.integers(5, 24),
+    density=st.sampled_from([0.0, 0.5, 1.0, 2.0]),
+    share=st.sampled_from([0.05, 0.2, 0.5, 0.9]),
+    rate=st.sampled_from([1.0, 2.0]),
+)
+def test_labels_are_those_of_the_plain_loop(name, seed, n, density, share, rate):
+    problem, engine, pairs = build(name, n, int(density * n), seed)
+    value = share * penalty.ladder(engine, 1)[0]
+    order = np.random.default_rng(seed).permutation(n)
+    xi = 0.3 * value if rate == 1.0 else 0.001
+    try:
+        expected, _ = rdp_means(problem.X, name, pairs, value, order, xi=xi, rate=rate)
+    except (TooCloseError, np.linalg.LinAlgError):
+        assume(False)
+    choices = rdpmeans.Settings(penalty=value, xi_may=xi, xi_not=xi, rate=rate)
+    result = run(problem, engine, choices, order)
+    assert result.labels.tolist() == expected
+    assert result.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7])
+@pytest.mark.parametrize("most_scores", [1, 60, 8_000_000])
+def test_blocks_do_not_change_the_labels(block, most_scores, monkeypatch):
+    problem, engine, _ = build("gaussian", 60, 60, 5)
+    value = 0.02 * penalty.ladder(engine, 1)[0]
+    order = np.random.default_rng(0).permutation(60)
+    choices = rdpmeans.Settings(penalty=value)
+    whole = run(problem, engine, choices, order)
+    assert whole.n_clusters > 5
+    monkeypatch.setattr(rdpmeans, "SMALLEST_BLOCK", block)
+    monkeypatch.setattr(rdpmeans, "LARGEST_BLOCK", 2 * block)
+    monkeypatch.setattr(rdpmeans, "SPARE", 1 + block // 3)
+    monkeypatch.setattr(rdpmeans, "MOST_SCORES", most_scores)
+    assert run(problem, engine, choices, order).labels.tolist() == whole.labels.tolist()
+
+
+def test_a_point_at_exactly_the_penalty_opens_a_cluster():
+    """λ from furthest-first equals a divergence to the last bit; Algorithm 1 opens at ≥ λ."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        X = rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-3, 4)
+        problem = Problem.build(X)
+        engine = CpuEngine(problem.X, problem.family)
+        choices = rdpmeans.Settings(penalty=penalty.from_hint(engine, 1))
+        first_sweep = run(problem, engine, choices, np.arange(40)).trace.sweeps[0]
+        assert first_sweep.n_clusters == 2
+
+
+# ---------------------------------------------------------------------- the objective
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=40)
+@given(
+    seed=seeds,
+    n=st.integers(2, 60),
+    density=st.sampled_from([0.0, 1.0, 4.0]),
+    share=st.floats(0.01, 1.5),
+    xi_may=st.floats(0.0, 3.0),
+    xi_not=st.floats(0.0, 3.0),
+)
+def test_fixed_link_weights_never_raise_the_objective(
+    name, seed, n, density, share, xi_may, xi_not
+):
+    problem, engine, _ = build(name, n, int(density * n), seed)
+    value = share * penalty.ladder(engine, 1)[0]
+    choices = rdpmeans.Settings(
+        penalty=value, xi_may=xi_may * value, xi_not=xi_not * value, rate=1.0
+    )
+    order = np.random.default_rng(seed).permutation(n)
+    start = np.random.default_rng(seed).integers(0, 4, n)
+    for begin in (None, start):
+        trace = run(problem, engine, choices, order, begin).trace.sweeps
+        values = np.array([sweep.objective for sweep in trace])
+        scale = np.abs(engine.potential).sum() + np.abs(values).max()
+        assert np.all(np.diff(values) <= 1e-11 * scale)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_objective_counts_each_pair_once(name):
+    problem, engine, pairs = build(name, 30, 60, 1)
+    choices = rdpmeans.Settings(penalty=1.0, xi_may=0.2, xi_not=0.7, rate=1.0)
+    result = run(problem, engine, choices, np.arange(30))
+    z = result.labels
+    distortion = problem.family.divergence(problem.X, result.centers)[np.arange(30), z].sum()
+    inside = [(kind, weight) for i, j, kind, weight in pairs if z[i] == z[j]]
+    may = sum(weight for kind, weight in inside if kind > 0)
+    may_not = sum(weight for kind, weight in inside if kind < 0)
+    expected = distortion + 1.0 * result.n_clusters - 0.2 * may + 0.7 * may_not
+    assert result.objective == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_best_of_many_orders_reaches_the_optimum_of_few_points(seed):
+    """Brute force over all partitions of 6 points."""
+    problem, engine, _ = build("gaussian", 6, 6, seed)
+    value = 0.5 * penalty.ladder(engine, 1)[0]
+    choices = rdpmeans.Settings(penalty=value, xi_may=0.1 * value, xi_not=0.1 * value, rate=1.0)
+    rng = np.random.default_rng(0)
+
+    def objective(labels):
+        z = np.array(labels)
+        centers, distortion = rdpmeans._means(engine, z, z.max() + 1)
+        state = rdpmeans.State(z, z, centers, 0, 0, 1, 1, distortion)
+        return rdpmeans.objective(problem, choices, state, choices.xi_may, choices.xi_not)
+
+    optimum = min(objective(labels) for labels in all_partitions(6))
+    starts = [
+        rdpmeans.init(problem, engine, choices, rng.permutation(6), start)
+        for start in [None, *rng.integers(0, 4, (60, 6))]
+    ]
+    best = rdpmeans.solve(problem, engine, choices, starts)
+    assert best.objective >= optimum - 1e-9
+    assert best.objective == pytest.approx(optimum)
+
+
+def test_runs_that_end_at_different_link_weights_are_compared_fairly():
+    problem, engine, _ = build("gaussian", 40, 80, 3)
+    choices = rdpmeans.Settings(penalty=2.0)
+    rng = np.random.default_rng(0)
+    starts = [rdpmeans.init(problem, engine, choices, rng.permutation(40)) for _ in range(6)]
+    ends = [rdpmeans._run(problem, engine, choices, start) for start in starts]
+    xi = max(end.xi_may for end in ends)
+    values = [rdpmeans.objective(problem, choices, end, xi, xi) for end in ends]
+    kept = rdpmeans.solve(problem, engine, choices, starts)
+    best = ends[int(np.argmin(values))]
+    assert kept.labels.tolist() == by_first_appearance(best.labels.tolist())
+
+
+# ---------------------------------------------------------------------- schedule and stop
+
+
+def test_link_weights_double_and_then_stop_growing():
+    problem, engine, _ = build("gaussian", 30, 30, 0)
+    choices = rdpmeans.Settings(penalty=1.0, patience=200, max_sweeps=80)
+    trace = run(problem, engine, choices, np.arange(30)).trace.sweeps
+    weights = np.array([sweep.xi_may for sweep in trace])
+    assert weights[:10] == pytest.approx(0.001 * 2.0 ** np.arange(10))
+    heaviest = rdpmeans.init(problem, engine, choices, np.arange(30)).heaviest
+    assert weights.max() == pytest.approx(heaviest)
+    assert len(weights) < 60  # beyond, one quiet sweep is proof enough
+
+
+def test_without_links_the_first_quiet_sweep_is_the_last():
+    problem, engine, _ = build("gaussian", 30, 0, 0)
+    trace = run(problem, engine, rdpmeans.Settings(penalty=1.0), np.arange(30)).trace.sweeps
+    changes = [sweep.n_changed for sweep in trace]
+    assert changes[-1] == 0
+    assert all(changes[:-1])
+
+
+def test_with_growing_weights_twenty_quiet_sweeps_are_awaited():
+    X, y = draw("gaussian", 30, 0)
+    problem = Problem.build(X, Links.from_labels(y, sample=60, rng=0))
+    engine = CpuEngine(problem.X, problem.family)
+    trace = run(problem, engine, rdpmeans.Settings(penalty=1.0), np.arange(30)).trace.sweeps
+    changes = [sweep.n_changed for sweep in trace]
+    assert changes[-20:] == [0] * 20
+    assert changes[-21] > 0
+
+
+def test_heavy_right_links_are_obeyed_in_the_end():
+    X, y = draw("gaussian", 60, 0)
+    links = Links.from_labels(y, sample=600, rng=0)
+    model = RDPMeans(cluster_penalty=1.0, random_state=0).fit(X, links=links)
+    z = model.labels_
+    obeyed = (z[links.i] == z[links.j]) == (links.kind == 1)
+    assert obeyed.mean() > 0.97
+
+
+def test_zero_link_weight_is_dp_means():
+    problem, engine, _ = build("gaussian", 40, 80, 0)
+    bare = Problem(problem.X, Links.empty(40), problem.family)
+    choices = rdpmeans.Settings(penalty=1.0, xi_may=0.0, xi_not=0.0)
+    with_links = run(problem, engine, choices, np.arange(40))
+    without = run(bare, engine, choices, np.arange(40))
+    assert with_links.labels.tolist() == without.labels.tolist()
+
+
+def test_separate_weights_for_may_and_may_not():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    links = Links.from_pairs(may=[(0, 3)], may_not=[(0, 1)], n=4)
+    common = {"cluster_penalty": 100.0, "link_weight_rate": 1.0, "order": "index"}
+    only_may = RDPMeans(link_weight=(500.0, 0.0), **common).fit(X, links=links)
+    only_not = RDPMeans(link_weight=(0.0, 500.0), **common).fit(X, links=links)
+    assert only_may.labels_.tolist() == [0, 0, 0, 0]
+    assert only_not.labels_[0] != only_not.labels_[1]
+
+
+def test_link_weights_count_votes():
+    """One link of weight 3 against two of weight 1 on the same pair."""
+    X = np.array([[0.0], [1.0]])
+    links = Links(2, [0, 0, 0], [1, 1, 1], [1, -1, -1], weight=[3.0, 1.0, 1.0])
+    assert RDPMeans(cluster_penalty=0.1).fit(X, links=links).n_clusters_ == 1
+    links = Links(2, [0, 0, 0], [1, 1, 1], [1, -1, -1], weight=[1.0, 1.0, 1.0])
+    assert RDPMeans(cluster_penalty=5.0).fit(X, links=links).n_clusters_ == 2
+
+
+def test_clusters_open_empty_and_vanish():
+    problem, engine, _ = build("gaussian", 80, 160, 2)
+    trace = run(problem, engine, rdpmeans.Settings(penalty=0.5), np.arange(80)).trace.sweeps
+    sizes = [sweep.n_clusters for sweep in trace]
+    assert max(sizes) > sizes[-1] > 1
+
+
+def test_infinite_values_are_reported():
+    problem, engine, _ = build("gaussian", 20, 20, 0)
+    choices = rdpmeans.Settings(penalty=1.0, xi_may=1e308, xi_not=1e308, rate=1.0)
+    with pytest.raises(MaylinkError, match="too large"):
+        run(problem, engine, choices, np.arange(20))

@@ -1,0 +1,292 @@
+"""Links: constructors, slicing, joining, and what they refuse."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from maylink import Links
+from maylink.errors import LinksError
+from maylink.links import unrank_pairs
+from zoo import draw_pairs
+
+
+@pytest.fixture
+def links():
+    return Links(
+        6,
+        i=[0, 4, 2, 2],
+        j=[3, 1, 0, 0],
+        kind=[1, -1, 1, -1],
+        weight=[1.0, 2.0, 0.5, 1.0],
+        source=["expert", "rule", "expert", "rule"],
+    )
+
+
+def dense(links):
+    """The signed matrix, links on one pair summed, by the plainest loop."""
+    matrix = np.zeros(links.shape)
+    for i, j, kind, weight in zip(links.i, links.j, links.kind, links.weight, strict=True):
+        matrix[i, j] += kind * weight
+        matrix[j, i] += kind * weight
+    return matrix
+
+
+# ---------------------------------------------------------------------- constructors
+
+
+def test_from_pairs():
+    links = Links.from_pairs(may=[(0, 3), (7, 9)], may_not=[(0, 5)], n=10, source="me", weight=2)
+    assert links.may.tolist() == [[0, 3], [7, 9]]
+    assert links.may_not.tolist() == [[0, 5]]
+    assert links.weight.tolist() == [2.0, 2.0, 2.0]
+    assert links.sources == ("me",)
+
+
+@pytest.mark.parametrize("pairs", [[], (), np.empty((0, 2)), np.empty((0, 2), int)])
+def test_from_no_pairs(pairs):
+    assert Links.from_pairs(may=pairs, n=3) == Links.empty(3)
+
+
+def test_from_frame_round_trip(links):
+    again = Links.from_frame(links.to_frame(), n=6)
+    assert again == links
+    assert links.to_frame()["kind"].tolist() == ["may", "may-not", "may", "may-not"]
+    assert links.to_frame()["source"].tolist() == ["expert", "rule", "expert", "rule"]
+
+
+def test_from_frame_takes_numbers_and_names_of_kinds():
+    for kinds in (["may", "may-not"], [1, -1], ["+1", "-1"], ["May", "may_not"], [1.0, -1.0]):
+        frame = pd.DataFrame({"i": [0, 1], "j": [1, 2], "kind": kinds})
+        assert Links.from_frame(frame, n=3).kind.tolist() == [1, -1]
+
+
+def test_from_matrix_signed():
+    matrix = np.array([[9, 1, 0], [1, 9, -2.5], [0, -2.5, 9]])
+    for form in (matrix, sparse.csr_array(matrix), sparse.coo_matrix(matrix)):
+        links = Links.from_matrix(form, coding="signed")
+        assert links.to_frame()[["i", "j", "kind", "weight"]].values.tolist() == [
+            [0, 1, "may", 1.0],
+            [1, 2, "may-not", 2.5],
+        ]
+
+
+def test_from_matrix_paper():
+    nan = np.nan
+    matrix = np.array([[nan, 1, nan], [1, nan, 0], [nan, 0, nan]])
+    links = Links.from_matrix(matrix, coding="paper")
+    assert links.may.tolist() == [[0, 1]]
+    assert links.may_not.tolist() == [[1, 2]]
+    stored = sparse.coo_array(([1, 1, 0, 0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
+    assert Links.from_matrix(stored, coding="paper") == links
+
+
+def test_the_two_codings_read_one_matrix_differently():
+    matrix = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    assert Links.from_matrix(matrix, coding="signed").n_links == 1
+    assert Links.from_matrix(matrix, coding="paper").n_links == 3
+
+
+def test_from_labels_all_pairs():
+    links = Links.from_labels([0, -1, 0, 1])
+    assert links.may.tolist() == [[0, 2]]
+    assert links.may_not.tolist() == [[0, 3], [2, 3]]
+    assert Links.from_labels(["a", None, "a", "b"]) == links
+    assert Links.from_labels([0.0, np.nan, 0.0, 1.0]) == links
+
+
+def test_from_labels_sample():
+    y = np.repeat([0, 1, 2], 30)
+    links = Links.from_labels(y, sample=500, rng=0)
+    assert links.n_links == 500
+    assert np.unique(links.pair_keys).size == 500
+    assert np.array_equal(links.kind == 1, y[links.i] == y[links.j])
+    assert links == Links.from_labels(y, sample=500, rng=0)
+    assert links != Links.from_labels(y, sample=500, rng=1)
+
+
+@given(st.integers(2, 60))
+def test_unrank_pairs_counts_every_pair_once(n):
+    a, b = unrank_pairs(np.arange(n * (n - 1) // 2), n)
+    expected = np.triu_indices(n, k=1)
+    assert np.array_equal(a, expected[0])
+    assert np.array_equal(b, expected[1])
+
+
+@pytest.mark.parametrize("n", [10**5, 10**7, 2 * 10**9])
+def test_unrank_pairs_is_exact_for_many_points(n):
+    last = n * (n - 1) // 2 - 1
+    start = np.array([0, n - 2, n - 1, last - 1, last, last // 2, last // 3])
+    a, b = unrank_pairs(start, n)
+    rank = [
+        int(x) * (2 * n - int(x) - 1) // 2 + int(y) - int(x) - 1 for x, y in zip(a, b, strict=True)
+    ]
+    assert rank == start.tolist()
+    assert np.all((a < b) & (b < n))
+
+
+# ---------------------------------------------------------------------- views
+
+
+def test_everything_is_kept_also_contradictions(links):
+    assert links.n_links == 4
+    assert links.contradictory_pairs.tolist() == [2]  # the pair (0, 2) of 6 points
+
+
+@given(st.integers(2, 30), st.integers(0, 80), st.integers(0, 1000))
+def test_csr_is_the_symmetric_signed_matrix(n, n_links, seed):
+    i, j, kind, weight = np.array(draw_pairs(n, n_links, seed)).reshape(-1, 4).T
+    links = Links(n, i, j, kind, weight)
+    csr = links.csr
+    built = np.zeros((n, n))
+    for point in range(n):
+        for e in range(csr.indptr[point], csr.indptr[point + 1]):
+            built[point, csr.neighbour[e]] += csr.signed[e]
+            link = csr.link[e]
+            assert {point, csr.neighbour[e]} == {links.i[link], links.j[link]}
+            assert csr.signed[e] == links.kind[link] * links.weight[link]
+    np.testing.assert_allclose(built, dense(links))
+    assert links.degree.tolist() == np.diff(csr.indptr).tolist()
+
+
+def test_memory_is_linear_in_the_links():
+    links = Links.from_pairs(may=[(0, 10**9)], n=2 * 10**9)
+    assert links.n_links == 1  # a dense row of two thousand million would not fit
+
+
+def test_repr_tells_what_is_inside(links):
+    assert repr(links) == (
+        "Links(6 points, 4 links: 2 may, 2 may-not; 2 sources; 5 points linked; "
+        "1 contradictory pair)"
+    )
+    assert repr(Links.empty(1)) == "Links(1 point, 0 links: 0 may, 0 may-not)"
+
+
+# ---------------------------------------------------------------------- as a value
+
+
+@given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 1000), st.data())
+def test_slicing_cuts_both_axes_and_renumbers(n, n_links, seed, data):
+    pairs = draw_pairs(n, n_links, seed) if n > 1 else []
+    i, j, kind, weight = np.array(pairs).reshape(-1, 4).T
+    links = Links(n, i, j, kind, weight)
+    rows = data.draw(st.permutations(range(n)))[: data.draw(st.integers(0, n))]
+    rows = np.array(rows, int)
+    np.testing.assert_allclose(dense(links[rows]), dense(links)[np.ix_(rows, rows)])
+
+
+def test_slicing_forms_agree(links):
+    mask = np.array([True, True, True, True, False, False])
+    expected = links[[0, 1, 2, 3]]
+    for rows in (slice(0, 4), mask, np.arange(4), [-6, -5, -4, -3]):
+        assert links[rows] == expected
+        assert links[rows, ...] == expected
+    assert links[expected.i[:0]].n == 0
+    assert links[::-1][::-1] == links
+
+
+def test_join_keeps_all_links_and_sources(links):
+    more = Links(6, [0], [1], [1], source=["rule"]) + Links(6, [1], [2], [-1], source=["new"])
+    joined = links + more
+    assert joined.n_links == 6
+    assert joined.sources == ("expert", "rule", "new")
+    frame = pd.concat([links.to_frame(), more.to_frame()], ignore_index=True)
+    pd.testing.assert_frame_equal(joined.to_frame(), frame)
+    assert links + Links.empty(6) != links  # the empty one brings the source 0 along
+
+
+def test_moved(links):
+    assert links.moved(3, 10)[3:9] == links
+
+
+def test_immutable(links):
+    with pytest.raises(AttributeError, match="do not change"):
+        links.n = 3
+    with pytest.raises(ValueError, match="read-only"):
+        links.weight[0] = 2.0
+    with pytest.raises(ValueError, match="read-only"):
+        links.csr.signed[0] = 2.0
+    weights = np.array([1.0, 2.0])
+    made = Links(3, [0, 1], [1, 2], [1, 1], weight=weights)
+    assert weights.flags.writeable
+    assert made.weight.tolist() == [1.0, 2.0]
+
+
+def test_pickle_and_equality(links):
+    _ = links.csr
+    again = pickle.loads(pickle.dumps(links))
+    assert again == links
+    assert not again.weight.flags.writeable
+    assert links != links[:5]
+    assert links != "links"
+    with pytest.raises(TypeError):
+        hash(links)
+
+
+def test_has_the_shape_that_scikit_learn_slices(links):
+    assert links.shape == (6, 6)
+    assert len(links) == 6
+    with pytest.raises(TypeError):
+        iter(links)
+
+
+# ---------------------------------------------------------------------- what they refuse
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Links.from_pairs(may=[(0, 1), (2, 5)], n=5), r"may\[1\] = \(2, 5\): index 5"),
+        (lambda: Links.from_pairs(may_not=[(-1, 0)], n=5), r"may_not\[0\] = \(-1, 0\): index -1"),
+        (lambda: Links.from_pairs(may=[(0, 1), (3, 3)], n=5), r"may\[1\] joins point 3 to itself"),
+        (lambda: Links.from_pairs(may=[(0, 1, 2)], n=5), r"may: shape \(1, 3\)"),
+        (lambda: Links.from_pairs(may=[(0.5, 1)], n=5), r"i\[0\] = 0.5 is not a whole number"),
+        (lambda: Links.from_pairs(may=[("a", "b")], n=5), "points are numbers"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=-5), "n: -5"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=2.5), "n: 2.5"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=2, weight=0.0), r"weight\[0\] = 0.0"),
+        (lambda: Links(5, [0], [9], [1]), r"j\[0\] = 9 is out of range for 5 points"),
+        (lambda: Links(5, [0], [0], [1]), "link 0 joins point 0 to itself"),
+        (lambda: Links(5, [0], [1, 2], [1]), "j has 2 entries and i has 1"),
+        (lambda: Links(5, [0], [1], [1, 1]), "kind has 2 entries"),
+        (lambda: Links(5, [0, 1], [1, 2], [1, 0]), r"kind\[1\] = 0; a kind is \+1"),
+        (lambda: Links(5, [0], [1], ["must"]), r"kind\[0\] = 'must'; a kind is 'may'"),
+        (lambda: Links(5, [0], [1], [1], weight=[-1.0]), r"weight\[0\] = -1.0"),
+        (lambda: Links(5, [0], [1], [1], weight=[np.nan]), r"weight\[0\] = nan"),
+        (lambda: Links(5, [0], [1], [1], weight=[1.0, 2.0]), "weight has shape"),
+        (lambda: Links(5, [0], [1], [1], source=["a", "b"]), "source has shape"),
+        (lambda: Links(5, [0], [1], [1], source=[None]), r"source\[0\] is missing"),
+        (lambda: Links(5, [[0]], [[1]], [1]), "must be one-dimensional"),
+        (lambda: Links.from_frame({"i": [0], "j": [1]}, n=3), "column 'kind' is missing"),
+        (lambda: Links.from_matrix(np.eye(3), coding="guess"), "coding: 'guess'"),
+        (lambda: Links.from_matrix(np.ones((2, 3)), coding="signed"), r"shape \(2, 3\)"),
+        (
+            lambda: Links.from_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]], coding="signed"),
+            r"not symmetric; compare the entries at \[0, 1\] and \[1, 0\]",
+        ),
+        (
+            lambda: Links.from_matrix([[0, -1], [-1, 0]], coding="paper"),
+            r"matrix\[0, 1\] = -1: the paper's coding",
+        ),
+        (lambda: Links.from_labels([[0, 1]]), "give one label per point"),
+        (lambda: Links.from_labels([0, 1, -1], sample=2), "2 labelled points make 1 pairs"),
+        (lambda: Links.empty(3)[[0, 0]], "a row is asked for twice"),
+        (lambda: Links.empty(3)[[0, 7]], "row 7 is out of range"),
+        (lambda: Links.empty(3)[[True, False]], "mask of length 2"),
+        (lambda: Links.empty(3)["a"], "index with a slice"),
+        (lambda: Links.empty(3)[[0], [1]], "one set of rows"),
+        (lambda: Links.empty(3) + Links.empty(4), "links of 3 points with links of 4"),
+    ],
+)
+def test_bad_links_name_the_argument_and_the_position(make, message):
+    with pytest.raises(LinksError, match=message):
+        make()
+
+
+def test_joining_something_else_is_a_type_error(links):
+    with pytest.raises(TypeError):
+        links + 3
