@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the demo."""
     parser = argparse.ArgumentParser(prog="python -m maylink.demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo/maylink.png"), help="the picture")
+    parser.add_argument("--dpi", type=int, default=150, help="dots per inch of the picture")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
 
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(table(results))
     curve = harm(data, options.seed)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    picture(data, results, curve).savefig(options.out, dpi=150)
+    picture(data, results, curve).savefig(options.out, dpi=options.dpi)
     print(f"\nThe picture: {options.out}")
 
 

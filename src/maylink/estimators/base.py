@@ -55,7 +55,7 @@ class CenterClusterer(
 
         Returns
         -------
-        array of shape (n, n_clusters_)
+        array of shape (n, K)
         """
         return self._engine(X).scores(self.result_.centers)
 

@@ -64,7 +64,7 @@ class RDPMeans(CenterClusterer):
         Cluster of each point, numbered by first appearance.
     n_clusters_ : int
         Number of clusters.
-    cluster_centers_ : array of shape (n_clusters_, d)
+    cluster_centers_ : array of shape (K, d)
         Centres in the units of X (proportions for "multinomial").
     cluster_penalty_ : float
         λ in use.

@@ -119,7 +119,7 @@ class FullGaussian(EuclideanFamily):
         return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
-        """Return ½ μᵀ Σ⁻¹ μ + ½ log |Σ|."""
+        """Return ½ μᵀ Σ⁻¹ μ + ½ log det Σ."""
         slope, precision = _split(theta)
         center = np.linalg.solve(precision, slope[..., None])[..., 0]
         return np.asarray(
@@ -176,7 +176,7 @@ class FullGaussian(EuclideanFamily):
         return NormalInverseWishart(mean, strength, prior.dof + statistics.size, scale)
 
     def log_normalizer(self, prior: NormalInverseWishart) -> Array:
-        """Return νd/2 log 2 + log Γ_d(ν/2) − ν/2 log |Ψ| + d/2 log(2π/κ)."""
+        """Return νd/2 log 2 + log Γ_d(ν/2) − ν/2 log det Ψ + d/2 log(2π/κ)."""
         d = prior.mean.shape[-1]
         wishart = 0.5 * prior.dof * (d * np.log(2.0) - np.linalg.slogdet(prior.scale)[1])
         gamma = multigammaln(0.5 * prior.dof, d)
