@@ -59,7 +59,7 @@ def test_rows_of_any_length_are_compared_by_proportions():
 
 
 def test_sparse_rows_are_never_made_dense():
-    X = sparse.random_array((50, 10_000), density=0.001, rng=np.random.default_rng(0)).tocsr()
+    X = sparse.random(50, 10_000, density=0.001, random_state=0, format="csr")
     family = Multinomial().adapt(X)
     T = family.points(X)
     assert sparse.issparse(T)

@@ -223,6 +223,24 @@ def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
     return np.asarray(np.asarray(stored.sum(axis=1)).ravel() + matrix.shape[1] * at_zero)
 
 
+def scale_rows(matrix: Matrix, factor: Array) -> Matrix:
+    """Multiply each row by its factor, in the precision of the matrix."""
+    if not sparse.issparse(matrix):
+        return np.multiply(matrix, factor[:, None], dtype=matrix.dtype, casting="same_kind")
+    scaled = matrix.copy()
+    scaled.data = (matrix.data * np.repeat(factor, np.diff(matrix.indptr))).astype(matrix.dtype)
+    return scaled
+
+
+def scale_columns(matrix: Matrix, factor: Array) -> Matrix:
+    """Multiply each column by its factor, in the precision of the matrix."""
+    if not sparse.issparse(matrix):
+        return np.multiply(matrix, factor, dtype=matrix.dtype, casting="same_kind")
+    scaled = matrix.copy()
+    scaled.data = (matrix.data * factor[matrix.indices]).astype(matrix.dtype)
+    return scaled
+
+
 def column_means(X: Matrix) -> Array:
     """Return the mean of each column in double precision."""
     if sparse.issparse(X):

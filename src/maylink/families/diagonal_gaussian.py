@@ -23,6 +23,7 @@ from maylink.families.base import (
     column_means,
     column_variances,
     expected_clusters,
+    scale_columns,
 )
 from maylink.families.gaussian import (
     LOG_2PI,
@@ -64,11 +65,7 @@ class DiagonalGaussian(EuclideanFamily):
     def points(self, X: Matrix) -> Matrix:
         """Return the standardised data; sparse data are scaled but not centred."""
         T = self.centred(X)
-        if self.scale is None:
-            return T
-        if sparse.issparse(T):
-            return (T @ sparse.diags_array(1.0 / self.scale)).tocsr().astype(T.dtype)
-        return np.divide(T, self.scale, dtype=T.dtype, casting="same_kind")
+        return T if self.scale is None else scale_columns(T, 1.0 / self.scale)
 
     def units(self, centers: Array) -> Array:
         """Return the centres with scale and offset undone."""

@@ -18,7 +18,15 @@ from scipy import sparse
 from scipy.special import gammaln, xlogy
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, Statistics, column_means, row_sums
+from maylink.families.base import (
+    Array,
+    Family,
+    Matrix,
+    Statistics,
+    column_means,
+    row_sums,
+    scale_rows,
+)
 
 
 class Dirichlet(NamedTuple):
@@ -83,8 +91,9 @@ class Multinomial(Family):
         """Return smoothed proportions; folded, the smoothing stands in a last column."""
         size = _row_totals(X) + self.smoothing * X.shape[1]
         if self.folded:
-            scaled = sparse.diags_array(1.0 / size) @ sparse.csr_array(X)
-            return sparse.hstack([scaled, (self.smoothing / size)[:, None]]).tocsr().astype(X.dtype)
+            scaled = scale_rows(sparse.csr_array(X), 1.0 / size)
+            constant = sparse.csr_array((self.smoothing / size)[:, None])
+            return sparse.hstack([scaled, constant]).tocsr().astype(X.dtype)
         dense = X.toarray() if sparse.issparse(X) else X
         return ((dense + self.smoothing) / size[:, None]).astype(X.dtype)
 

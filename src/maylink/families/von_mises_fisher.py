@@ -18,7 +18,15 @@ from scipy import sparse, stats
 from scipy.special import gammaln, ive
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, Statistics, expected_clusters, row_sums
+from maylink.families.base import (
+    Array,
+    Family,
+    Matrix,
+    Statistics,
+    expected_clusters,
+    row_sums,
+    scale_rows,
+)
 
 NARROWEST = 1e-6  # smallest spread 1 − cos that the default concentration assumes of a cluster
 
@@ -66,7 +74,7 @@ class VonMisesFisher(Family):
             raise DomainError(
                 f"X has {X.shape[1]} feature; the {self.name!r} family needs {self.needs}"
             )
-        flat = ~(_norms(X) > 0)
+        flat = ~(_largest(X) > 0)
         if flat.any():
             raise DomainError(
                 f"X[{int(np.argmax(flat))}] is all zeros: "
@@ -87,12 +95,9 @@ class VonMisesFisher(Family):
 
     def points(self, X: Matrix) -> Matrix:
         """Return the rows made unit length."""
-        norm = _norms(X)
-        if sparse.issparse(X):
-            unit = X.copy()
-            unit.data = (X.data / np.repeat(norm, np.diff(X.indptr))).astype(X.dtype)
-            return unit
-        return np.divide(X, norm[:, None], dtype=X.dtype, casting="same_kind")
+        largest = _largest(X)
+        scaled = scale_rows(X, 1.0 / largest)
+        return scale_rows(scaled, 1.0 / np.sqrt(row_sums(scaled, np.square)))
 
     def potential(self, T: Matrix) -> Array:
         """Return ½‖t‖²."""
@@ -209,14 +214,8 @@ def _log_bessel_large(order: float, x: Array) -> Array:
     return np.where(scaled > 0, direct, uniform)
 
 
-def _norms(X: Matrix) -> Array:
-    """Length of each row, safe from over- and underflow of the squares."""
-    largest = np.asarray(abs(X).max(axis=1).todense() if sparse.issparse(X) else abs(X).max(axis=1))
-    largest = largest.ravel().astype(np.float64)
-    safe = np.where(largest > 0, largest, 1.0)
-    if sparse.issparse(X):
-        scaled = X.astype(np.float64)
-        scaled.data /= np.repeat(safe, np.diff(X.indptr))
-    else:
-        scaled = X / safe[:, None]
-    return safe * np.sqrt(row_sums(scaled, np.square))
+def _largest(X: Matrix) -> Array:
+    """Largest magnitude in each row: dividing by it first keeps the squares from overflowing."""
+    largest = abs(X).max(axis=1)
+    dense = largest.toarray() if sparse.issparse(largest) else largest
+    return np.asarray(dense, np.float64).ravel()
