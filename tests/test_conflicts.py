@@ -37,6 +37,8 @@ def test_all_contradictions_with_shortest_chains(n, n_links, seed):
         assert len(set(row.chain)) == row.length + 1
         assert all(frozenset(step) in may for step in itertools.pairwise(row.chain))
         assert row.conflict == ("pair" if row.length == 1 else "chain")
+        assert links.kind[row.link] == -1
+        assert {links.i[row.link], links.j[row.link]} == {row.i, row.j}
 
 
 def test_pairs_come_first_and_the_limit_is_told():

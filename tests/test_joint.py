@@ -69,6 +69,14 @@ def test_true_partition_beats_random_ones():
     assert all(best > log_joint(X, rng.permutation(y)) for _ in range(20))
 
 
+@pytest.mark.parametrize(
+    "options", [{"alpha": -1.0}, {"reliability_prior": (0, 1)}, {"data_weight": -0.5}]
+)
+def test_bad_settings(options):
+    with pytest.raises(MaylinkError, match=f"^{next(iter(options))}"):
+        log_joint(np.eye(3), [0, 1, 2], **options)
+
+
 def test_labels_must_fit():
     with pytest.raises(MaylinkError, match="labels: 2 labels, but X has 3 rows"):
         log_joint(np.eye(3), [0, 1])

@@ -47,9 +47,14 @@ def test_from_pairs():
     assert links.sources == ("me",)
 
 
-@pytest.mark.parametrize("pairs", [[], (), np.empty((0, 2)), np.empty((0, 2), int)])
+@pytest.mark.parametrize("pairs", [None, [], (), set(), np.empty((0, 2)), np.empty((0, 2), int)])
 def test_from_no_pairs(pairs):
     assert Links.from_pairs(may=pairs, n=3) == Links.empty(3)
+
+
+@pytest.mark.parametrize("form", [set, frozenset, iter, lambda p: (pair for pair in p)])
+def test_from_any_iterable_of_pairs(form):
+    assert Links.from_pairs(may=form([(0, 1)]), n=3) == Links.from_pairs(may=[(0, 1)], n=3)
 
 
 def test_from_frame_round_trip(links):
@@ -60,7 +65,14 @@ def test_from_frame_round_trip(links):
 
 
 def test_from_frame_takes_numbers_and_names_of_kinds():
-    for kinds in (["may", "may-not"], [1, -1], ["+1", "-1"], ["May", "may_not"], [1.0, -1.0]):
+    for kinds in (
+        ["may", "may-not"],
+        [1, -1],
+        ["+1", "-1"],
+        ["May", "may_not"],
+        [1.0, -1.0],
+        ["may", "may not"],
+    ):
         frame = pd.DataFrame({"i": [0, 1], "j": [1, 2], "kind": kinds})
         assert Links.from_frame(frame, n=3).kind.tolist() == [1, -1]
 
@@ -97,6 +109,9 @@ def test_from_labels_all_pairs():
     assert links.may_not.tolist() == [[0, 3], [2, 3]]
     assert Links.from_labels(["a", None, "a", "b"]) == links
     assert Links.from_labels([0.0, np.nan, 0.0, 1.0]) == links
+    assert Links.from_labels(["a", -1, "a", "b"]) == links
+    assert Links.from_labels(pd.Series(["a", None, "a", "b"], dtype="category")) == links
+    assert Links.from_labels(pd.array([0, None, 0, 1], dtype="Int64")) == links
 
 
 def test_from_labels_sample():
@@ -197,6 +212,8 @@ def test_join_keeps_all_links_and_sources(links):
     frame = pd.concat([links.to_frame(), more.to_frame()], ignore_index=True)
     pd.testing.assert_frame_equal(joined.to_frame(), frame)
     assert links + Links.empty(6) != links  # the empty one brings the source 0 along
+    mixed = Links.from_pairs(may=[(0, 1)], n=6) + Links.from_pairs(may=[(1, 2)], n=6, source="llm")
+    assert Links.from_frame(mixed.to_frame(), n=6) == mixed
 
 
 def test_moved(links):
@@ -245,7 +262,11 @@ def test_has_the_shape_that_scikit_learn_slices(links):
         (lambda: Links.from_pairs(may=[(0, 1), (3, 3)], n=5), r"may\[1\] joins point 3 to itself"),
         (lambda: Links.from_pairs(may=[(0, 1, 2)], n=5), r"may: shape \(1, 3\)"),
         (lambda: Links.from_pairs(may=[(0.5, 1)], n=5), r"i\[0\] = 0.5 is not a whole number"),
-        (lambda: Links.from_pairs(may=[("a", "b")], n=5), "points are numbers"),
+        (lambda: Links.from_pairs(may=[("a", "b")], n=5), "numbered by their position in X"),
+        (lambda: Links.from_pairs(may=[(0, 1), (2,)], n=5), r"may\[1\] = \(2,\) is not a pair"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=5, weight=[1.0]), "weight: one for all"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=5, source=["a"]), "source: one for all"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=np.eye(3)), "n: a ndarray is not a number"),
         (lambda: Links.from_pairs(may=[(0, 1)], n=-5), "n: -5"),
         (lambda: Links.from_pairs(may=[(0, 1)], n=2.5), "n: 2.5"),
         (lambda: Links.from_pairs(may=[(0, 1)], n=2, weight=0.0), r"weight\[0\] = 0.0"),
@@ -254,7 +275,9 @@ def test_has_the_shape_that_scikit_learn_slices(links):
         (lambda: Links(5, [0], [1, 2], [1]), "j has 2 entries and i has 1"),
         (lambda: Links(5, [0], [1], [1, 1]), "kind has 2 entries"),
         (lambda: Links(5, [0, 1], [1, 2], [1, 0]), r"kind\[1\] = 0; a kind is \+1"),
-        (lambda: Links(5, [0], [1], ["must"]), r"kind\[0\] = 'must'; a kind is 'may'"),
+        (lambda: Links(5, [0], [1], ["must"]), r"kind\[0\] = must; .*a must-link is 'may' here"),
+        (lambda: Links(5, [0], [1], [True]), r"kind\[0\] = True; a kind is 'may'.* or \+1 or -1"),
+        (lambda: Links(5, [0], [1], [1], weight=["x"]), "weight: could not convert"),
         (lambda: Links(5, [0], [1], [1], weight=[-1.0]), r"weight\[0\] = -1.0"),
         (lambda: Links(5, [0], [1], [1], weight=[np.nan]), r"weight\[0\] = nan"),
         (lambda: Links(5, [0], [1], [1], weight=[1.0, 2.0]), "weight has shape"),
@@ -262,6 +285,10 @@ def test_has_the_shape_that_scikit_learn_slices(links):
         (lambda: Links(5, [0], [1], [1], source=[None]), r"source\[0\] is missing"),
         (lambda: Links(5, [[0]], [[1]], [1]), "must be one-dimensional"),
         (lambda: Links.from_frame({"i": [0], "j": [1]}, n=3), "column 'kind' is missing"),
+        (
+            lambda: Links.from_frame({"i": [0], "j": [1], "kind": [1], "Weight": [2]}, n=3),
+            "column 'Weight' must be written 'weight'",
+        ),
         (lambda: Links.from_matrix(np.eye(3), coding="guess"), "coding: 'guess'"),
         (lambda: Links.from_matrix(np.ones((2, 3)), coding="signed"), r"shape \(2, 3\)"),
         (
@@ -274,6 +301,7 @@ def test_has_the_shape_that_scikit_learn_slices(links):
         ),
         (lambda: Links.from_labels([[0, 1]]), "give one label per point"),
         (lambda: Links.from_labels([0, 1, -1], sample=2), "2 labelled points make 1 pairs"),
+        (lambda: Links.from_labels([0, 1, 1], sample=1.0), "sample: 1.0"),
         (lambda: Links.empty(3)[[0, 0]], "a row is asked for twice"),
         (lambda: Links.empty(3)[[0, 7]], "row 7 is out of range"),
         (lambda: Links.empty(3)[[True, False]], "mask of length 2"),

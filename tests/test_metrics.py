@@ -111,9 +111,9 @@ def test_bad_input_is_named():
         metrics.pair_f([0, 1, 2], [0, 1])
     with pytest.raises(MaylinkError, match="labels_true: shape"):
         metrics.pair_f([[0, 1]], [0, 1])
-    with pytest.raises(MaylinkError, match="links: made for 5 points"):
+    with pytest.raises(MaylinkError, match="made for 5 points, but there are 2"):
         metrics.pair_f([0, 1], [0, 1], unlinked=Links.empty(5))
-    with pytest.raises(MaylinkError, match="links: made for 5 points"):
+    with pytest.raises(MaylinkError, match="made for 5 points, but there are 2"):
         metrics.link_agreement([0, 1], Links.empty(5))
     with pytest.raises(MaylinkError, match="normalization: 'mean'"):
         metrics.normalized_mutual_information([0], [0], normalization="mean")

@@ -23,11 +23,12 @@ SIGNED[[0, 5], [5, 0]] = -1
         ([(0, 1), (2, 3)], [(0, 5)]),
         [[(0, 1), (2, 3)], [(0, 5)]],
         LINKS.to_frame(),
+        LINKS.to_frame().to_dict("list"),
         SIGNED,
         sparse.csr_matrix(SIGNED),
         sparse.coo_array(SIGNED),
     ],
-    ids=["Links", "tuple", "list", "frame", "dense", "csr", "coo"],
+    ids=["Links", "tuple", "list", "frame", "mapping", "dense", "csr", "coo"],
 )
 def test_every_form_of_links_means_the_same(form):
     read = as_links(form, 6)
@@ -48,12 +49,14 @@ def test_a_matrix_with_nan_is_not_guessed():
 
 
 def test_wrong_lengths_and_types_are_named():
-    with pytest.raises(LinksError, match="made for 6 points, but X has 7 rows"):
+    with pytest.raises(LinksError, match="made for 6 points, but there are 7"):
         as_links(LINKS, 7)
     with pytest.raises(LinksError, match="cannot read a str"):
         as_links("links.csv", 6)
     with pytest.raises(LinksError, match="cannot read a list"):
         as_links([(0, 1), (1, 2), (2, 3)], 6)
+    with pytest.raises(LinksError, match=r"shape \(3, 2\) for 6 points; for a list of pairs"):
+        as_links(np.array([(0, 1), (1, 2), (2, 3)]), 6)
 
 
 def test_rows_slice_data_and_links():
@@ -63,5 +66,5 @@ def test_rows_slice_data_and_links():
 
 
 def test_unknown_family_lists_the_known_ones():
-    with pytest.raises(MaylinkError, match=r"family: 'normal' is not known; give one of bernoulli"):
-        Problem.build(X, family="normal")
+    with pytest.raises(MaylinkError, match=r"family: 'norm' is not known; give one of bernoulli"):
+        Problem.build(X, family="norm")

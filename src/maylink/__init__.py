@@ -10,7 +10,7 @@ Examples
 2
 """
 
-from maylink import datasets, families, metrics
+from maylink import datasets, families, metrics, plots
 from maylink.datasets.sampling import sample_links
 from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans
 from maylink.joint import log_joint
@@ -29,6 +29,7 @@ __all__ = [
     "families",
     "log_joint",
     "metrics",
+    "plots",
     "sample_links",
     "warmup",
 ]

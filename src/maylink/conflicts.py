@@ -36,40 +36,45 @@ def conflicts(links: Links, limit: int | None = 1000) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``conflict`` ("pair" or "chain"), ``i``, ``j``, ``chain`` (the points of a shortest
-        way from i to j over may links) and ``length`` (how many may links it has). The number of
-        contradictions, shown or not, is ``frame.attrs["total"]``.
+        way from i to j over may links), ``length`` (how many may links it has) and ``link`` (the
+        position of the may-not link, the first if there are several). The number of contradictions,
+        shown or not, is ``frame.attrs["total"]``.
 
     Examples
     --------
     >>> from maylink import Links
     >>> links = Links.from_pairs(may=[(0, 1), (1, 2), (3, 4)], may_not=[(0, 2), (3, 4)], n=5)
     >>> links.conflicts()
-      conflict  i  j      chain  length
-    0     pair  3  4     (3, 4)       1
-    1    chain  0  2  (0, 1, 2)       2
+      conflict  i  j      chain  length  link
+    0     pair  3  4     (3, 4)       1     4
+    1    chain  0  2  (0, 1, 2)       2     3
     """
     if links.n_links == 0:
         return _table([], 0)
     graph = _may_graph(links)
-    apart = np.sort(links.pair_keys[links.kind == MAY_NOT])
-    apart = apart[np.diff(apart, prepend=-1) > 0]
+    position = np.flatnonzero(links.kind == MAY_NOT)
+    position = position[np.argsort(links.pair_keys[position], kind="stable")]
+    apart = links.pair_keys[position]
     _, component = csgraph.connected_components(graph, directed=False)
-    apart = apart[component[apart // links.n] == component[apart % links.n]]
+    joined = component[apart // links.n] == component[apart % links.n]
+    first = joined & (np.diff(apart, prepend=-1) > 0)  # of several on one pair
+    apart, position = apart[first], position[first]
     both = np.zeros(apart.size, bool)
     both[np.searchsorted(apart, links.contradictory_pairs)] = True
 
     rows = []
-    for key in np.concatenate([apart[both], apart[~both]])[:limit].tolist():
-        i, j = divmod(key, links.n)
+    for at in np.argsort(~both, kind="stable")[:limit].tolist():
+        i, j = divmod(int(apart[at]), links.n)
         chain = _shortest_chain(graph.indptr, graph.indices, i, j)
-        rows.append(("pair" if len(chain) == 2 else "chain", i, j, chain, len(chain) - 1))
+        kind = "pair" if len(chain) == 2 else "chain"
+        rows.append((kind, i, j, chain, len(chain) - 1, int(position[at])))
     return _table(rows, len(apart))
 
 
 def _table(rows: list[tuple[Any, ...]], total: int) -> pd.DataFrame:
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=["conflict", "i", "j", "chain", "length"])
+    frame = pd.DataFrame(rows, columns=["conflict", "i", "j", "chain", "length", "link"])
     frame.attrs["total"] = total
     return frame
 

@@ -66,6 +66,11 @@ def log_joint(
     >>> log_joint(X, [0, 0, 1, 1]) > log_joint(X, [0, 1, 0, 1])
     True
     """
+    for name, value in (("alpha", (alpha,)), ("reliability_prior", reliability_prior)):
+        if not all(np.isfinite(number) and number > 0 for number in value):
+            raise MaylinkError(f"{name}: {value}; give finite numbers above 0")
+    if not (np.isfinite(data_weight) and data_weight >= 0):
+        raise MaylinkError(f"data_weight: {data_weight!r} is not a finite number of at least 0")
     problem = Problem.build(X, links, family)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int64)
     if codes.size != problem.n:

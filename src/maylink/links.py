@@ -9,6 +9,7 @@ Memory is O(links). Solvers read the links as a symmetric signed CSR matrix, :at
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,10 +23,14 @@ from maylink.errors import LinksError
 if TYPE_CHECKING:
     import pandas as pd
 
+logger = logging.getLogger(__name__)
+
 MAY, MAY_NOT = 1, -1
 KIND_NAMES = {MAY: "may", MAY_NOT: "may-not"}
-_KIND_OF = {"may": MAY, "may-not": MAY_NOT, "may_not": MAY_NOT, "1": MAY, "+1": MAY, "-1": MAY_NOT}
+_KIND_OF = {"may": MAY, "may-not": MAY_NOT, "1": MAY, "+1": MAY, "-1": MAY_NOT}
 CODINGS = ("signed", "paper")
+COLUMNS = ("i", "j", "kind", "weight", "source")
+MANY = 20_000_000  # pairs of labelled points at which a warning is due
 
 
 class SignedCSR(NamedTuple):
@@ -141,8 +146,8 @@ class Links:
     @classmethod
     def from_pairs(
         cls,
-        may: ArrayLike = (),
-        may_not: ArrayLike = (),
+        may: Any = (),
+        may_not: Any = (),
         *,
         n: int,
         weight: float = 1.0,
@@ -152,13 +157,13 @@ class Links:
 
         Parameters
         ----------
-        may, may_not : array-like of int, shape (n_pairs, 2)
-            Pairs of points.
+        may, may_not : iterable of pairs, or array of int of shape (n_pairs, 2), or None
+            Pairs of points, numbered by their position in the data, from 0.
         n : int
             Number of points.
         weight : float, default 1
-            Weight of each of these links.
-        source : hashable, default 0
+            Weight of each of these links; for a weight of its own for each use :meth:`from_frame`.
+        source : str or int, default 0
             Source of all these links.
 
         Returns
@@ -166,6 +171,12 @@ class Links:
         Links
         """
         n = _as_count(n)
+        for name, value in (("weight", weight), ("source", source)):
+            if np.ndim(value) != 0:  # type: ignore[arg-type]
+                raise LinksError(
+                    f"{name}: one for all of these links; to give each link its own, use "
+                    "Links.from_frame, or join several Links with +"
+                )
         pairs = [_as_pairs(may, n, "may"), _as_pairs(may_not, n, "may_not")]
         size = sum(len(p) for p in pairs)
         together = np.concatenate(pairs)
@@ -183,31 +194,33 @@ class Links:
 
     @classmethod
     def from_frame(cls, frame: Any, *, n: int) -> Links:
-        """Links from a table with columns ``i``, ``j``, ``kind`` and, if wanted, ``weight``, ``source``.
+        """Links from a table with columns i, j, kind and, if wanted, weight and source.
 
         Parameters
         ----------
         frame : DataFrame or mapping of columns
-            ``kind`` is "may" or "may-not", or +1 or −1.
+            ``i`` and ``j`` are positions of rows, from 0; ``kind`` is "may" or "may-not", or +1 or
+            −1. Other columns are not looked at.
         n : int
             Number of points.
 
         Returns
         -------
         Links
-        """  # noqa: E501
+        """
         names = list(frame.columns) if hasattr(frame, "columns") else list(frame)
-        missing = [name for name in ("i", "j", "kind") if name not in names]
+        for name in COLUMNS:
+            alike = [other for other in names if str(other).strip().lower() == name]
+            if alike and name not in names:
+                raise LinksError(f"frame: column {alike[0]!r} must be written {name!r}")
+        missing = [name for name in COLUMNS[:3] if name not in names]
         if missing:
+            found = ", ".join(map(str, names[:8])) + ", …" * (len(names) > 8)
             raise LinksError(
-                f"frame: column {missing[0]!r} is missing (found: {', '.join(map(str, names))}); "
-                "links need the columns i, j and kind, and may have weight and source"
+                f"frame: column {missing[0]!r} is missing (found: {found}); links need the "
+                "columns i, j and kind, and may have weight and source"
             )
-        columns = {
-            name: np.asarray(frame[name])
-            for name in ("i", "j", "kind", "weight", "source")
-            if name in names
-        }
+        columns = {name: np.asarray(frame[name]) for name in COLUMNS if name in names}
         return cls(n=n, **columns)
 
     @classmethod
@@ -277,11 +290,17 @@ class Links:
         known = np.flatnonzero(codes >= 0)
         pairs = known.size * (known.size - 1) // 2
         if sample is None:
+            if pairs > MANY:
+                logger.warning(
+                    "%d labelled points make %d links; sample= draws some of them",
+                    known.size,
+                    pairs,
+                )
             a, b = np.triu_indices(known.size, k=1)
         else:
-            if not 0 <= sample <= pairs:
+            if not isinstance(sample, (int, np.integer)) or not 0 <= sample <= pairs:
                 raise LinksError(
-                    f"sample: {sample} pairs asked for, but {known.size} labelled points make "
+                    f"sample: {sample!r} pairs asked for, but {known.size} labelled points make "
                     f"{pairs} pairs"
                 )
             drawn = np.random.default_rng(rng).choice(pairs, size=sample, replace=False)
@@ -337,7 +356,7 @@ class Links:
                 "j": self.j,
                 "kind": np.where(self.kind == MAY, *KIND_NAMES.values()),
                 "weight": self.weight,
-                "source": np.asarray(self.sources)[self.source],
+                "source": pd.Series(self.sources, dtype=object).infer_objects().array[self.source],
             }
         )
 
@@ -354,7 +373,8 @@ class Links:
         DataFrame
             One row per contradiction: ``conflict`` ("pair" when a pair carries both kinds, "chain"
             when may links lead from i to j although a may-not link keeps them apart), ``i``, ``j``,
-            ``chain`` (the points from i to j, a shortest way) and ``length`` (its may links).
+            ``chain`` (the points from i to j, a shortest way), ``length`` (its may links) and
+            ``link`` (the row of :meth:`to_frame` with the may-not link, the first if several).
             ``frame.attrs["total"]`` is the number of contradictions there are.
         """
         from maylink.conflicts import conflicts
@@ -508,7 +528,8 @@ def _forbid_first(bad: NDArray[np.bool_], message: Callable[[int], str]) -> None
 
 def _as_count(n: Any) -> int:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-        raise LinksError(f"n: {n!r} is not a number of points")
+        shown = repr(n) if np.ndim(n) == 0 else f"a {type(n).__name__}"
+        raise LinksError(f"n: {shown} is not a number of points; give a whole number, say len(X)")
     return int(n)
 
 
@@ -527,7 +548,8 @@ def _as_points(values: Any, n: int, name: str) -> NDArray[Any]:
         points = points.astype(np.int64)
     if points.dtype.kind not in "iu":
         raise LinksError(
-            f"links: {name} holds {points.dtype} values; points are numbers 0 to n − 1"
+            f"links: {name} holds {points.dtype} values; points are numbered by their position in "
+            "X, from 0; to look ids up use pandas.Index(ids_of_X).get_indexer(ids)"
         )
     _forbid_first(
         (points < 0) | (points >= n),
@@ -539,8 +561,15 @@ def _as_points(values: Any, n: int, name: str) -> NDArray[Any]:
     return points.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64)
 
 
-def _as_pairs(pairs: ArrayLike, n: int, name: str) -> NDArray[Any]:
-    array = np.asarray(pairs)
+def _as_pairs(pairs: Any, n: int, name: str) -> NDArray[Any]:
+    if pairs is None:
+        return np.empty((0, 2), np.int64)
+    listed = pairs if hasattr(pairs, "__array__") else list(pairs)
+    try:
+        array = np.asarray(listed)
+    except ValueError:  # rows of different lengths
+        at = next(k for k, pair in enumerate(listed) if np.shape(pair) != (2,))
+        raise LinksError(f"{name}[{at}] = {listed[at]!r} is not a pair of points") from None
     if array.size == 0:
         return np.empty((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -551,7 +580,7 @@ def _as_pairs(pairs: ArrayLike, n: int, name: str) -> NDArray[Any]:
             at, side = np.argwhere(bad)[0]
             raise LinksError(
                 f"{name}[{at}] = ({array[at, 0]}, {array[at, 1]}): index {array[at, side]} is out "
-                f"of range for {n} points (valid: 0 to {n - 1})"
+                f"of range for {n} points (valid: 0 to {n - 1}, by position)"
             )
         _forbid_first(
             array[:, 0] == array[:, 1],
@@ -561,17 +590,23 @@ def _as_pairs(pairs: ArrayLike, n: int, name: str) -> NDArray[Any]:
 
 
 def _as_kinds(values: Any) -> NDArray[np.int8]:
-    kinds = np.asarray(values)
+    kinds = np.atleast_1d(np.asarray(values))
+    if kinds.size == 0:
+        return kinds.astype(np.int8)
     if kinds.dtype.kind in "iuf":
         _forbid_first(
             np.abs(kinds) != 1,
             lambda at: f"links: kind[{at}] = {kinds[at]!s}; a kind is +1 (may) or -1 (may-not)",
         )
         return kinds.astype(np.int8)
-    names = np.char.lower(np.char.strip(kinds.astype(str)))
-    unknown = ~np.isin(names, list(_KIND_OF))
+    names = np.char.strip(np.char.lower(kinds.astype(str)))
+    names = np.char.replace(np.char.replace(names, "_", "-"), " ", "-")
     _forbid_first(
-        unknown, lambda at: f"links: kind[{at}] = '{kinds[at]}'; a kind is 'may' or 'may-not'"
+        ~np.isin(names, list(_KIND_OF)),
+        lambda at: (
+            f"links: kind[{at}] = {kinds[at]!s}; a kind is 'may' or 'may-not', or +1 or -1 "
+            "(a must-link is 'may' here, a cannot-link 'may-not')"
+        ),
     )
     distinct, code = np.unique(names, return_inverse=True)
     return np.array([_KIND_OF[name] for name in distinct], np.int8)[code]
@@ -580,7 +615,10 @@ def _as_kinds(values: Any) -> NDArray[np.int8]:
 def _as_weights(values: Any, size: int) -> NDArray[np.float64]:
     if values is None:
         return np.broadcast_to(np.float64(1.0), size)  # takes no memory
-    weights = np.asarray(values, np.float64)
+    try:
+        weights = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise LinksError(f"links: weight: {error}; weights are numbers") from None
     if weights.shape != (size,):
         raise LinksError(
             f"links: weight has shape {weights.shape}; give one for each of {size} links"
@@ -663,12 +701,13 @@ def _check_symmetric(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any
 
 def _label_codes(labels: Any) -> NDArray[np.int64]:
     """Turn labels into codes 0, 1, …, with −1 for an unknown label."""
-    column = np.asarray(labels)
+    # A list may mix words and −1, which an array would all turn into words.
+    column = labels.array if hasattr(labels, "array") else labels
+    column = np.array(column, dtype=object if isinstance(column, list) else None)
     if column.ndim != 1:
         raise LinksError(f"labels: shape {column.shape}; give one label per point")
     import pandas as pd
 
-    codes = pd.factorize(column)[0].astype(np.int64)
-    if column.dtype.kind in "iuf":
-        codes[column == -1] = -1
-    return codes
+    codes, names = pd.factorize(column)
+    unknown = [k for k, name in enumerate(names) if not isinstance(name, str) and name == -1]
+    return np.where(np.isin(codes, unknown), -1, codes).astype(np.int64)

@@ -16,6 +16,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from maylink.errors import MaylinkError
 from maylink.links import MAY, Links
+from maylink.problem import as_links
 
 NORMALIZATIONS = ("arithmetic", "geometric", "min", "max")
 
@@ -30,7 +31,7 @@ class PairCounts(NamedTuple):
 
 
 def pair_counts(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Links | None = None
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None
 ) -> PairCounts:
     """Count pairs of points by whether truth and clustering put them together.
 
@@ -38,7 +39,7 @@ def pair_counts(
     ----------
     labels_true, labels_pred : array-like of shape (n,)
         Two partitions; what the labels are called does not matter.
-    unlinked : Links, optional
+    unlinked : Links, or what stands for links, optional
         Leave out the pairs that carry one of these links.
 
     Returns
@@ -66,12 +67,12 @@ def pair_counts(
         ]
     )
     if unlinked is not None:
-        counts -= _linked_counts(true, pred, unlinked)
+        counts -= _linked_counts(true, pred, as_links(unlinked, n))
     return PairCounts(*(int(c) for c in counts))
 
 
 def pair_precision(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Links | None = None
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None
 ) -> float:
     """Return the share of predicted pairs that are true; 1 when nothing is predicted.
 
@@ -81,9 +82,7 @@ def pair_precision(
     return _share(c.together, c.together + c.only_predicted)
 
 
-def pair_recall(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Links | None = None
-) -> float:
+def pair_recall(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None) -> float:
     """Return the share of true pairs that are predicted; 1 when there are none.
 
     Parameters are those of :func:`pair_counts`.
@@ -92,9 +91,7 @@ def pair_recall(
     return _share(c.together, c.together + c.only_true)
 
 
-def pair_f(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Links | None = None
-) -> float:
+def pair_f(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None) -> float:
     """Return the harmonic mean of pairwise precision and recall: the paper's F.
 
     Parameters are those of :func:`pair_counts`.
@@ -111,9 +108,7 @@ def pair_f(
     return _share(2 * c.together, 2 * c.together + c.only_predicted + c.only_true)
 
 
-def adjusted_rand(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Links | None = None
-) -> float:
+def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None) -> float:
     """Return the adjusted Rand index, which is Cohen's kappa over pairs; 1 for equal partitions.
 
     Parameters are those of :func:`pair_counts`.
@@ -153,14 +148,14 @@ def normalized_mutual_information(
     return float(normalized_mutual_info_score(true, pred, average_method=normalization))
 
 
-def link_agreement(labels: ArrayLike, links: Links) -> float:
+def link_agreement(labels: ArrayLike, links: Any) -> float:
     """Return the share of the links, by weight, that a partition obeys; 1 when there are none.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
         A partition.
-    links : Links
+    links : Links, or what stands for links
         Links between its points.
 
     Returns
@@ -175,7 +170,7 @@ def link_agreement(labels: ArrayLike, links: Links) -> float:
     0.6666666666666666
     """
     codes = _codes(labels, labels)[0]
-    _check_length(codes, links)
+    links = as_links(links, codes.size)
     obeyed = (codes[links.i] == codes[links.j]) == (links.kind == MAY)
     return _share(float(links.weight[obeyed].sum()), float(links.weight.sum()))
 
@@ -204,7 +199,6 @@ def _linked_counts(
     true: NDArray[np.int64], pred: NDArray[np.int64], links: Links
 ) -> NDArray[np.int64]:
     """Counts of the pairs that carry a link, each pair once."""
-    _check_length(true, links)
     keys = np.sort(links.pair_keys)
     keys = keys[np.diff(keys, prepend=-1) > 0]
     i, j = keys // max(links.n, 1), keys % max(links.n, 1)
@@ -217,11 +211,6 @@ def _linked_counts(
             np.sum(~same_true & ~same_pred),
         ]
     )
-
-
-def _check_length(labels: NDArray[np.int64], links: Links) -> None:
-    if links.n != labels.size:
-        raise MaylinkError(f"links: made for {links.n} points, but there are {labels.size} labels")
 
 
 def _share(part: float, whole: float) -> float:

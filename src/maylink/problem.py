@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from maylink.errors import LinksError
+from maylink.errors import DomainError, LinksError
 from maylink.families import Family, as_family
-from maylink.families.base import Matrix
+from maylink.families.base import Matrix, first_cell
 from maylink.links import Links
 
 
@@ -65,15 +66,43 @@ class Problem:
         return replace(self, X=self.X[rows], links=self.links[rows])
 
 
-def as_data(X: Any, estimator: Any = None) -> Matrix:
+def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
-    return check_array(
-        X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        estimator=estimator,
-        input_name="X",
-    )
+    try:
+        data = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            estimator=estimator,
+            input_name=name,
+        )
+    except (ValueError, TypeError) as error:
+        _explain_text(X, name)
+        raise error
+    values = data.data if sparse.issparse(data) else data
+    finite = np.isfinite(values)
+    if not finite.all():
+        row, column, value = first_cell(data, ~finite)
+        word = "NaN" if np.isnan(value) else "infinity"
+        raise DomainError(f"{name}[{row}, {column}] is {word}; drop the row or fill the cell first")
+    return data
+
+
+def _explain_text(X: Any, name: str) -> None:
+    """Raise about the first cell that is not a number, if there is one."""
+    cells = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
+    if cells.ndim != 2:
+        return
+    for row, column in np.ndindex(*cells.shape):
+        if isinstance(cells[row, column], str):
+            try:
+                float(cells[row, column])
+            except ValueError:
+                raise DomainError(
+                    f"{name}[{row}, {column}] = {cells[row, column]!r}: could not convert string "
+                    "to float; drop the column or code it as numbers"
+                ) from None
 
 
 def as_links(links: Any, n: int) -> Links:
@@ -81,10 +110,10 @@ def as_links(links: Any, n: int) -> Links:
 
     Parameters
     ----------
-    links : Links, pair of lists, n × n matrix, DataFrame or None
+    links : Links, pair of lists, n × n matrix, DataFrame, mapping of columns or None
         A pair is (may, may_not), each a list of pairs. A matrix, dense or sparse, holds +1 for may,
-        −1 for may-not and 0 for no link. A frame has columns i, j, kind[, weight, source]. None
-        means no links.
+        −1 for may-not and 0 for no link. A frame or mapping has columns i, j, kind[, weight,
+        source]. None means no links.
     n : int
         Number of points that they must fit.
 
@@ -94,19 +123,24 @@ def as_links(links: Any, n: int) -> Links:
     """
     if links is None:
         return Links.empty(n)
-    if hasattr(links, "columns"):
+    if isinstance(links, Mapping) or "kind" in getattr(links, "columns", ()):
         links = Links.from_frame(links, n=n)
     elif sparse.issparse(links) or (isinstance(links, np.ndarray) and links.ndim == 2):
+        if links.shape != (n, n):
+            raise LinksError(
+                f"links: a matrix of shape {links.shape} for {n} points; for a list of pairs say "
+                "which kind they are: links=(may_pairs, may_not_pairs)"
+            )
         links = _from_signed_matrix(links)
     elif isinstance(links, (tuple, list)) and len(links) == 2:
         links = Links.from_pairs(may=links[0], may_not=links[1], n=n)
     if not isinstance(links, Links):
         raise LinksError(
             f"links: cannot read a {type(links).__name__}; give a Links object, a pair "
-            "(may, may_not) of lists of pairs, an n × n matrix or a data frame"
+            "(may, may_not) of lists of pairs, an n × n matrix or a frame with columns i, j, kind"
         )
     if links.n != n:
-        raise LinksError(f"links: made for {links.n} points, but X has {n} rows")
+        raise LinksError(f"links: made for {links.n} points, but there are {n}")
     return links
 
 

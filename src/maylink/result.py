@@ -35,6 +35,8 @@ class Trace:
     """The sweeps of a run, in order."""
 
     sweeps: tuple[Sweep, ...] = ()
+    kept: int = -1
+    """Position of the sweep whose partition was kept."""
 
     def __len__(self) -> int:
         return len(self.sweeps)

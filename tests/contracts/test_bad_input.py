@@ -45,7 +45,7 @@ def test_self_links(cls):
 
 @linked
 def test_links_of_another_length(cls):
-    refused("made for 5 points, but X has 60 rows", cls, links=Links.empty(5))
+    refused("made for 5 points, but there are 60", cls, links=Links.empty(5))
 
 
 @every
@@ -53,7 +53,9 @@ def test_links_of_another_length(cls):
 def test_nan_or_infinite_data(cls, value):
     broken = X.copy()
     broken[7, 1] = value
-    refused("NaN" if np.isnan(value) else "infinity", cls, broken)
+    message = rf"X\[7, 1\] is {'NaN' if np.isnan(value) else 'infinity'}; drop the row or fill"
+    refused(message, cls, broken)
+    refused(message, cls, sparse.csr_array(broken))
 
 
 @pytest.mark.parametrize("family", ["poisson", "multinomial", "bernoulli", "gamma"])
@@ -75,7 +77,9 @@ def test_empty_data(cls, shape):
 
 @every
 def test_words_in_the_data(cls):
-    refused("could not convert string", cls, np.array([["a", "b"], ["c", "d"]]))
+    refused(r"X\[0, 1\] = 'b': could not convert", cls, np.array([["1", "b"], ["2", "d"]]))
+    frame = pd.DataFrame({"size": [1.0, 2.0], "name": ["x", "y"]})
+    refused(r"X\[0, 1\] = 'x': could not convert string to float; drop the column", cls, frame)
 
 
 @every
@@ -97,23 +101,31 @@ def test_a_failed_refit_keeps_the_earlier_fit(cls):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cluster_penalty": 0.0}, "cluster_penalty: 0.0 is not a number above 0"),
+        ({"cluster_penalty": 0.0}, "cluster_penalty: 0.0 is not a finite number above 0"),
+        ({"cluster_penalty": np.inf}, "cluster_penalty: inf"),
+        ({"cluster_penalty": 1.0, "n_clusters_hint": 3}, "n_clusters_hint: not used when"),
         ({"cluster_penalty": "big"}, "cluster_penalty: 'big'"),
         ({"cluster_penalty": np.nan}, "cluster_penalty: nan"),
         ({"n_clusters_hint": 0}, "n_clusters_hint: 0"),
+        ({"n_clusters_hint": 3.7}, r"n_clusters_hint: 3\.7 is not a whole number"),
+        ({"link_weight": np.inf}, "link_weight: inf"),
         ({"link_weight": -1.0}, "link_weight: -1.0"),
         ({"link_weight": (1.0, 2.0, 3.0)}, "link_weight:"),
         ({"link_weight": "heavy"}, "link_weight:"),
         ({"link_weight_rate": 0.5}, "link_weight_rate: 0.5"),
         ({"order": "sorted"}, "order: 'sorted' is not one of 'random', 'index'"),
         ({"n_init": 0}, "n_init: 0"),
+        ({"n_init": 2.5}, r"n_init: 2\.5 is not a whole number"),
+        ({"random_state": "a"}, "random_state: 'a' is not a seed"),
+        ({"keep": "last"}, "keep: 'last' is not one of 'probability', 'objective'"),
         ({"patience": 0}, "patience: 0"),
         ({"max_sweeps": 0}, "max_sweeps: 0"),
         ({"n_jobs": 0}, "n_jobs: 0"),
-        ({"family": "normal"}, "family: 'normal' is not known"),
+        ({"n_jobs": "2"}, "n_jobs: '2'"),
+        ({"family": "cosine"}, "'cosine' is not known \\(you may mean 'von-mises-fisher'\\)"),
         ({"init": np.zeros(7)}, r"init: shape \(7,\)"),
         ({"init": np.zeros((2, 9))}, r"init: shape \(2, 9\)"),
-        ({"init": np.full((2, 2), np.nan)}, "NaN"),
+        ({"init": np.full((2, 2), np.nan)}, r"init\[0, 0\] is NaN"),
     ],
 )
 def test_bad_parameters(options, message):
@@ -274,5 +286,5 @@ def test_predict_checks_new_points_too(cls):
 
 def test_predict_says_which_links_it_takes():
     model = RDPMeans(random_state=0).fit(X)
-    with pytest.raises(LinksError, match="the 3 new points, or of 63: the 60 points of the fit"):
+    with pytest.raises(LinksError, match="the 3 new points, or for 63: the 60 points of the fit"):
         model.predict(X[:3], links=Links.empty(7))

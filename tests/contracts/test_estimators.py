@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from found import ESTIMATORS, LINKED, PREDICTING
 from maylink import Links, RDPMeans
+from maylink.errors import LinksError
 
 X, Y = make_blobs(90, centers=3, n_features=3, random_state=0, cluster_std=0.8)
 LINKS = Links.from_labels(Y, sample=200, rng=0)
@@ -109,7 +110,15 @@ def test_transform_and_set_output(cls):
     table = model.transform(X)
     assert list(table.columns) == [f"{cls.__name__.lower()}{k}" for k in range(3)]
     assert table.to_numpy().argmin(axis=1).tolist() == model.predict(X).tolist()
-    assert -table.to_numpy().min(axis=1).sum() == pytest.approx(model.score(X))
+
+
+@predicting
+def test_a_pipeline_scores_with_routing_on_and_off(cls, routing):
+    pipeline = make_pipeline(StandardScaler(), cls(random_state=0)).fit(X)
+    expected = pipeline[-1].score(StandardScaler().fit_transform(X))
+    assert pipeline.score(X) == pytest.approx(expected)
+    with sklearn.config_context(enable_metadata_routing=False):
+        assert pipeline.score(X) == pytest.approx(expected)
 
 
 # ---------------------------------------------------------------------- threads
@@ -153,6 +162,16 @@ def test_links_may_come_in_every_form(cls):
     assert all(run == runs[0] for run in runs)
 
 
+@every
+@pytest.mark.parametrize("form", [LINKS, ([(0, 1)], []), LINKS.to_frame()])
+def test_links_given_by_position_are_not_ignored(cls, form):
+    with pytest.raises(LinksError, match=r"fit\(X, links=...\)"):
+        cls().fit(X, form)
+    if cls in LINKED:
+        with pytest.raises(LinksError, match=r"fit\(X, links=...\)"):
+            cls().fit_predict(X, form)
+
+
 @linked
 def test_fit_predict_takes_links(cls):
     labels = cls(random_state=0).fit(X, links=LINKS).labels_
@@ -177,7 +196,7 @@ def test_cross_validation_slices_links_on_both_axes(cls, routing):
             seen.append(links)
             return super().fit(X, links=links)
 
-        def score(self, X, y=None):
+        def score(self, X, y=None, **options):
             return 0.0
 
     Spy.__init__.__signature__ = inspect.signature(cls.__init__)
@@ -195,5 +214,6 @@ def test_cross_validation_slices_links_on_both_axes(cls, routing):
 def test_links_to_new_points_travel_through_a_pipeline(routing):
     pipeline = make_pipeline(StandardScaler(), RDPMeans(random_state=0)).fit(X, links=LINKS)
     stranger = int(np.flatnonzero(Y[0] != Y)[0])
-    links = Links.from_pairs(may=[(stranger, 90)], n=91)  # point 90 is the new one
+    # Point 90 is the new one, and a hundred votes are enough for any link weight.
+    links = Links.from_pairs(may=[(stranger, 90)], n=91, weight=100)
     assert pipeline.predict(X[:1], links=links) == pipeline[-1].labels_[stranger]

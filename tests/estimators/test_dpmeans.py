@@ -31,4 +31,3 @@ def test_objective_is_distortion_plus_penalty():
     model = DPMeans(cluster_penalty=20.0, random_state=0).fit(X)
     distortion = ((X - model.cluster_centers_[model.labels_]) ** 2).sum()
     assert model.objective_ == pytest.approx(distortion + 20.0 * model.n_clusters_)
-    assert model.score(X) == pytest.approx(-distortion)

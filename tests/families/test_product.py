@@ -82,5 +82,7 @@ def test_bad_parts_are_refused():
         Product([("poisson", [0]), ("gaussian", [1, 2, 3])]).adapt(X)
     with pytest.raises(DomainError, match="one positive weight for each of 1 parts"):
         Product([(DiagonalGaussian(), [0, 1, 2, 3])], weights=[1.0, 2.0])
+    with pytest.raises(DomainError, match=r"parts: \('gaussian', 0\) is not"):
+        Product([("gaussian", 0)])
     with pytest.raises(MaylinkError, match="family: 'gausian' is not known"):
         Product([("gausian", [0])])

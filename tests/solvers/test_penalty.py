@@ -7,7 +7,7 @@ from maylink import DPMeans, Links, RDPMeans, log_joint
 from maylink.datasets import make_two_view
 from maylink.engines.cpu import CpuEngine
 from maylink.problem import Problem
-from maylink.solvers import penalty, rdpmeans
+from maylink.solvers import penalty
 from zoo import FAMILIES, draw, example
 
 
@@ -49,21 +49,11 @@ def test_the_chosen_penalty_has_the_highest_joint_probability():
     assert penalties == sorted(penalties, reverse=True)
 
 
-def test_joint_probability_of_a_rung_is_that_of_its_partition():
+def test_the_fit_is_no_less_probable_than_any_rung():
     draw = make_two_view(80, rng=1)
-    problem = Problem.build(draw.X, draw.links)
-    settings = rdpmeans.Settings(penalty=np.nan)
-    value, rungs = penalty.from_data(problem, settings, True, np.random.default_rng(0))
-    rung = next(rung for rung in rungs if rung.penalty == value)
-    engine = CpuEngine(problem.X, problem.family)
-    chosen = penalty.with_penalty(settings, value, True)
-    rng = np.random.default_rng(0)
-    scores = []
-    for _ in rungs:
-        start = rdpmeans.init(problem, engine, chosen, rng.permutation(80))
-        labels = rdpmeans.solve(problem, engine, chosen, [start]).labels
-        scores.append(log_joint(draw.X, labels, links=draw.links))
-    assert np.isclose(scores, rung.log_joint).any()
+    model = RDPMeans(random_state=0).fit(draw.X, links=draw.links)
+    found = log_joint(draw.X, model.labels_, links=draw.links)
+    assert found >= max(rung.log_joint for rung in model.penalty_path_) - 1e-9
 
 
 def test_one_cluster_is_found_where_there_is_one():
@@ -94,10 +84,42 @@ def test_links_move_the_choice():
 def test_large_data_are_judged_by_a_sample(monkeypatch):
     monkeypatch.setattr(penalty, "SAMPLE", 60)
     sizes = []
+    whole = penalty.CpuEngine
     monkeypatch.setattr(
-        penalty, "joint_of", lambda problem, labels, prior: sizes.append(problem.n) or 0.0
+        penalty, "CpuEngine", lambda X, *rest: sizes.append(X.shape[0]) or whole(X, *rest)
     )
     draw = make_two_view(300, rng=0)
     model = RDPMeans(random_state=0).fit(draw.X, links=draw.links)
-    assert set(sizes) == {60}
+    assert sizes == [60]
     assert len(model.labels_) == 300
+
+
+def test_a_sample_keeps_many_links():
+    draw = make_two_view(5000, links_per_point=1, rng=0)
+    problem = Problem.build(draw.X, draw.links)
+    rows = penalty.sample_rows(problem, 400, np.random.default_rng(0))
+    assert len(rows) == len(set(rows.tolist())) == 400
+    assert problem.rows(rows).links.n_links >= 100  # 400 random rows would keep 16
+    bare = Problem.build(draw.X)
+    assert len(penalty.sample_rows(bare, 400, np.random.default_rng(0))) == 400
+
+
+def test_the_ladder_is_climbed_as_long_as_it_pays():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(150), 10)
+    X = 20 * rng.normal(size=(150, 5))[y] + 0.3 * rng.normal(size=(1500, 5))
+    model = DPMeans(random_state=0, n_init=1).fit(X)
+    assert model.penalty_path_[-1].hint > 64
+    assert 100 < model.n_clusters_ < 200
+
+
+@pytest.mark.parametrize("family", ["gaussian", "diagonal-gaussian", "full-gaussian"])
+def test_outliers_and_idle_features_do_not_blind_the_choice(family):
+    rng = np.random.default_rng(0)
+    y = np.arange(160) % 4
+    X = 8 * np.array([(0, 0), (0, 1), (1, 0), (1, 1)])[y] + rng.normal(size=(160, 2))
+    idle = [np.c_[X, np.ones(160)], np.c_[X, X], np.c_[X, X.sum(axis=1)]]
+    for data in [X, *(idle if family == "full-gaussian" else idle[:1])]:
+        assert DPMeans(family, random_state=0).fit(data).n_clusters_ == 4
+    spoilt = DPMeans(family, random_state=0).fit(np.r_[X, [[1e4, 1e4]]])
+    assert spoilt.n_clusters_ >= 4

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from maylink import Links, RDPMeans
+from maylink import Links, RDPMeans, log_joint, sample_links
 from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
+from maylink.metrics import pair_f
 from maylink.problem import Problem
+from maylink.progress import SILENT
 from maylink.result import Status
 from maylink.solvers import penalty, rdpmeans
 from reference import TooCloseError, all_partitions, by_first_appearance, rdp_means
@@ -31,7 +33,7 @@ def build(name, n, n_links, seed):
 
 def run(problem, engine, choices, order, start=None):
     first = rdpmeans.init(problem, engine, choices, order, start)
-    return rdpmeans.solve(problem, engine, choices, [first])
+    return rdpmeans.solve(problem, engine, choices, [first])[0]
 
 
 # ---------------------------------------------------------------------- Algorithm 1
@@ -55,7 +57,7 @@ def test_labels_are_those_of_the_plain_loop(name, seed, n, density, share, rate)
         expected, _ = rdp_means(problem.X, name, pairs, value, order, xi=xi, rate=rate)
     except (TooCloseError, np.linalg.LinAlgError):
         assume(False)
-    choices = rdpmeans.Settings(penalty=value, xi_may=xi, xi_not=xi, rate=rate)
+    choices = rdpmeans.Settings(value, xi_may=xi, xi_not=xi, rate=rate, keep="objective")
     result = run(problem, engine, choices, order)
     assert result.labels.tolist() == expected
     assert result.status is Status.CONVERGED
@@ -67,7 +69,7 @@ def test_blocks_do_not_change_the_labels(block, most_scores, monkeypatch):
     problem, engine, _ = build("gaussian", 60, 60, 5)
     value = 0.02 * penalty.ladder(engine, 1)[0]
     order = np.random.default_rng(0).permutation(60)
-    choices = rdpmeans.Settings(penalty=value)
+    choices = rdpmeans.Settings(penalty=value, keep="objective")
     whole = run(problem, engine, choices, order)
     assert whole.n_clusters > 5
     monkeypatch.setattr(rdpmeans, "SMALLEST_BLOCK", block)
@@ -84,9 +86,12 @@ def test_a_point_at_exactly_the_penalty_opens_a_cluster():
         X = rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-3, 4)
         problem = Problem.build(X)
         engine = CpuEngine(problem.X, problem.family)
-        choices = rdpmeans.Settings(penalty=penalty.from_hint(engine, 1))
-        first_sweep = run(problem, engine, choices, np.arange(40)).trace.sweeps[0]
-        assert first_sweep.n_clusters == 2
+        start = rdpmeans.init(problem, engine, rdpmeans.Settings(1.0), np.arange(40))
+        furthest = engine.assign(np.arange(40), start.centers)[1].max()
+        for value, expected in ((furthest, 2), (penalty.from_hint(engine, 1), 1)):
+            choices = rdpmeans.Settings(penalty=value)
+            first_sweep = run(problem, engine, choices, np.arange(40)).trace.sweeps[0]
+            assert first_sweep.n_clusters == expected
 
 
 # ---------------------------------------------------------------------- the objective
@@ -122,7 +127,7 @@ def test_fixed_link_weights_never_raise_the_objective(
 @pytest.mark.parametrize("name", FAMILIES)
 def test_objective_counts_each_pair_once(name):
     problem, engine, pairs = build(name, 30, 60, 1)
-    choices = rdpmeans.Settings(penalty=1.0, xi_may=0.2, xi_not=0.7, rate=1.0)
+    choices = rdpmeans.Settings(1.0, xi_may=0.2, xi_not=0.7, rate=1.0, keep="objective")
     result = run(problem, engine, choices, np.arange(30))
     z = result.labels
     distortion = problem.family.divergence(problem.X, result.centers)[np.arange(30), z].sum()
@@ -138,7 +143,8 @@ def test_best_of_many_orders_reaches_the_optimum_of_few_points(seed):
     """Brute force over all partitions of 6 points."""
     problem, engine, _ = build("gaussian", 6, 6, seed)
     value = 0.5 * penalty.ladder(engine, 1)[0]
-    choices = rdpmeans.Settings(penalty=value, xi_may=0.1 * value, xi_not=0.1 * value, rate=1.0)
+    xi = 0.1 * value
+    choices = rdpmeans.Settings(value, xi_may=xi, xi_not=xi, rate=1.0, keep="objective")
     rng = np.random.default_rng(0)
 
     def objective(labels):
@@ -152,22 +158,95 @@ def test_best_of_many_orders_reaches_the_optimum_of_few_points(seed):
         rdpmeans.init(problem, engine, choices, rng.permutation(6), start)
         for start in [None, *rng.integers(0, 4, (60, 6))]
     ]
-    best = rdpmeans.solve(problem, engine, choices, starts)
+    best, _ = rdpmeans.solve(problem, engine, choices, starts)
     assert best.objective >= optimum - 1e-9
     assert best.objective == pytest.approx(optimum)
 
 
 def test_runs_that_end_at_different_link_weights_are_compared_fairly():
     problem, engine, _ = build("gaussian", 40, 80, 3)
-    choices = rdpmeans.Settings(penalty=2.0)
+    choices = rdpmeans.Settings(penalty=2.0, keep="objective")
     rng = np.random.default_rng(0)
     starts = [rdpmeans.init(problem, engine, choices, rng.permutation(40)) for _ in range(6)]
-    ends = [rdpmeans._run(problem, engine, choices, start) for start in starts]
+    ends = [rdpmeans._run(problem, engine, choices, start, SILENT).run for start in starts]
     xi = max(end.xi_may for end in ends)
     values = [rdpmeans.objective(problem, choices, end, xi, xi) for end in ends]
-    kept = rdpmeans.solve(problem, engine, choices, starts)
+    kept, _ = rdpmeans.solve(problem, engine, choices, starts)
     best = ends[int(np.argmin(values))]
     assert kept.labels.tolist() == by_first_appearance(best.labels.tolist())
+
+
+def test_the_most_probable_partition_of_all_sweeps_is_kept():
+    problem, engine, _ = build("gaussian", 60, 30, 4)
+    choices = rdpmeans.Settings(penalty=3.0)
+    rng = np.random.default_rng(0)
+    starts = [rdpmeans.init(problem, engine, choices, rng.permutation(60)) for _ in range(5)]
+    seen = {}
+    for state in starts:
+        for _ in range(60):
+            state = rdpmeans.step(problem, engine, choices, state)
+            partition = tuple(by_first_appearance(state.labels.tolist()))
+            seen[partition] = log_joint(problem.X, partition, links=problem.links)
+    result, kept = rdpmeans.solve(problem, engine, choices, starts)
+    best = max(seen, key=seen.get)
+    assert result.labels.tolist() == list(best)
+    assert kept.log_joint == pytest.approx(seen[best])
+    record = result.trace.sweeps[result.trace.kept]
+    assert record.n_clusters == result.n_clusters
+    assert record.objective == result.objective
+    np.testing.assert_allclose(
+        engine.family.centroid(
+            np.array(
+                [engine.points[result.labels == k].mean(axis=0) for k in range(result.n_clusters)]
+            )
+        ),
+        result.centers,
+    )
+
+
+def test_an_earlier_run_may_win():
+    X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
+    problem = Problem.build(X)
+    engine = CpuEngine(problem.X, problem.family)
+    good, bad = rdpmeans.Settings(penalty=1.0), rdpmeans.Settings(penalty=1e9)
+    start = rdpmeans.init(problem, engine, good, np.arange(6))
+    _, before = rdpmeans.solve(problem, engine, good, [start])
+    result, _ = rdpmeans.solve(problem, engine, bad, [start])
+    assert result.labels.tolist() == [0, 0, 0, 0, 0, 0]
+    result, _ = rdpmeans.solve(problem, engine, bad, [start], before=before)
+    assert result.labels.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_one_wrong_link_does_not_tear_a_clear_cluster_apart():
+    """Two clusters 140 deviations apart, and one link that is wrong."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = rng.normal(size=(200, 2)) + 100.0 * y[:, None]
+    for links in (([], [(0, 1)]), ([(0, 150)], [])):
+        assert np.bincount(RDPMeans(random_state=0).fit(X, links=links).labels_).tolist() == [
+            100,
+            100,
+        ]
+    obedient = RDPMeans(random_state=0, keep="objective").fit(X, links=([], [(0, 1)]))
+    assert obedient.n_clusters_ > 2  # what the paper's rule does
+
+
+def test_the_kept_link_weight_is_the_last_that_left_the_partition_alone():
+    X, y = draw("gaussian", 60, 0)
+    links = Links.from_labels(y, sample=200, rng=0)
+    model = RDPMeans(random_state=0, n_init=1, cluster_penalty=20.0).fit(X, links=links)
+    trace = model.trace_
+    after = trace.iloc[model.kept_sweep_ + 1 :]
+    assert len(after) == 0 or after["n_changed"].iloc[0] > 0
+
+
+@pytest.mark.parametrize("wrong", [0.1, 0.3])
+def test_noisy_links_do_no_harm_where_the_data_are_clear(wrong):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 8, 600)
+    X = rng.normal(size=(8, 10))[y] * 6 + rng.normal(size=(600, 10))
+    links = sample_links(y, 10 / 600, 1 - wrong, rng=0)
+    assert pair_f(y, RDPMeans(random_state=0).fit(X, links=links).labels_) > 0.99
 
 
 # ---------------------------------------------------------------------- schedule and stop
@@ -205,7 +284,7 @@ def test_with_growing_weights_twenty_quiet_sweeps_are_awaited():
 def test_heavy_right_links_are_obeyed_in_the_end():
     X, y = draw("gaussian", 60, 0)
     links = Links.from_labels(y, sample=600, rng=0)
-    model = RDPMeans(cluster_penalty=1.0, random_state=0).fit(X, links=links)
+    model = RDPMeans(cluster_penalty=1.0, keep="objective", random_state=0).fit(X, links=links)
     z = model.labels_
     obeyed = (z[links.i] == z[links.j]) == (links.kind == 1)
     assert obeyed.mean() > 0.97
@@ -214,7 +293,7 @@ def test_heavy_right_links_are_obeyed_in_the_end():
 def test_zero_link_weight_is_dp_means():
     problem, engine, _ = build("gaussian", 40, 80, 0)
     bare = Problem(problem.X, Links.empty(40), problem.family)
-    choices = rdpmeans.Settings(penalty=1.0, xi_may=0.0, xi_not=0.0)
+    choices = rdpmeans.Settings(penalty=1.0, xi_may=0.0, xi_not=0.0, keep="objective")
     with_links = run(problem, engine, choices, np.arange(40))
     without = run(bare, engine, choices, np.arange(40))
     assert with_links.labels.tolist() == without.labels.tolist()
@@ -223,7 +302,7 @@ def test_zero_link_weight_is_dp_means():
 def test_separate_weights_for_may_and_may_not():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     links = Links.from_pairs(may=[(0, 3)], may_not=[(0, 1)], n=4)
-    common = {"cluster_penalty": 100.0, "link_weight_rate": 1.0, "order": "index"}
+    common = {"cluster_penalty": 100.0, "link_weight_rate": 1.0, "keep": "objective"}
     only_may = RDPMeans(link_weight=(500.0, 0.0), **common).fit(X, links=links)
     only_not = RDPMeans(link_weight=(0.0, 500.0), **common).fit(X, links=links)
     assert only_may.labels_.tolist() == [0, 0, 0, 0]
@@ -234,9 +313,9 @@ def test_link_weights_count_votes():
     """One link of weight 3 against two of weight 1 on the same pair."""
     X = np.array([[0.0], [1.0]])
     links = Links(2, [0, 0, 0], [1, 1, 1], [1, -1, -1], weight=[3.0, 1.0, 1.0])
-    assert RDPMeans(cluster_penalty=0.1).fit(X, links=links).n_clusters_ == 1
+    assert RDPMeans(cluster_penalty=0.1, keep="objective").fit(X, links=links).n_clusters_ == 1
     links = Links(2, [0, 0, 0], [1, 1, 1], [1, -1, -1], weight=[1.0, 1.0, 1.0])
-    assert RDPMeans(cluster_penalty=5.0).fit(X, links=links).n_clusters_ == 2
+    assert RDPMeans(cluster_penalty=5.0, keep="objective").fit(X, links=links).n_clusters_ == 2
 
 
 def test_clusters_open_empty_and_vanish():

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maylink.errors import MaylinkError
 from maylink.families.base import Array, Family, Matrix
 
 Index = NDArray[np.int64]
@@ -136,6 +137,8 @@ def thread_count(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
         available = getattr(os, "sched_getaffinity", None)
         return len(available(0)) if available else os.cpu_count() or 1
-    if n_jobs < 1:
-        raise ValueError(f"n_jobs: {n_jobs} is not a number of threads; give 1 or more, or None")
-    return n_jobs
+    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs < 1:
+        raise MaylinkError(
+            f"n_jobs: {n_jobs!r} is not a number of threads; give 1 or more, or None for all"
+        )
+    return int(n_jobs)

@@ -1,8 +1,8 @@
-"""What the estimators share: prediction from fitted centres, and small conversions."""
+"""What the estimators share: prediction from fitted centres, and checks of parameters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,12 @@ from sklearn.base import TransformerMixin as _TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.engines.cpu import CpuEngine
-from maylink.errors import MaylinkError
+from maylink.errors import LinksError, MaylinkError
 from maylink.families import Family, as_family
+from maylink.joint import joint_of
+from maylink.links import Links
+from maylink.problem import Problem, as_data, as_links
+from maylink.solvers import rdpmeans
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,25 +29,33 @@ class CenterClusterer(
 ):
     """An estimator whose clusters have centres: assigns, transforms and scores new points."""
 
+    # Pipelines and cross-validation hand links on without being told to.
+    __metadata_request__score: ClassVar = {"links": True}
+
     family: Family | str
     n_jobs: int | None
     family_: Family
     result_: Result
     labels_: NDArray[np.int64]
     n_clusters_: int
+    cluster_penalty_: float
 
-    def _engine(self, X: Any) -> CpuEngine:
-        """Check new data against the fitted ones and give them an engine."""
+    def _new_data(self, X: Any) -> Any:
+        """Check new data against those of the fit."""
         check_is_fitted(self)
-        data = validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
+        data = as_data(X, self)
+        validate_data(self, X, reset=False, skip_check_array=True)
         self.family_.check(data)
-        return CpuEngine(data, self.family_, self.n_jobs)
+        return data
 
-    def _nearest(self, X: Any) -> NDArray[np.int64]:
-        engine = self._engine(X)
-        return engine.assign(np.arange(engine.n), self.result_.centers)[0]
+    def _place(self, data: Any, links: Links | None) -> NDArray[np.int64]:
+        """Label new points by the centres of the fit and, where there are any, by links."""
+        engine = CpuEngine(data, self.family_, self.n_jobs)
+        if links is None:
+            return engine.assign(np.arange(engine.n), self.result_.centers)[0]
+        # A fit that saw no links has no weight for them: then one link weighs a cluster's penalty.
+        weight = getattr(self, "link_weight_", None) or (self.cluster_penalty_,) * 2
+        return rdpmeans.place(engine, self.result_.centers, self.labels_, links, weight)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the divergence of each point from each centre.
@@ -57,10 +69,15 @@ class CenterClusterer(
         -------
         array of shape (n, K)
         """
-        return self._engine(X).scores(self.result_.centers)
+        data = self._new_data(X)
+        return CpuEngine(data, self.family_, self.n_jobs).scores(self.result_.centers)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return minus the sum of the divergences from the nearest centres; larger is better.
+    def score(
+        self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None
+    ) -> float:
+        """Return the exact log probability, per point, of points in their predicted clusters.
+
+        It can be compared across penalties and numbers of clusters, unlike a sum of distances.
 
         Parameters
         ----------
@@ -68,13 +85,25 @@ class CenterClusterer(
             Points.
         y : ignored
             For scikit-learn.
+        links : Links, optional
+            Links among these points.
+        sample_weight : None
+            Points have no weights here; for scikit-learn's pipelines, which always name it.
 
         Returns
         -------
         float
+            The larger the better.
         """
-        engine = self._engine(X)
-        return -float(engine.assign(np.arange(engine.n), self.result_.centers)[1].sum())
+        if sample_weight is not None:
+            raise MaylinkError("sample_weight: points have no weights here; leave it out")
+        data = self._new_data(X)
+        checked = as_links(links, data.shape[0])
+        n_known = self.labels_.size
+        among = None if links is None else checked.moved(n_known, n_known + checked.n)
+        labels = np.unique(self._place(data, among), return_inverse=True)[1].astype(np.int64)
+        problem = Problem(data, checked, self.family_)
+        return float(joint_of(problem, labels, self._prior) / data.shape[0])
 
     @property
     def trace_(self) -> pd.DataFrame:
@@ -101,24 +130,82 @@ class CenterClusterer(
         return self
 
 
+def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:
+    """Links over known and new points, from links over both or over the new ones alone."""
+    if links is None:
+        return None
+    both = n_known + n_new
+    size = links.n if isinstance(links, Links) else getattr(links, "shape", (0, 0))[0]
+    if hasattr(links, "columns") or not hasattr(links, "shape") or size not in (n_new, both):
+        raise LinksError(
+            f"links: give a Links object (or a matrix) made for the {n_new} new points, or for "
+            f"{both}: the {n_known} points of the fit first, then the new ones"
+        )
+    checked = as_links(links, size)
+    return checked if size == both else checked.moved(n_known, both)
+
+
+# ---------------------------------------------------------------------- checks of parameters
+
+
 def as_generator(random_state: Any) -> np.random.Generator:
     """Turn what scikit-learn calls ``random_state`` into a generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise MaylinkError(
+            f"random_state: {random_state!r} is not a seed; give a whole number, a RandomState, "
+            "a Generator or None"
+        ) from None
+
+
+def forbid_links_as_y(y: Any) -> None:
+    """Raise when links were given by position and so would be ignored."""
+    if isinstance(y, (Links, tuple)) or {"i", "j", "kind"} <= set(getattr(y, "columns", ())):
+        raise LinksError("y: these look like links; name them: fit(X, links=...)")
 
 
 def check_number(name: str, value: Any, least: float, *, above: bool = False) -> None:
-    """Raise unless value is a number of at least ``least``, or above it."""
+    """Raise unless value is a finite number of at least ``least``, or above it."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
         value, bool
     )
-    if not is_number or not (value > least if above else value >= least):
+    if not (is_number and np.isfinite(value) and (value > least if above else value >= least)):
         relation = "above" if above else "of at least"
-        raise MaylinkError(f"{name}: {value!r} is not a number {relation} {least:g}")
+        raise MaylinkError(f"{name}: {value!r} is not a finite number {relation} {least:g}")
+
+
+def check_integer(name: str, value: Any, least: int) -> None:
+    """Raise unless value is a whole number of at least ``least``."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise MaylinkError(f"{name}: {value!r} is not a whole number of at least {least}")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless value is one of the choices."""
     if value not in choices:
         raise MaylinkError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}")
+
+
+def check_penalty(cluster_penalty: Any, n_clusters_hint: Any) -> None:
+    """Check the two ways to set λ, of which one at most may be used."""
+    if n_clusters_hint is not None:
+        check_integer("n_clusters_hint", n_clusters_hint, 1)
+        if cluster_penalty != "auto":
+            raise MaylinkError(
+                "n_clusters_hint: not used when cluster_penalty is given; leave one of them out"
+            )
+    if cluster_penalty != "auto":
+        check_number("cluster_penalty", cluster_penalty, 0.0, above=True)
+
+
+def as_link_weights(link_weight: Any) -> tuple[float, float]:
+    """Turn a number or a pair into (ξ_may, ξ_not)."""
+    pair = link_weight if isinstance(link_weight, (tuple, list)) else (link_weight, link_weight)
+    if len(pair) != 2:
+        raise MaylinkError(f"link_weight: {link_weight!r} is not a number or (xi_may, xi_not)")
+    for weight in pair:
+        check_number("link_weight", weight, 0.0)
+    return float(pair[0]), float(pair[1])

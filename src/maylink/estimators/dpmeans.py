@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.estimators.base import CenterClusterer
+from maylink.estimators.base import CenterClusterer, forbid_links_as_y
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.families import Family
 
@@ -30,18 +30,22 @@ class DPMeans(CenterClusterer):
     order : {"random", "index"}, default "random"
         Order in which points are visited.
     n_init : int, default 4
-        Runs in different random orders, of which the one with the least objective is kept.
+        Runs in different random orders.
+    keep : {"probability", "objective"}, default "probability"
+        What to keep of them: the most probable partition, or the least objective.
     max_sweeps : int, default 300
         Sweeps after which to stop in any case.
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
+    verbose : bool, default False
+        Whether to show a progress bar.
     random_state : int, RandomState or Generator, optional
         Seed of the random orders.
 
     Attributes
     ----------
     labels_, n_clusters_, cluster_centers_, cluster_penalty_, penalty_path_, objective_, trace_, \
-n_iter_, status_, family_
+kept_sweep_, n_iter_, status_, family_
         As those of :class:`RDPMeans`.
 
     References
@@ -68,8 +72,10 @@ n_iter_, status_, family_
         init: Any = None,
         order: str = "random",
         n_init: int = 4,
+        keep: str = "probability",
         max_sweeps: int = 300,
         n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.family = family
@@ -78,8 +84,10 @@ n_iter_, status_, family_
         self.init = init
         self.order = order
         self.n_init = n_init
+        self.keep = keep
         self.max_sweeps = max_sweeps
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -96,10 +104,11 @@ n_iter_, status_, family_
         -------
         self
         """
+        forbid_links_as_y(y)
         model = RDPMeans(**self.get_params(deep=False)).fit(X)
         fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
         del fitted["link_weight_"]
-        return self._keep(X, **fitted)
+        return self._keep(X, **fitted, _prior=model._prior)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the nearest cluster of each new point.
@@ -113,4 +122,4 @@ n_iter_, status_, family_
         -------
         array of shape (m,)
         """
-        return self._nearest(X)
+        return self._place(self._new_data(X), None)

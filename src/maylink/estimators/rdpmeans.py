@@ -8,11 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.engines.cpu import CpuEngine
-from maylink.errors import LinksError, MaylinkError
-from maylink.estimators.base import CenterClusterer, as_generator, check_choice, check_number
+from maylink.errors import MaylinkError
+from maylink.estimators.base import (
+    CenterClusterer,
+    as_generator,
+    as_link_weights,
+    check_choice,
+    check_integer,
+    check_number,
+    check_penalty,
+    forbid_links_as_y,
+    links_of_new_points,
+)
 from maylink.families import Family
-from maylink.links import Links
-from maylink.problem import Problem, as_data, as_links
+from maylink.problem import Problem, as_data
+from maylink.progress import Progress
 from maylink.result import Status
 from maylink.solvers import penalty, rdpmeans
 
@@ -39,8 +49,9 @@ class RDPMeans(CenterClusterer):
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
     link_weight : float, (float, float) or None, default None
-        ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, which makes the result
-        independent of the unit of the data; the paper's own value is 0.001.
+        ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, or λ where the weights do not
+        grow, which makes the result independent of the unit of the data; the paper's own value is
+        0.001.
     link_weight_rate : float, default 2
         Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
@@ -48,13 +59,21 @@ class RDPMeans(CenterClusterer):
     order : {"random", "index"}, default "random"
         Order in which points are visited: one random order for each run, or that of the rows.
     n_init : int, default 4
-        Runs in different random orders, of which the one with the least objective is kept.
+        Runs in different random orders.
+    keep : {"probability", "objective"}, default "probability"
+        What to keep of them. "probability": of all partitions that a sweep of any run left, the one
+        with the highest exact probability of data and links (see :func:`maylink.log_joint`); since
+        the link weights grow from sweep to sweep, this decides how far links are believed.
+        "objective": the last partition of the run with the least objective, as the paper has it,
+        which obeys most links, right or wrong.
     patience : int, default 20
         Sweeps without a change after which to stop while the link weights still grow.
     max_sweeps : int, default 300
         Sweeps after which to stop in any case.
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
+    verbose : bool, default False
+        Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
         Seed of the random orders.
 
@@ -70,14 +89,17 @@ class RDPMeans(CenterClusterer):
         λ in use.
     penalty_path_ : list of Rung
         What "auto" tried: hint, penalty, clusters found and log joint probability of each.
-    link_weight_ : (float, float)
-        (ξ_may, ξ_not) of the last sweep.
+    link_weight_ : (float, float) or None
+        (ξ_may, ξ_not) of the sweep that was kept, the last one that left the kept partition alone;
+        None where there were no links.
     objective_ : float
-        The objective at those link weights, each pair counted once.
+        The objective at that sweep, each pair counted once.
     trace_ : DataFrame
-        What each sweep did.
+        What each sweep of the run did.
+    kept_sweep_ : int
+        The row of ``trace_`` whose partition was kept.
     n_iter_ : int
-        Number of sweeps.
+        Number of sweeps of the run.
     status_ : Status
         Why it stopped.
     family_ : Family
@@ -115,9 +137,11 @@ class RDPMeans(CenterClusterer):
         init: Any = None,
         order: str = "random",
         n_init: int = 4,
+        keep: str = "probability",
         patience: int = 20,
         max_sweeps: int = 300,
         n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.family = family
@@ -128,9 +152,11 @@ class RDPMeans(CenterClusterer):
         self.init = init
         self.order = order
         self.n_init = n_init
+        self.keep = keep
         self.patience = patience
         self.max_sweeps = max_sweeps
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
@@ -150,24 +176,26 @@ class RDPMeans(CenterClusterer):
         -------
         self
         """
+        forbid_links_as_y(y)
         settings, relative = self._settings()
-        data = as_data(X, self)
-        problem = Problem.build(data, links, self.family)
+        problem = Problem.build(as_data(X, self), links, self.family)
         engine = CpuEngine(problem.X, problem.family, self.n_jobs)
         rng = as_generator(self.random_state)
-        value, path = self._penalty(problem, engine, settings, relative, rng)
-        settings = penalty.with_penalty(settings, value, relative)
         start = self._start(problem)
         random = self.order == "random"
-        orders = [
-            rng.permutation(problem.n) if random else np.arange(problem.n)
-            for _ in range(self.n_init if random else 1)
-        ]
-        starts = [rdpmeans.init(problem, engine, settings, order, start) for order in orders]
-        result = rdpmeans.solve(problem, engine, settings, starts)
+        n_runs = int(self.n_init) if random else 1
+        with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
+            choice = self._penalty(problem, engine, settings, relative, rng, progress)
+            settings = penalty.with_penalty(settings, choice.penalty, relative)
+            orders = [
+                rng.permutation(problem.n) if random else np.arange(problem.n)
+                for _ in range(n_runs)
+            ]
+            starts = [rdpmeans.init(problem, engine, settings, order, start) for order in orders]
+            result, _ = rdpmeans.solve(problem, engine, settings, starts, progress, choice.kept)
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
-        last = result.trace.sweeps[-1]
+        kept = result.trace.sweeps[result.trace.kept]
         return self._keep(
             X,
             family_=problem.family,
@@ -175,13 +203,19 @@ class RDPMeans(CenterClusterer):
             labels_=result.labels,
             n_clusters_=result.n_clusters,
             cluster_centers_=problem.family.units(result.centers),
-            cluster_penalty_=value,
-            penalty_path_=path,
-            link_weight_=(last.xi_may, last.xi_not),
+            cluster_penalty_=choice.penalty,
+            penalty_path_=choice.rungs,
+            link_weight_=(kept.xi_may, kept.xi_not) if problem.links.n_links else None,
             objective_=result.objective,
+            kept_sweep_=result.trace.kept,
             n_iter_=len(result.trace),
             status_=result.status,
+            _prior=problem.family.default_prior(problem.X),
         )
+
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y, links=links).labels_
 
     def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
         """Return the cluster of each new point; no cluster opens and no centre moves.
@@ -190,44 +224,40 @@ class RDPMeans(CenterClusterer):
         ----------
         X : array-like or sparse matrix of shape (m, d)
             New points.
-        links : Links, pair of lists, matrix, DataFrame or None
+        links : Links or matrix, optional
             Links among the m new points, or, when made for n + m points, also between them and the
-            n points of the fit, which then come first. They weigh what links weighed in the last
-            sweep.
+            n points of the fit, which then come first. They weigh what links weighed in the sweep
+            that was kept, or λ if the fit had none.
 
         Returns
         -------
         array of shape (m,)
+            For the points of the fit it need not be ``labels_``, which links had a say in.
         """
-        engine = self._engine(X)
-        if links is None:
-            return engine.assign(np.arange(engine.n), self.result_.centers)[0]
-        known = self.labels_
-        joined = _over_both(links, known.size, engine.n)
-        return rdpmeans.place(engine, self.result_.centers, known, joined, self.link_weight_)
+        data = self._new_data(X)
+        return self._place(data, links_of_new_points(links, self.labels_.size, data.shape[0]))
 
     # ------------------------------------------------------------------ parameters
 
     def _settings(self) -> tuple[rdpmeans.Settings, bool]:
         """Check the parameters; return the settings and whether link weights are relative to λ."""
+        check_penalty(self.cluster_penalty, self.n_clusters_hint)
         check_choice("order", self.order, ("random", "index"))
+        check_choice("keep", self.keep, ("probability", "objective"))
         check_number("link_weight_rate", self.link_weight_rate, 1.0)
         for name in ("n_init", "patience", "max_sweeps"):
-            check_number(name, getattr(self, name), 1)
+            check_integer(name, getattr(self, name), 1)
         relative = self.link_weight is None
-        weights = 0.001 if self.link_weight is None else self.link_weight
-        pair = weights if isinstance(weights, (tuple, list)) else (weights, weights)
-        if len(pair) != 2:
-            raise MaylinkError(f"link_weight: {weights!r} is not a number or (xi_may, xi_not)")
-        for weight in pair:
-            check_number("link_weight", weight, 0.0)
+        first = 0.001 if self.link_weight_rate > 1.0 else 1.0
+        xi_may, xi_not = as_link_weights(first if relative else self.link_weight)
         settings = rdpmeans.Settings(
             penalty=np.nan,
-            xi_may=float(pair[0]),
-            xi_not=float(pair[1]),
+            xi_may=xi_may,
+            xi_not=xi_not,
             rate=float(self.link_weight_rate),
             patience=int(self.patience),
             max_sweeps=int(self.max_sweeps),
+            keep=self.keep,
         )
         return settings, relative
 
@@ -238,14 +268,13 @@ class RDPMeans(CenterClusterer):
         settings: rdpmeans.Settings,
         relative: bool,
         rng: np.random.Generator,
-    ) -> tuple[float, list[penalty.Rung]]:
+        progress: Progress,
+    ) -> penalty.Choice:
         if self.cluster_penalty != "auto":
-            check_number("cluster_penalty", self.cluster_penalty, 0.0, above=True)
-            return float(self.cluster_penalty), []
+            return penalty.Choice(float(self.cluster_penalty), [], None)
         if self.n_clusters_hint is not None:
-            check_number("n_clusters_hint", self.n_clusters_hint, 1)
-            return penalty.from_hint(engine, int(self.n_clusters_hint)), []
-        return penalty.from_data(problem, settings, relative, rng, self.n_jobs)
+            return penalty.Choice(penalty.from_hint(engine, int(self.n_clusters_hint)), [], None)
+        return penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
 
     def _start(self, problem: Problem) -> NDArray[Any] | None:
         if self.init is None:
@@ -254,25 +283,8 @@ class RDPMeans(CenterClusterer):
         if start.shape == (problem.n,):
             return start
         if start.ndim == 2 and start.shape[0] > 0 and start.shape[1] == problem.X.shape[1]:
-            return problem.family.coordinates(as_data(start))
+            return problem.family.coordinates(as_data(start, name="init"))
         raise MaylinkError(
             f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
             f"centres, (k, {problem.X.shape[1]})"
         )
-
-
-def _over_both(links: Any, n_known: int, n_new: int) -> Links:
-    """Links over known and new points, from links over both or over the new ones alone."""
-    both = n_known + n_new
-    if isinstance(links, Links) and links.n not in (n_new, both):
-        raise LinksError(
-            f"links: made for {links.n} points; give links of the {n_new} new points, or of "
-            f"{both}: the {n_known} points of the fit first, then the new ones"
-        )
-    shape = getattr(links, "shape", (0,))
-    if isinstance(links, Links) or (len(shape) == 2 and not hasattr(links, "columns")):
-        among_new = shape[0] == n_new
-    else:
-        among_new = False
-    checked = as_links(links, n_new if among_new else both)
-    return checked.moved(n_known, both) if among_new else checked

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from maylink.estimators.base import as_generator, check_choice, check_number
+from maylink.estimators.base import (
+    as_generator,
+    as_link_weights,
+    check_choice,
+    check_integer,
+    check_penalty,
+    forbid_links_as_y,
+)
 from maylink.problem import Problem, as_data
 from maylink.solvers import spectral
 
@@ -105,12 +113,10 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        check_number("max_clusters", self.max_clusters, 1)
-        if self.cluster_penalty != "auto":
-            check_number("cluster_penalty", self.cluster_penalty, 0.0, above=True)
-        if self.n_clusters_hint is not None:
-            check_number("n_clusters_hint", self.n_clusters_hint, 1)
-        check_number("n_init", self.n_init, 1)
+        forbid_links_as_y(y)
+        check_penalty(self.cluster_penalty, self.n_clusters_hint)
+        check_integer("max_clusters", self.max_clusters, 1)
+        check_integer("n_init", self.n_init, 1)
         settings = spectral.Settings(
             penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
             n_clusters=self.n_clusters_hint,
@@ -131,6 +137,10 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         self.candidates_ = tried
         return self
 
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y, links=links).labels_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -140,7 +150,4 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         if isinstance(self.link_weight, str):
             check_choice("link_weight", self.link_weight, ("auto",))
             return None
-        pair = self.link_weight if isinstance(self.link_weight, tuple) else (self.link_weight,) * 2
-        for weight in pair:
-            check_number("link_weight", weight, 0.0)
-        return (float(pair[0]), float(pair[1]))
+        return as_link_weights(self.link_weight)

@@ -67,22 +67,25 @@ def k_means(task: Task) -> Labels:
 def dp_means(task: Task) -> Labels:
     """DP-means with λ from the true k."""
     if task.protocol == "stated":
-        model = DPMeans(n_clusters_hint=task.k, random_state=task.rng)
+        model = DPMeans(n_clusters_hint=task.k, keep="objective", random_state=task.rng)
     else:
         model = DPMeans(
             UnsquaredDistance(),
             cluster_penalty=_kth_distance(task),
             init=_random_centre(task),
             n_init=1,
+            keep="objective",
             random_state=task.rng,
         )
     return model.fit(task.X).labels_
 
 
 def rdp_means(task: Task) -> Labels:
-    """RDP-means with λ from the true k and the paper's first link weight, 0.001."""
+    """RDP-means as Algorithm 1 has it: λ from the true k, ξ from 0.001, the last sweep kept."""
     if task.protocol == "stated":
-        model = RDPMeans(n_clusters_hint=task.k, link_weight=0.001, random_state=task.rng)
+        model = RDPMeans(
+            n_clusters_hint=task.k, link_weight=0.001, keep="objective", random_state=task.rng
+        )
     else:
         model = RDPMeans(
             UnsquaredDistance(),
@@ -90,6 +93,7 @@ def rdp_means(task: Task) -> Labels:
             link_weight=0.001,
             init=_random_centre(task),
             n_init=1,
+            keep="objective",
             random_state=task.rng,
         )
     return model.fit(task.X, links=task.links).labels_

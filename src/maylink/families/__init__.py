@@ -64,8 +64,26 @@ def as_family(family: Family | str) -> Family:
         return family
     known = all_families()
     if not isinstance(family, str) or family not in known:
+        meant = _ALSO_CALLED.get(str(family).lower())
+        guess = f" (you may mean {meant!r})" if meant else ""
         raise MaylinkError(
-            f"family: {family!r} is not known; give one of {', '.join(sorted(known))}, "
+            f"family: {family!r} is not known{guess}; give one of {', '.join(sorted(known))}, "
             "or a Family object"
         )
     return known[family]()
+
+
+_ALSO_CALLED = {
+    "binary": "bernoulli",
+    "categorical": "multinomial",
+    "cosine": "von-mises-fisher",
+    "counts": "multinomial",
+    "diagonal": "diagonal-gaussian",
+    "euclidean": "gaussian",
+    "exponential": "gamma",
+    "full": "full-gaussian",
+    "kl": "multinomial",
+    "mahalanobis": "full-gaussian",
+    "normal": "gaussian",
+    "spherical": "gaussian",
+}

@@ -67,7 +67,7 @@ class Family(ABC):
         values = X.data if sparse.issparse(X) else X
         allowed = self.allows(values)
         if not np.all(allowed):
-            row, column, value = _first_cell(X, ~allowed)
+            row, column, value = first_cell(X, ~allowed)
             raise DomainError(
                 f"X[{row}, {column}] = {value:g}: the {self.name!r} family needs {self.needs}"
             )
@@ -258,12 +258,26 @@ def column_variances(X: Matrix) -> Array:
     return np.maximum(column_means(squared) - mean**2, 0.0)
 
 
+def without_outliers(X: Matrix) -> Matrix:
+    """Pull values beyond five deviations back to there, so that a few cannot place a prior.
+
+    The deviation is 1.4826 times the median distance from the median, column by column. Columns in
+    which more than half of the values are equal, and sparse data, stay as they are.
+    """
+    if sparse.issparse(X):
+        return X
+    center = np.median(X, axis=0)
+    reach = 5.0 * 1.4826 * np.median(np.abs(X - center), axis=0)
+    reach = np.where(reach > 0, reach, np.inf)
+    return np.clip(X, center - reach, center + reach)
+
+
 def expected_clusters(n: int) -> float:
     """Return how many clusters a Chinese restaurant process with α = 1 makes of n points."""
     return float(digamma(n + 1) + np.euler_gamma)
 
 
-def _first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
+def first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
     """Row, column and value of the first bad entry; ``bad`` is laid out like the stored values."""
     if sparse.issparse(X):
         at = int(np.argmax(bad))

@@ -24,6 +24,7 @@ from maylink.families.base import (
     column_variances,
     expected_clusters,
     scale_columns,
+    without_outliers,
 )
 from maylink.families.gaussian import (
     LOG_2PI,
@@ -81,16 +82,16 @@ class DiagonalGaussian(EuclideanFamily):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x²), counted from the offset."""
-        T = self.centred(X)
+        T = self.seen(X)
         return sparse.hstack([T, T**2]).tocsr() if sparse.issparse(T) else np.hstack([T, T**2])
 
     def n_statistics(self, n_features: int) -> int:
         """Return 2d."""
-        return 2 * n_features
+        return 2 * self.n_seen(n_features)
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
+        return np.full(X.shape[0], -0.5 * self.n_seen(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return Σ_j μ_j²/(2σ_j²) + log σ_j."""
@@ -106,18 +107,18 @@ class DiagonalGaussian(EuclideanFamily):
     def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
         """Draw each feature from N(μ_j, σ_j²)."""
         slope, precision = _split(theta[None])
-        offset = 0.0 if self.offset is None else self.offset
-        return rng.normal(slope / precision + offset, precision**-0.5, (size, slope.shape[1]))
+        return self.shown(rng.normal(slope / precision, precision**-0.5, (size, slope.shape[1])))
 
     # ------------------------------------------------------------------ conjugate prior
 
     def default_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variances shared out among log n."""
-        n, d = X.shape
-        variance = column_variances(X)
+        T = self.seen(without_outliers(X))
+        n, d = T.shape
+        variance = column_variances(T)
         variance = np.where(variance > 0, variance, 1.0)
         return NormalGamma(
-            mean=column_means(X),
+            mean=column_means(T) + self.origin,
             strength=np.array(STRENGTH),
             shape=np.array(2.0),  # the smallest whole number for which the variance has a mean
             rate=variance / expected_clusters(n) ** (2.0 / d),
@@ -145,8 +146,7 @@ class DiagonalGaussian(EuclideanFamily):
         """Draw 1/σ² and μ, return (μ/σ², −1/(2σ²))."""
         precision = rng.gamma(prior.shape, 1.0 / prior.rate)
         center = rng.normal(prior.mean, 1.0 / np.sqrt(prior.strength * precision))
-        offset = 0.0 if self.offset is None else self.offset
-        return np.concatenate([(center - offset) * precision, -0.5 * precision])
+        return np.concatenate([(center - self.origin) * precision, -0.5 * precision])
 
 
 def _split(theta: Array) -> tuple[Array, Array]:

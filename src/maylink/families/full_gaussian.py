@@ -18,7 +18,14 @@ from scipy import linalg, sparse, stats
 from scipy.special import multigammaln
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Matrix, Statistics, column_means, expected_clusters
+from maylink.families.base import (
+    Array,
+    Matrix,
+    Statistics,
+    column_means,
+    expected_clusters,
+    without_outliers,
+)
 from maylink.families.gaussian import LOG_2PI, STRENGTH, EuclideanFamily, updated_mean
 
 RIDGE = 1e-6  # of the average variance, so that constant or repeated features do no harm
@@ -52,6 +59,8 @@ class FullGaussian(EuclideanFamily):
 
     axes: Array | None = field(default=None, repr=False, compare=False)
     """Principal axes of the data, each as long as its standard deviation, shape (r, d)."""
+    basis: Array | None = field(default=None, repr=False, compare=False)
+    """Their directions, where r < d: the likelihood sees only what varies."""
 
     def check(self, X: Matrix) -> None:
         """Refuse sparse data, which whitening would make dense."""
@@ -68,8 +77,10 @@ class FullGaussian(EuclideanFamily):
         variance, direction = linalg.eigh(_covariance(X))
         keep = variance > variance[-1] * X.shape[1] * np.finfo(X.dtype).eps
         if not keep.any():  # all points are equal
-            return replace(centred, axes=np.eye(1, X.shape[1]))
-        return replace(centred, axes=np.sqrt(variance[keep])[:, None] * direction[:, keep].T)
+            return replace(centred, axes=np.eye(1, X.shape[1]), basis=np.eye(1, X.shape[1]))
+        basis = direction[:, keep].T
+        axes = np.sqrt(variance[keep])[:, None] * basis
+        return replace(centred, axes=axes, basis=None if keep.all() else basis)
 
     # ------------------------------------------------------------------ divergence
 
@@ -97,26 +108,47 @@ class FullGaussian(EuclideanFamily):
 
     # ------------------------------------------------------------------ likelihood
 
+    def seen(self, X: Matrix) -> Matrix:
+        """Return the data as the likelihood sees them: centred, in the directions that vary."""
+        T = self.centred(X)
+        return T if self.basis is None else T @ self.basis.T
+
+    @property
+    def origin(self) -> Any:
+        """The offset as the likelihood sees it."""
+        if self.offset is None:
+            return 0.0
+        return self.offset if self.basis is None else self.basis @ self.offset
+
+    def shown(self, T: Array) -> Array:
+        """Undo :meth:`seen`."""
+        plain = T if self.basis is None else T @ self.basis
+        return plain + (0.0 if self.offset is None else self.offset)
+
+    def n_seen(self, n_features: int) -> int:
+        """Return how many directions the likelihood sees."""
+        return n_features if self.basis is None else len(self.basis)
+
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x xᵀ), counted from the offset, the matrix laid out by rows."""
-        T = self.centred(X)
+        T = self.seen(X)
         return np.hstack([T, np.einsum("ij,ik->ijk", T, T).reshape(len(T), -1)])
 
     def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
         """Sum the statistics cluster by cluster, without an n × d² matrix."""
-        T = np.asarray(self.centred(X), np.float64)
+        T = np.asarray(self.seen(X), np.float64)
         members = [T[labels == k] for k in range(n_clusters)]
         count = np.array([len(rows) for rows in members], np.float64)
         total = [np.append(rows.sum(axis=0), (rows.T @ rows).ravel()) for rows in members]
-        return Statistics(count, np.array(total), count * -0.5 * X.shape[1] * LOG_2PI)
+        return Statistics(count, np.array(total), count * -0.5 * T.shape[1] * LOG_2PI)
 
     def n_statistics(self, n_features: int) -> int:
         """Return d + d²."""
-        return n_features * (n_features + 1)
+        return self.n_seen(n_features) * (self.n_seen(n_features) + 1)
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
+        return np.full(X.shape[0], -0.5 * self.n_seen(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return ½ μᵀ Σ⁻¹ μ + ½ log det Σ."""
@@ -138,18 +170,18 @@ class FullGaussian(EuclideanFamily):
         """Draw from N(μ, Σ)."""
         slope, precision = (part[0] for part in _split(theta[None]))
         covariance = np.linalg.inv(precision)
-        offset = 0.0 if self.offset is None else self.offset
-        return rng.multivariate_normal(covariance @ slope + offset, covariance, size)
+        return self.shown(rng.multivariate_normal(covariance @ slope, covariance, size))
 
     # ------------------------------------------------------------------ conjugate prior
 
     def default_prior(self, X: Matrix) -> NormalInverseWishart:
         """Centre on the data; expect clusters of the data's covariance shared out among log n."""
-        n, d = X.shape
-        covariance = _covariance(X)
+        T = self.seen(without_outliers(X))
+        n, d = T.shape
+        covariance = _covariance(T)
         average = float(np.trace(covariance)) / d or 1.0
         return NormalInverseWishart(
-            mean=column_means(X),
+            mean=column_means(T) + self.origin,
             strength=np.array(STRENGTH),
             dof=np.array(d + 2.0),  # the smallest whole number for which the covariance has a mean
             scale=(covariance + RIDGE * average * np.eye(d)) / expected_clusters(n) ** (2.0 / d),
@@ -166,12 +198,11 @@ class FullGaussian(EuclideanFamily):
         """Add the points' count, mean and scatter about it."""
         d = prior.mean.shape[-1]
         strength, mean, _ = updated_mean(self, prior, statistics, statistics.total[:, :d])
-        offset = 0.0 if self.offset is None else self.offset
         scale = (
             prior.scale
             + statistics.total[:, d:].reshape(-1, d, d)
-            + _outer(prior.mean - offset, prior.strength)
-            - _outer(mean - offset, strength)
+            + _outer(prior.mean - self.origin, prior.strength)
+            - _outer(mean - self.origin, strength)
         )
         return NormalInverseWishart(mean, strength, prior.dof + statistics.size, scale)
 
@@ -187,8 +218,8 @@ class FullGaussian(EuclideanFamily):
         d = prior.mean.shape[-1]
         dof = float(prior.dof - d + 1)
         shape = prior.scale * (prior.strength + 1) / (prior.strength * dof)
-        t = stats.multivariate_t(prior.mean, shape, df=dof)
-        return np.atleast_1d(t.logpdf(np.asarray(X, np.float64)))
+        t = stats.multivariate_t(prior.mean - self.origin, shape, df=dof)
+        return np.atleast_1d(t.logpdf(np.asarray(self.seen(X), np.float64)))
 
     def sample_parameters(self, prior: NormalInverseWishart, rng: np.random.Generator) -> Array:
         """Draw Σ and μ, return (Σ⁻¹ μ, −½ Σ⁻¹)."""
@@ -196,8 +227,7 @@ class FullGaussian(EuclideanFamily):
         covariance = np.atleast_2d(wishart.rvs(random_state=rng))
         center = rng.multivariate_normal(prior.mean, covariance / prior.strength)
         precision = np.linalg.inv(covariance)
-        offset = 0.0 if self.offset is None else self.offset
-        return np.append(precision @ (center - offset), -0.5 * precision.ravel())
+        return np.append(precision @ (center - self.origin), -0.5 * precision.ravel())
 
 
 def _covariance(X: Matrix) -> Array:

@@ -25,6 +25,7 @@ from maylink.families.base import (
     column_variances,
     expected_clusters,
     row_sums,
+    without_outliers,
 )
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -49,16 +50,19 @@ class EuclideanFamily(Family):
 
     offset: Array | None = field(default=None, repr=False, compare=False)
     """The mean of the data: points are counted from there, which saves digits."""
+    varying: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
+    """The features that are not constant, where some are: the others have no variance to learn."""
 
     def adapt(self, X: Matrix) -> Self:
         """Return this family counted from the mean of the data."""
         self.check(X)
+        constant = _constant_columns(X)
         offset = np.zeros(X.shape[1])
-        if not sparse.issparse(X):
-            constant = np.max(X, axis=0) == np.min(X, axis=0)  # these become zeros, not noise
+        if not sparse.issparse(X):  # constant features become zeros, not noise
             offset = np.where(constant, X[0], column_means(X))
         _check_scale(X, offset)
-        return replace(self, offset=offset)
+        varying = np.flatnonzero(~constant) if constant.any() and not constant.all() else None
+        return replace(self, offset=offset, varying=varying)
 
     def centred(self, X: Matrix) -> Matrix:
         """Return X less the offset, in the precision of X; with no offset sparse data stay so."""
@@ -66,6 +70,30 @@ class EuclideanFamily(Family):
             return X
         dense = X.toarray() if sparse.issparse(X) else X
         return np.subtract(dense, self.offset, dtype=X.dtype, casting="same_kind")
+
+    def seen(self, X: Matrix) -> Matrix:
+        """Return the data as the likelihood sees them: centred, without constant features."""
+        T = self.centred(X)
+        return T if self.varying is None else T[:, self.varying]
+
+    @property
+    def origin(self) -> Any:
+        """The offset as the likelihood sees it."""
+        if self.offset is None:
+            return 0.0
+        return self.offset if self.varying is None else self.offset[self.varying]
+
+    def shown(self, T: Array) -> Array:
+        """Undo :meth:`seen`."""
+        if self.varying is None or self.offset is None:
+            return np.asarray(T + self.origin)
+        X = np.tile(self.offset, (len(T), 1))
+        X[:, self.varying] += T
+        return X
+
+    def n_seen(self, n_features: int) -> int:
+        """Return how many features the likelihood sees."""
+        return n_features if self.varying is None else self.varying.size
 
     def potential(self, T: Matrix) -> Array:
         """Return ‖t‖²."""
@@ -108,17 +136,17 @@ class Gaussian(EuclideanFamily):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, ‖x‖²), counted from the offset."""
-        T = self.points(X)
+        T = self.seen(X)
         square = self.potential(T)[:, None]
         return sparse.hstack([T, square]).tocsr() if sparse.issparse(T) else np.hstack([T, square])
 
     def n_statistics(self, n_features: int) -> int:
         """Return d + 1."""
-        return n_features + 1
+        return self.n_seen(n_features) + 1
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * X.shape[1] * LOG_2PI)
+        return np.full(X.shape[0], -0.5 * self.n_seen(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return ‖μ‖²/(2σ²) + d log σ."""
@@ -137,16 +165,17 @@ class Gaussian(EuclideanFamily):
         """Draw from N(μ, σ² I)."""
         variance = -0.5 / theta[-1]
         noise = rng.standard_normal((size, theta.size - 1))
-        return self.units(theta[:-1] * variance + np.sqrt(variance) * noise)
+        return self.shown(theta[:-1] * variance + np.sqrt(variance) * noise)
 
     # ------------------------------------------------------------------ conjugate prior
 
     def default_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variance shared out among log n."""
-        n, d = X.shape
-        variance = float(column_variances(X).mean()) or 1.0
+        T = self.seen(without_outliers(X))
+        n, d = T.shape
+        variance = float(column_variances(T).mean()) or 1.0
         return NormalGamma(
-            mean=column_means(X),
+            mean=column_means(T) + self.origin,
             strength=np.array(STRENGTH),
             shape=np.array(2.0),  # the smallest whole number for which the variance has a mean
             rate=np.array(variance / expected_clusters(n) ** (2.0 / d)),
@@ -172,8 +201,7 @@ class Gaussian(EuclideanFamily):
         """Draw 1/σ² and μ, return (μ/σ², −1/(2σ²))."""
         precision = rng.gamma(prior.shape, 1.0 / prior.rate)
         center = rng.normal(prior.mean, 1.0 / np.sqrt(prior.strength * precision))
-        offset = 0.0 if self.offset is None else self.offset
-        return np.append((center - offset) * precision, -0.5 * precision)
+        return np.append((center - self.origin) * precision, -0.5 * precision)
 
 
 def updated_mean(
@@ -184,12 +212,18 @@ def updated_mean(
     With everything counted from the offset o, the scatter about the posterior mean m is
     ``Σ(x − o)² − [κ' (m' − o)² − κ (m − o)²]``; the square bracket is returned.
     """
-    offset = 0.0 if family.offset is None else family.offset
-    start = prior.mean - offset
+    start = prior.mean - family.origin
     strength = prior.strength + statistics.size
     weight = np.expand_dims(prior.strength, -1)
     mean = (weight * start + total) / strength[:, None]
-    return strength, mean + offset, strength[:, None] * mean**2 - weight * start**2
+    return strength, mean + family.origin, strength[:, None] * mean**2 - weight * start**2
+
+
+def _constant_columns(X: Matrix) -> NDArray[np.bool_]:
+    largest, smallest = X.max(axis=0), X.min(axis=0)
+    if sparse.issparse(X):
+        largest, smallest = largest.toarray(), smallest.toarray()
+    return np.asarray(largest == smallest).ravel()
 
 
 def _check_scale(X: Matrix, offset: NDArray[Any]) -> None:

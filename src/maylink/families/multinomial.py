@@ -43,7 +43,7 @@ class Multinomial(Family):
     ----------
     smoothing : float, default 0.3
         Added to each count in the divergence, so that an unseen word is not an infinite one. The
-        value is the paper's.
+        value is the paper's and meant for counts: for rows that sum to 1 choose far less.
     total : int, default 100
         How many counts a row has that :meth:`sample` draws.
 

@@ -52,6 +52,9 @@ class Product(Family):
     def __post_init__(self) -> None:
         from maylink.families import as_family
 
+        for part in self.parts:
+            if len(part) != 2 or np.ndim(part[1]) != 1:
+                raise DomainError(f"parts: {part!r} is not (family, list of column numbers)")
         parts = tuple((as_family(family), tuple(columns)) for family, columns in self.parts)
         object.__setattr__(self, "parts", parts)
         weights = (1.0,) * len(parts) if self.weights is None else tuple(self.weights)

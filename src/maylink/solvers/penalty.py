@@ -1,15 +1,16 @@
 """The cluster penalty λ: from a hint of k by furthest-first, or from the data alone.
 
 **Furthest-first** (Kulis & Jordan 2012): start from the mean, repeatedly take the point that is
-furthest from all taken so far; its divergence in round k is λ.
+furthest from all taken so far; λ is just above its divergence in round k, so that this point does
+not open a cluster any more.
 
-**From the data alone**: those divergences are a ladder of penalties from few to many clusters. Each
+**From the data alone**: those divergences are a ladder of penalties from one cluster to many. Each
 rung is run, and the partition with the highest exact probability ``log p(x, E, z)`` wins. That is
 sound because the score is that of the very model whose limit RDP-means is; it integrates all
 parameters out, so more clusters do not win by fitting alone; it sees both views, data and links;
 and no labels and no k enter. It is as good as the family: clusters that the family cannot describe
 are cut into pieces that it can. λ is compared with the divergence of single points, which does not
-depend on how many points there are, so large data are judged by a random sample.
+depend on how many points there are, so large data are judged by a sample.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maylink.engines.cpu import CpuEngine
 from maylink.families.base import Array
-from maylink.joint import joint_of
 from maylink.problem import Problem
+from maylink.progress import SILENT, Progress
 from maylink.solvers import rdpmeans
 
-RUNGS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+RUNGS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 SAMPLE = 5000  # points that a choice from the data looks at
 ROUNDING = 1e-12  # divergences below this share of the potential are rounding, not distance
+ABOVE = 1.0 + 1e-9  # a point at exactly λ opens a cluster; the ladder's own points must not
 
 
 class Rung(NamedTuple):
@@ -37,6 +40,14 @@ class Rung(NamedTuple):
     penalty: float
     n_clusters: int
     log_joint: float
+
+
+class Choice(NamedTuple):
+    """The penalty that was chosen and how."""
+
+    penalty: float
+    rungs: list[Rung]
+    kept: rdpmeans.Kept | None  # the best run, where it was a run on all points
 
 
 def from_hint(engine: CpuEngine, n_clusters: int) -> float:
@@ -50,8 +61,9 @@ def from_data(
     relative_weights: bool,
     rng: np.random.Generator,
     n_jobs: int | None = None,
-) -> tuple[float, list[Rung]]:
-    """Return the λ whose partition has the highest exact probability, and all that were tried.
+    progress: Progress = SILENT,
+) -> Choice:
+    """Choose the λ whose partition has the highest exact probability.
 
     Parameters
     ----------
@@ -65,24 +77,34 @@ def from_data(
         Draws the sample and the order of visits.
     n_jobs : int, optional
         Threads.
+    progress : Progress, optional
+        Told about every run.
     """
-    if problem.n > SAMPLE:
-        problem = problem.rows(np.sort(rng.choice(problem.n, SAMPLE, replace=False)))
+    sampled = problem.n > SAMPLE
+    if sampled:
+        problem = problem.rows(sample_rows(problem, SAMPLE, rng))
     engine = CpuEngine(problem.X, problem.family, n_jobs)
-    prior = problem.family.default_prior(problem.X)
-    penalties = ladder(engine, min(problem.n, RUNGS[-1]))
+    settings = replace(settings, keep="probability")
     rungs: list[Rung] = []
-    for hint in (rung for rung in RUNGS if rung <= len(penalties)):
-        # Rung 0 lies above every divergence: one cluster, unless links tear it apart.
-        penalty = float(penalties[hint - 1] if hint else 2.0 * penalties[0])
-        if rungs and penalty == rungs[-1].penalty:
-            continue
-        tried = with_penalty(settings, penalty, relative_weights)
-        start = rdpmeans.init(problem, engine, tried, rng.permutation(problem.n))
-        result = rdpmeans.solve(problem, engine, tried, [start])
-        score = joint_of(problem, result.labels, prior)
-        rungs.append(Rung(hint, penalty, result.n_clusters, score))
-    return max(rungs, key=lambda rung: rung.log_joint).penalty, rungs
+    best: rdpmeans.Kept | None = None
+    hints = list(RUNGS)
+    while hints:
+        penalties = ladder(engine, hints[-1])
+        for hint in hints:
+            penalty = float(penalties[hint - 1])
+            if hint > problem.n or (rungs and penalty == rungs[-1].penalty):
+                continue
+            tried = with_penalty(settings, penalty, relative_weights)
+            start = rdpmeans.init(problem, engine, tried, rng.permutation(problem.n))
+            result, kept = rdpmeans.solve(problem, engine, tried, [start], progress)
+            rungs.append(Rung(hint, penalty, result.n_clusters, kept.log_joint))
+            if best is None or kept.log_joint > best.log_joint:
+                best = kept
+        # Climb on as long as the last rungs are the best ones.
+        chosen = max(rungs, key=lambda rung: rung.log_joint)
+        longer = chosen in rungs[-2:] and hints[-1] < problem.n
+        hints = [3 * hints[-1] // 2, 2 * hints[-1]] if longer else []
+    return Choice(chosen.penalty, rungs, None if sampled else best)
 
 
 def with_penalty(
@@ -95,11 +117,21 @@ def with_penalty(
     )
 
 
-def ladder(engine: CpuEngine, length: int) -> Array:
-    """Return the divergence of the furthest point in rounds 1 to ``length``; it never grows.
+def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw rows of which up to half are both ends of a link: links between random rows are rare."""
+    links = problem.links
+    drawn = rng.permutation(links.n_links)[: size // 4]
+    linked = np.unique(np.concatenate([links.i[drawn], links.j[drawn]])).astype(np.int64)
+    others = np.setdiff1d(np.arange(problem.n), linked, assume_unique=True)
+    rest = rng.choice(others, size - linked.size, replace=False)
+    return np.sort(np.concatenate([linked, rest]))
 
-    Never 0: where fewer points differ, the last distance above rounding is repeated; where all
-    points are equal, any penalty gives one cluster.
+
+def ladder(engine: CpuEngine, length: int) -> Array:
+    """Return penalties just above the furthest-first divergences of rounds 1 to ``length``.
+
+    They never grow and are never 0: where fewer points differ, the last distance above rounding is
+    repeated; where all points are equal, any penalty gives one cluster.
     """
     every = np.arange(engine.n)
     total, count = engine.sums(np.zeros(engine.n, np.int64), 1)
@@ -112,7 +144,7 @@ def ladder(engine: CpuEngine, length: int) -> Array:
         furthest = int(distance.argmax())
         if distance[furthest] <= ROUNDING * scale:
             break
-        rungs.append(float(distance[furthest]))
+        rungs.append(float(distance[furthest]) * ABOVE)
         center = engine.point(furthest)
     if not rungs:
         rungs = [scale or 1.0]

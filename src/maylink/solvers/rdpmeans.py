@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,10 @@ from sklearn.exceptions import ConvergenceWarning
 from maylink.engines.cpu import CpuEngine, Index
 from maylink.errors import MaylinkError
 from maylink.families.base import Array
+from maylink.joint import joint_of
 from maylink.links import Links
 from maylink.problem import Problem
+from maylink.progress import SILENT, Progress
 from maylink.result import Result, Status, Sweep, Trace
 
 logger = logging.getLogger(__name__)
@@ -53,6 +55,9 @@ class Settings:
         Sweeps without a change after which to stop, while the link weights grow.
     max_sweeps : int
         Sweeps after which to stop in any case.
+    keep : {"probability", "objective"}
+        What to keep of the runs: the most probable partition that a sweep of any of them left, or
+        the last partition of the run with the least objective, as the paper does.
     """
 
     penalty: float
@@ -61,6 +66,7 @@ class Settings:
     rate: float = 2.0
     patience: int = 20
     max_sweeps: int = 300
+    keep: str = "probability"
 
 
 @dataclass(frozen=True)
@@ -79,18 +85,45 @@ class State:
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
 
 
-def solve(problem: Problem, engine: CpuEngine, settings: Settings, starts: list[State]) -> Result:
-    """Run Algorithm 1 from every start and keep the run with the least objective.
+class Kept(NamedTuple):
+    """The state that a run is judged by, and the whole run."""
 
-    Runs may end at different link weights; they are compared at the largest of these.
-    """
-    ends = [_run(problem, engine, settings, start) for start in starts]
-    xi_may, xi_not = max((end.xi_may, end.xi_not) for end in ends)
-    best = min(ends, key=lambda end: objective(problem, settings, end, xi_may, xi_not))
-    status = Status.CONVERGED if _settled(problem, settings, best) else Status.MAX_SWEEPS
-    labels, centers = _by_first_appearance(best.labels, best.centers)
-    value = best.sweeps[-1].objective
-    return Result(labels, centers, value, Trace(best.sweeps), status)
+    state: State
+    log_joint: float  # of its partition; NaN where runs are judged by their objective
+    run: State
+
+
+def solve(
+    problem: Problem,
+    engine: CpuEngine,
+    settings: Settings,
+    starts: list[State],
+    progress: Progress = SILENT,
+    before: Kept | None = None,
+) -> tuple[Result, Kept]:
+    """Run Algorithm 1 from every start and keep the best; a run made before may win, too."""
+    runs = [_run(problem, engine, settings, start, progress) for start in starts]
+    if before is not None and settings.keep == "probability":
+        runs.append(before)
+    best = best_of(problem, settings, runs)
+    return result_of(problem, settings, best), best
+
+
+def best_of(problem: Problem, settings: Settings, runs: list[Kept]) -> Kept:
+    """The most probable, or the least objective at the largest link weights that a run ended at."""
+    if settings.keep == "probability":
+        return max(runs, key=lambda kept: kept.log_joint)
+    xi_may, xi_not = max((kept.run.xi_may, kept.run.xi_not) for kept in runs)
+    return min(runs, key=lambda kept: objective(problem, settings, kept.state, xi_may, xi_not))
+
+
+def result_of(problem: Problem, settings: Settings, kept: Kept) -> Result:
+    """Number the clusters by first appearance and say how the run ended."""
+    status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
+    labels, centers = _by_first_appearance(kept.state.labels, kept.state.centers)
+    sweep = len(kept.state.sweeps) - 1
+    value = kept.state.sweeps[-1].objective
+    return Result(labels, centers, value, Trace(kept.run.sweeps, sweep), status)
 
 
 def init(
@@ -164,15 +197,30 @@ def warn_unsettled(result: Result) -> None:
     )
 
 
-def _run(problem: Problem, engine: CpuEngine, settings: Settings, state: State) -> State:
+def _run(
+    problem: Problem, engine: CpuEngine, settings: Settings, state: State, progress: Progress
+) -> Kept:
+    """Sweep until nothing changes; remember the most probable partition on the way."""
+    prior = problem.family.default_prior(problem.X) if settings.keep == "probability" else None
+    best = Kept(state, -np.inf, state)
     while len(state.sweeps) < settings.max_sweeps:
         state = step(problem, engine, settings, state)
-        if not np.isfinite(state.sweeps[-1].objective):
+        last = state.sweeps[-1]
+        progress.sweep(len(state.sweeps), last.n_clusters, last.n_changed)
+        if not np.isfinite(last.objective):
             raise MaylinkError("the objective is not finite: X or the link weights are too large")
+        if prior is not None:
+            first, changed = len(state.sweeps) == 1, last.n_changed > 0
+            if first or changed:
+                score = joint_of(problem, state.labels, prior)
+                best = max(best, Kept(state, score, state), key=lambda kept: kept.log_joint)
+            elif len(best.state.sweeps) == len(state.sweeps) - 1:
+                best = best._replace(state=state)  # the same partition, under heavier links
         if _settled(problem, settings, state):
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
-    return state
+    progress.run()
+    return Kept(state, np.nan, state) if prior is None else best._replace(run=state)
 
 
 def _settled(problem: Problem, settings: Settings, state: State) -> bool:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from maylink.families.base import Array, Matrix, column_means
 from maylink.joint import joint_of
@@ -223,5 +224,6 @@ def round_to_clusters(
     if n_clusters == 1:
         return np.zeros(len(spectrum.vectors), np.int64)
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31)))
-    labels = model.fit_predict(spectrum.embed(n_clusters))
+    with threadpool_limits(1):  # many small fits: threads would only wait for each other
+        labels = model.fit_predict(spectrum.embed(n_clusters))
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
