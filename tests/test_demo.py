@@ -13,13 +13,17 @@ def test_demo(tmp_path, capsys):
     out = tmp_path / "new" / "picture.png"
     demo.main(["--out", str(out)])
     printed = capsys.readouterr().out
-    rows = {line.split()[0]: line for line in printed.splitlines() if re.search(r"0\.\d\d", line)}
+    table, curve = printed.split("wrong links")
+    rows = {line.split()[0]: line for line in table.splitlines() if re.search(r"0\.\d\d", line)}
     assert set(rows) == {*PATTERNS, "iris", "average"}
     k_means, dp_means, right, wrong = (float(v) for v in re.findall(r"\d\.\d\d", rows["average"]))
     # The claims that the demo is there to show.
     assert right > 0.95
     assert wrong > 0.9
     assert max(k_means, dp_means) < 0.7
+    scores = [float(v) for v in re.findall(r"\d\.\d\d", curve)]
+    assert len(scores) == 7
+    assert scores[0] == max(scores)
     picture = matplotlib.image.imread(out)
     assert picture.shape[0] > 1000
     assert np.unique(picture.reshape(-1, picture.shape[-1]), axis=0).shape[0] > 100

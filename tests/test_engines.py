@@ -83,8 +83,12 @@ def test_root_compares_distances():
     )
 
 
-def test_thread_count():
+def test_thread_count(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert thread_count(3) == 3
     assert thread_count(None) == thread_count(-1) >= 1
     with pytest.raises(ValueError, match="n_jobs: -4"):
         thread_count(-4)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # how joblib tells its workers to share
+    assert thread_count(None) == 1
+    assert thread_count(3) == 3

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maylink import Links
-from maylink.errors import LinksError
-from maylink.links import unrank_pairs
+from maylink.errors import MaylinkError
+from maylink.links import draw_distinct, unrank_pairs
 from zoo import draw_pairs
 
 
@@ -77,6 +77,22 @@ def test_from_frame_takes_numbers_and_names_of_kinds():
         assert Links.from_frame(frame, n=3).kind.tolist() == [1, -1]
 
 
+def test_from_nullable_columns():
+    frame = pd.DataFrame({"i": [0, 1], "j": [1, 2], "kind": [1, -1]}).astype("Int64")
+    expected = Links(3, [0, 1], [1, 2], [1, -1])
+    assert Links.from_frame(frame, n=3) == expected
+    assert Links.from_frame(frame.astype(object), n=3) == expected
+    words = frame.assign(kind=pd.Series(["may", "may-not"], dtype="category"))
+    assert Links.from_frame(words, n=3) == expected
+
+
+def test_sources_keep_their_type():
+    links = Links(4, [0, 1, 2], [1, 2, 3], [1, 1, 1], source=["a", 1, "a"])
+    assert links.sources == ("a", 1)
+    assert links.to_frame()["source"].tolist() == ["a", 1, "a"]
+    assert Links.from_frame(links.to_frame(), n=4) == links
+
+
 def test_from_matrix_signed():
     matrix = np.array([[9, 1, 0], [1, 9, -2.5], [0, -2.5, 9]])
     for form in (matrix, sparse.csr_array(matrix), sparse.coo_matrix(matrix)):
@@ -122,6 +138,15 @@ def test_from_labels_sample():
     assert np.array_equal(links.kind == 1, y[links.i] == y[links.j])
     assert links == Links.from_labels(y, sample=500, rng=0)
     assert links != Links.from_labels(y, sample=500, rng=1)
+
+
+@pytest.mark.parametrize(("population", "size"), [(50, 50), (10**12, 1000), (2 * 10**7, 10**6)])
+def test_draw_distinct(population, size):
+    drawn = draw_distinct(population, size, np.random.default_rng(0))
+    assert drawn.size == np.unique(drawn).size == size
+    assert 0 <= drawn.min() <= drawn.max() < population
+    assert drawn.mean() == pytest.approx((population - 1) / 2, rel=0.1)
+    assert not np.array_equal(drawn, np.sort(drawn))
 
 
 @given(st.integers(2, 60))
@@ -201,6 +226,9 @@ def test_slicing_forms_agree(links):
         assert links[rows] == expected
         assert links[rows, ...] == expected
     assert links[expected.i[:0]].n == 0
+    for dtype in (np.int8, np.uint8, np.int64):
+        assert links[np.arange(4, dtype=dtype)] == expected
+    assert Links.empty(300)[np.array([1, -1], np.int8)].n == 2
     assert links[::-1][::-1] == links
 
 
@@ -211,7 +239,8 @@ def test_join_keeps_all_links_and_sources(links):
     assert joined.sources == ("expert", "rule", "new")
     frame = pd.concat([links.to_frame(), more.to_frame()], ignore_index=True)
     pd.testing.assert_frame_equal(joined.to_frame(), frame)
-    assert links + Links.empty(6) != links  # the empty one brings the source 0 along
+    assert links + Links.empty(6) == links
+    assert Links.empty(6).sources == ()
     mixed = Links.from_pairs(may=[(0, 1)], n=6) + Links.from_pairs(may=[(1, 2)], n=6, source="llm")
     assert Links.from_frame(mixed.to_frame(), n=6) == mixed
 
@@ -227,10 +256,16 @@ def test_immutable(links):
         links.weight[0] = 2.0
     with pytest.raises(ValueError, match="read-only"):
         links.csr.signed[0] = 2.0
-    weights = np.array([1.0, 2.0])
-    made = Links(3, [0, 1], [1, 2], [1, 1], weight=weights)
-    assert weights.flags.writeable
-    assert made.weight.tolist() == [1.0, 2.0]
+    with pytest.raises(AttributeError, match="do not change"):
+        del links.n
+    with pytest.raises(ValueError, match="read-only"):
+        links.contradictory_pairs[0] = 5
+    columns = [np.array([0, 1]), np.array([1, 2]), np.array([1, 1]), np.array([1.0, 2.0])]
+    made = Links(3, *columns)
+    kept = made.to_frame()
+    for column in columns:  # the caller may change theirs
+        column[0] = 2
+    pd.testing.assert_frame_equal(made.to_frame(), kept)
 
 
 def test_pickle_and_equality(links):
@@ -261,11 +296,14 @@ def test_has_the_shape_that_scikit_learn_slices(links):
         (lambda: Links.from_pairs(may_not=[(-1, 0)], n=5), r"may_not\[0\] = \(-1, 0\): index -1"),
         (lambda: Links.from_pairs(may=[(0, 1), (3, 3)], n=5), r"may\[1\] joins point 3 to itself"),
         (lambda: Links.from_pairs(may=[(0, 1, 2)], n=5), r"may: shape \(1, 3\)"),
-        (lambda: Links.from_pairs(may=[(0.5, 1)], n=5), r"i\[0\] = 0.5 is not a whole number"),
+        (
+            lambda: Links.from_pairs(may=[(0.5, 1)], n=5),
+            r"may\[0\]\[0\] = 0.5 is not a whole number",
+        ),
         (lambda: Links.from_pairs(may=[("a", "b")], n=5), "numbered by their position in X"),
         (lambda: Links.from_pairs(may=[(0, 1), (2,)], n=5), r"may\[1\] = \(2,\) is not a pair"),
-        (lambda: Links.from_pairs(may=[(0, 1)], n=5, weight=[1.0]), "weight: one for all"),
-        (lambda: Links.from_pairs(may=[(0, 1)], n=5, source=["a"]), "source: one for all"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=5, weight=[1.0]), "weight: give one, for all"),
+        (lambda: Links.from_pairs(may=[(0, 1)], n=5, source=["a"]), "source: give one, for all"),
         (lambda: Links.from_pairs(may=[(0, 1)], n=np.eye(3)), "n: a ndarray is not a number"),
         (lambda: Links.from_pairs(may=[(0, 1)], n=-5), "n: -5"),
         (lambda: Links.from_pairs(may=[(0, 1)], n=2.5), "n: 2.5"),
@@ -281,7 +319,7 @@ def test_has_the_shape_that_scikit_learn_slices(links):
         (lambda: Links(5, [0], [1], [1], weight=[-1.0]), r"weight\[0\] = -1.0"),
         (lambda: Links(5, [0], [1], [1], weight=[np.nan]), r"weight\[0\] = nan"),
         (lambda: Links(5, [0], [1], [1], weight=[1.0, 2.0]), "weight has shape"),
-        (lambda: Links(5, [0], [1], [1], source=["a", "b"]), "source has shape"),
+        (lambda: Links(5, [0], [1], [1], source=["a", "b"]), "source has 2 entries"),
         (lambda: Links(5, [0], [1], [1], source=[None]), r"source\[0\] is missing"),
         (lambda: Links(5, [[0]], [[1]], [1]), "must be one-dimensional"),
         (lambda: Links.from_frame({"i": [0], "j": [1]}, n=3), "column 'kind' is missing"),
@@ -295,6 +333,7 @@ def test_has_the_shape_that_scikit_learn_slices(links):
             lambda: Links.from_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]], coding="signed"),
             r"not symmetric; compare the entries at \[0, 1\] and \[1, 0\]",
         ),
+        (lambda: Links.from_matrix([[0, 1], [-1, 0]], coding="signed"), "not symmetric"),
         (
             lambda: Links.from_matrix([[0, -1], [-1, 0]], coding="paper"),
             r"matrix\[0, 1\] = -1: the paper's coding",
@@ -311,7 +350,7 @@ def test_has_the_shape_that_scikit_learn_slices(links):
     ],
 )
 def test_bad_links_name_the_argument_and_the_position(make, message):
-    with pytest.raises(LinksError, match=message):
+    with pytest.raises(MaylinkError, match=message):
         make()
 
 

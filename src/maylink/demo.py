@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = {each.name: run(each, options.seed) for each in data}
     print(table(results))
     curve = harm(data, options.seed)
+    print(f"\n{'wrong links':25}" + "".join(f"{share:>8.0%}" for share in curve[0]))
+    print(f"{'F of RDP-means, average':25}" + "".join(f"{score:>8.2f}" for score in curve[1]))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     picture(data, results, curve).savefig(options.out, dpi=options.dpi)
     print(f"\nThe picture: {options.out}")

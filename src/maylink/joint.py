@@ -18,6 +18,7 @@ from scipy.special import gammaln
 
 from maylink.errors import MaylinkError
 from maylink.families import Family
+from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.reliability import PRIOR, count_links, log_evidence
 
@@ -72,7 +73,7 @@ def log_joint(
     if not (np.isfinite(data_weight) and data_weight >= 0):
         raise MaylinkError(f"data_weight: {data_weight!r} is not a finite number of at least 0")
     problem = Problem.build(X, links, family)
-    codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int64)
+    codes = complete_codes(labels)
     if codes.size != problem.n:
         raise MaylinkError(f"labels: {codes.size} labels, but X has {problem.n} rows")
     if prior is None:
@@ -92,7 +93,13 @@ def joint_of(
     statistics = problem.family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     data = float(problem.family.log_marginal(statistics, prior).sum())
     evidence = log_evidence(count_links(problem.links, labels), reliability_prior)
-    return log_crp(statistics.size, alpha) + data_weight * data + evidence
+    score = log_crp(statistics.size, alpha) + data_weight * data + evidence
+    if not np.isfinite(score):
+        raise MaylinkError(
+            "the log probability of the data is not finite: values of X are too large, too small "
+            "or too close for double precision; shift or scale X"
+        )
+    return score
 
 
 def log_crp(sizes: NDArray[np.float64], alpha: float) -> float:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from maylink.errors import LinksError
+from maylink.labels import label_codes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ _KIND_OF = {"may": MAY, "may-not": MAY_NOT, "1": MAY, "+1": MAY, "-1": MAY_NOT}
 CODINGS = ("signed", "paper")
 COLUMNS = ("i", "j", "kind", "weight", "source")
 MANY = 20_000_000  # pairs of labelled points at which a warning is due
+ALL_AT_ONCE = 10_000_000  # numbers of which NumPy may draw by shuffling them all
 
 
 class SignedCSR(NamedTuple):
@@ -141,6 +143,9 @@ class Links:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("links do not change; make new ones")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("links do not change; make new ones")
+
     # ------------------------------------------------------------------ constructors
 
     @classmethod
@@ -172,9 +177,9 @@ class Links:
         """
         n = _as_count(n)
         for name, value in (("weight", weight), ("source", source)):
-            if np.ndim(value) != 0:  # type: ignore[arg-type]
+            if value is None or np.ndim(value) != 0:  # type: ignore[arg-type]
                 raise LinksError(
-                    f"{name}: one for all of these links; to give each link its own, use "
+                    f"{name}: give one, for all of these links; to give each link its own, use "
                     "Links.from_frame, or join several Links with +"
                 )
         pairs = [_as_pairs(may, n, "may"), _as_pairs(may_not, n, "may_not")]
@@ -189,7 +194,7 @@ class Links:
             kind=kind,
             weight=None if weight == 1.0 else np.full(size, weight, np.float64),
         )
-        vars(links)["sources"] = (source,)
+        vars(links)["sources"] = (source,) if size else ()
         return links
 
     @classmethod
@@ -247,7 +252,7 @@ class Links:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise LinksError(f"matrix: shape {shape} is not that of an n × n matrix")
         row, column, value = _entries(matrix, keep_zeros=coding == "paper")
-        _check_symmetric(row, column, value, shape[0])
+        _check_symmetric(row, column, value)
         upper = row < column
         row, column, value = row[upper], column[upper], value[upper]
         if coding == "signed":
@@ -286,7 +291,9 @@ class Links:
         Links
             A may link for each pair with equal labels, a may-not link for the other pairs.
         """
-        codes = _label_codes(labels)
+        codes, names = label_codes(labels)
+        unknown = [k for k, name in enumerate(names) if not isinstance(name, str) and name == -1]
+        codes[np.isin(codes, unknown)] = -1
         known = np.flatnonzero(codes >= 0)
         pairs = known.size * (known.size - 1) // 2
         if sample is None:
@@ -303,7 +310,7 @@ class Links:
                     f"sample: {sample!r} pairs asked for, but {known.size} labelled points make "
                     f"{pairs} pairs"
                 )
-            drawn = np.random.default_rng(rng).choice(pairs, size=sample, replace=False)
+            drawn = draw_distinct(pairs, int(sample), np.random.default_rng(rng))
             a, b = unrank_pairs(drawn, known.size)
         i, j = known[a], known[b]
         return cls(n=codes.size, i=i, j=j, kind=np.where(codes[i] == codes[j], MAY, MAY_NOT))
@@ -396,7 +403,9 @@ class Links:
         # np.intersect1d says the same ten times slower.
         code = np.sort(2 * self.pair_keys + (self.kind == MAY))
         clash = (code[:-1] % 2 == 0) & (code[1:] == code[:-1] + 1)
-        return np.asarray(code[:-1][clash] // 2)
+        pairs: NDArray[np.int64] = code[:-1][clash] // 2
+        pairs.setflags(write=False)
+        return pairs
 
     # ------------------------------------------------------------------ as a value
 
@@ -484,6 +493,23 @@ class Links:
         return f"Links({self.n} point{'s' * (self.n != 1)}, {'; '.join(parts)})"
 
 
+def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the distinct ones of numbers of 0 or more, in order; np.unique is far slower."""
+    ordered = np.sort(numbers)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
+
+
+def draw_distinct(population: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw ``size`` different numbers below ``population``, in random order, in O(size) memory."""
+    if population <= ALL_AT_ONCE or 3 * size > population:
+        return rng.choice(population, size, replace=False)
+    drawn = distinct(rng.integers(population, size=size))
+    while drawn.size < size:
+        more = rng.integers(population, size=size - drawn.size)
+        drawn = distinct(np.concatenate([drawn, more]))
+    return rng.permutation(drawn)
+
+
 def unrank_pairs(rank: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Turn numbers 0 … n(n − 1)/2 − 1 into the pairs a < b that they count, row by row."""
     # Counted from the end, row n − 2 − m holds m + 1 pairs, so the triangular root gives m;
@@ -538,27 +564,37 @@ def _as_points(values: Any, n: int, name: str) -> NDArray[Any]:
     points = np.asarray(values)
     if points.ndim != 1:
         raise LinksError(f"links: {name} has shape {points.shape}; it must be one-dimensional")
-    if points.size == 0:
-        points = points.astype(np.int64)
-    if points.dtype.kind == "f":
-        whole = np.isfinite(points) & (points == np.floor(points))
-        _forbid_first(
-            ~whole, lambda at: f"links: {name}[{at}] = {points[at]} is not a whole number"
-        )
-        points = points.astype(np.int64)
-    if points.dtype.kind not in "iu":
-        raise LinksError(
-            f"links: {name} holds {points.dtype} values; points are numbered by their position in "
-            "X, from 0; to look ids up use pandas.Index(ids_of_X).get_indexer(ids)"
-        )
+    points = _as_whole(points, f"links: {name}")
     _forbid_first(
         (points < 0) | (points >= n),
         lambda at: (
             f"links: {name}[{at}] = {points[at]} is out of range for {n} points "
-            f"(valid: 0 to {n - 1})"
+            f"(valid: 0 to {n - 1}, by position)"
         ),
     )
     return points.astype(np.int32 if n <= np.iinfo(np.int32).max else np.int64)
+
+
+def _as_whole(numbers: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn floats and objects into whole numbers, or say which is none."""
+    if numbers.size == 0:
+        return numbers.astype(np.int64)
+    if numbers.dtype.kind == "O":  # such as nullable columns
+        is_number = np.array([isinstance(v, (int, float, np.number)) for v in numbers.ravel()])
+        numbers = numbers.astype(np.float64) if is_number.all() else numbers
+    if numbers.dtype.kind == "f":
+        broken = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
+        if broken.any():
+            at = np.argwhere(broken)[0]
+            where = "][".join(map(str, at))
+            raise LinksError(f"{name}[{where}] = {numbers[tuple(at)]} is not a whole number")
+        return numbers.astype(np.int64)
+    if numbers.dtype.kind not in "iu":
+        raise LinksError(
+            f"{name} holds {numbers.dtype} values; points are numbered by their position in X, "
+            "from 0; to look ids up use pandas.Index(ids_of_X).get_indexer(ids)"
+        )
+    return numbers
 
 
 def _as_pairs(pairs: Any, n: int, name: str) -> NDArray[Any]:
@@ -574,18 +610,18 @@ def _as_pairs(pairs: Any, n: int, name: str) -> NDArray[Any]:
         return np.empty((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
         raise LinksError(f"{name}: shape {array.shape}; give pairs, an array of shape (n_pairs, 2)")
-    if array.dtype.kind in "iu":
-        bad = (array < 0) | (array >= n)
-        if bad.any():
-            at, side = np.argwhere(bad)[0]
-            raise LinksError(
-                f"{name}[{at}] = ({array[at, 0]}, {array[at, 1]}): index {array[at, side]} is out "
-                f"of range for {n} points (valid: 0 to {n - 1}, by position)"
-            )
-        _forbid_first(
-            array[:, 0] == array[:, 1],
-            lambda at: f"{name}[{at}] joins point {array[at, 0]} to itself; remove it",
+    array = _as_whole(array, name)
+    bad = (array < 0) | (array >= n)
+    if bad.any():
+        at, side = np.argwhere(bad)[0]
+        raise LinksError(
+            f"{name}[{at}] = ({array[at, 0]}, {array[at, 1]}): index {array[at, side]} is out of "
+            f"range for {n} points (valid: 0 to {n - 1}, by position)"
         )
+    _forbid_first(
+        array[:, 0] == array[:, 1],
+        lambda at: f"{name}[{at}] joins point {array[at, 0]} to itself; remove it",
+    )
     return array
 
 
@@ -599,24 +635,25 @@ def _as_kinds(values: Any) -> NDArray[np.int8]:
             lambda at: f"links: kind[{at}] = {kinds[at]!s}; a kind is +1 (may) or -1 (may-not)",
         )
         return kinds.astype(np.int8)
-    names = np.char.strip(np.char.lower(kinds.astype(str)))
-    names = np.char.replace(np.char.replace(names, "_", "-"), " ", "-")
+    code, names = label_codes(kinds, "links: kind")
+    plain = [str(name).strip().lower().replace("_", "-").replace(" ", "-") for name in names]
+    known = np.array([_KIND_OF.get(name, 0) for name in plain] + [0], np.int8)  # last: missing
+    found = known[code]
     _forbid_first(
-        ~np.isin(names, list(_KIND_OF)),
+        found == 0,
         lambda at: (
             f"links: kind[{at}] = {kinds[at]!s}; a kind is 'may' or 'may-not', or +1 or -1 "
             "(a must-link is 'may' here, a cannot-link 'may-not')"
         ),
     )
-    distinct, code = np.unique(names, return_inverse=True)
-    return np.array([_KIND_OF[name] for name in distinct], np.int8)[code]
+    return found
 
 
 def _as_weights(values: Any, size: int) -> NDArray[np.float64]:
     if values is None:
         return np.broadcast_to(np.float64(1.0), size)  # takes no memory
     try:
-        weights = np.asarray(values, np.float64)
+        weights = np.array(values, np.float64)  # a copy: the caller may change theirs
     except (TypeError, ValueError) as error:
         raise LinksError(f"links: weight: {error}; weights are numbers") from None
     if weights.shape != (size,):
@@ -632,17 +669,13 @@ def _as_weights(values: Any, size: int) -> NDArray[np.float64]:
 
 def _as_sources(values: Any, size: int) -> tuple[NDArray[np.int32], tuple[Hashable, ...]]:
     if values is None:
-        return np.broadcast_to(np.int32(0), size), (0,)
-    column = np.asarray(values)
-    if column.shape != (size,):
-        raise LinksError(
-            f"links: source has shape {column.shape}; give one for each of {size} links"
-        )
-    import pandas as pd
-
-    code, names = pd.factorize(column)
+        return np.broadcast_to(np.int32(0), size), (0,) if size else ()
+    code, names = label_codes(values, "links: source")
+    if code.shape != (size,):
+        raise LinksError(f"links: source has {code.size} entries; give one for each link")
     _forbid_first(code < 0, lambda at: f"links: source[{at}] is missing; name it or drop the link")
-    return code.astype(np.int32), tuple(np.asarray(names).tolist()) or (0,)
+    plain = tuple(name.item() if isinstance(name, np.generic) else name for name in names)
+    return code.astype(np.int32), plain
 
 
 def _as_rows(rows: Any, n: int) -> NDArray[np.int64]:
@@ -657,11 +690,12 @@ def _as_rows(rows: Any, n: int) -> NDArray[np.int64]:
         if index.size != n:
             raise LinksError(f"links: a mask of length {index.size} does not fit {n} points")
         return np.flatnonzero(index)
+    index = index.astype(np.int64)
     _forbid_first(
         (index < -n) | (index >= n),
         lambda at: f"links: row {index[at]} is out of range for {n} points",
     )
-    chosen = np.where(index < 0, index + n, index).astype(np.int64)
+    chosen = np.where(index < 0, index + n, index)
     if np.bincount(chosen, minlength=n).max(initial=0) > 1:
         raise LinksError("links: a row is asked for twice; links cannot repeat points")
     return chosen
@@ -682,7 +716,7 @@ def _entries(matrix: Any, keep_zeros: bool) -> tuple[NDArray[Any], NDArray[Any],
     return row[keep], column[keep], value[keep]
 
 
-def _check_symmetric(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any], n: int) -> None:
+def _check_symmetric(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any]) -> None:
     forward = np.lexsort((value, column, row))
     backward = np.lexsort((value, row, column))
     same = (
@@ -697,17 +731,3 @@ def _check_symmetric(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any
             f"{column[forward][at]}] and [{column[forward][at]}, {row[forward][at]}]"
         ),
     )
-
-
-def _label_codes(labels: Any) -> NDArray[np.int64]:
-    """Turn labels into codes 0, 1, …, with −1 for an unknown label."""
-    # A list may mix words and −1, which an array would all turn into words.
-    column = labels.array if hasattr(labels, "array") else labels
-    column = np.array(column, dtype=object if isinstance(column, list) else None)
-    if column.ndim != 1:
-        raise LinksError(f"labels: shape {column.shape}; give one label per point")
-    import pandas as pd
-
-    codes, names = pd.factorize(column)
-    unknown = [k for k, name in enumerate(names) if not isinstance(name, str) and name == -1]
-    return np.where(np.isin(codes, unknown), -1, codes).astype(np.int64)

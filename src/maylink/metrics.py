@@ -15,7 +15,8 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from maylink.errors import MaylinkError
-from maylink.links import MAY, Links
+from maylink.labels import complete_codes
+from maylink.links import MAY, Links, distinct
 from maylink.problem import as_links
 
 NORMALIZATIONS = ("arithmetic", "geometric", "min", "max")
@@ -169,7 +170,7 @@ def link_agreement(labels: ArrayLike, links: Any) -> float:
     >>> link_agreement([0, 0, 1], Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=3))
     0.6666666666666666
     """
-    codes = _codes(labels, labels)[0]
+    codes = complete_codes(labels)
     links = as_links(links, codes.size)
     obeyed = (codes[links.i] == codes[links.j]) == (links.kind == MAY)
     return _share(float(links.weight[obeyed].sum()), float(links.weight.sum()))
@@ -177,12 +178,7 @@ def link_agreement(labels: ArrayLike, links: Any) -> float:
 
 def _codes(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Both labellings as codes 0, 1, …, checked to have one length."""
-    codes = []
-    for name, labels in (("labels_true", a), ("labels_pred", b)):
-        column = np.asarray(labels)
-        if column.ndim != 1:
-            raise MaylinkError(f"{name}: shape {column.shape}; give one label per point")
-        codes.append(np.unique(column, return_inverse=True)[1].astype(np.int64))
+    codes = [complete_codes(a, "labels_true"), complete_codes(b, "labels_pred")]
     if codes[0].size != codes[1].size:
         raise MaylinkError(
             f"labels_pred: {codes[1].size} labels, but labels_true has {codes[0].size}"
@@ -199,8 +195,7 @@ def _linked_counts(
     true: NDArray[np.int64], pred: NDArray[np.int64], links: Links
 ) -> NDArray[np.int64]:
     """Counts of the pairs that carry a link, each pair once."""
-    keys = np.sort(links.pair_keys)
-    keys = keys[np.diff(keys, prepend=-1) > 0]
+    keys = distinct(links.pair_keys)
     i, j = keys // max(links.n, 1), keys % max(links.n, 1)
     same_true, same_pred = true[i] == true[j], pred[i] == pred[j]
     return np.array(

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from maylink.errors import DomainError, LinksError
 from maylink.families import Family, as_family
@@ -68,6 +70,7 @@ class Problem:
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
+    validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
     try:
         data = check_array(
             X,
@@ -80,6 +83,11 @@ def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     except (ValueError, TypeError) as error:
         _explain_text(X, name)
         raise error
+    if sparse.issparse(data):
+        data = sparse.csr_array(data)  # of a csr_matrix, ** would be a matrix power
+        if not data.has_canonical_format:
+            data = data.copy()
+            data.sum_duplicates()
     values = data.data if sparse.issparse(data) else data
     finite = np.isfinite(values)
     if not finite.all():

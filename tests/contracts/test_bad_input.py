@@ -11,8 +11,10 @@ from sklearn.datasets import make_blobs
 from found import ESTIMATORS, LINKED, PREDICTING
 from maylink import Links, RDPMeans
 from maylink.errors import DomainError, LinksError, MaylinkError
+from maylink.families import Product
 
-X, Y = make_blobs(60, centers=3, random_state=0, cluster_std=0.8)
+# More points than the spectral solver treats as a dense matrix.
+X, Y = make_blobs(100, centers=3, random_state=0, cluster_std=0.8)
 
 every = pytest.mark.parametrize("cls", ESTIMATORS)
 linked = pytest.mark.parametrize("cls", LINKED)
@@ -26,6 +28,12 @@ def refused(message, cls, data=X, **options):
     assert not [name for name in vars(model) if name.endswith("_")]
 
 
+def assert_partition(model, n):
+    """Labels 0 … K − 1 for n points, none of them empty, and K as announced."""
+    assert model.labels_.shape == (n,)
+    assert set(model.labels_.tolist()) == set(range(model.n_clusters_))
+
+
 def partition(labels):
     return {frozenset(np.flatnonzero(labels == k).tolist()) for k in np.unique(labels)}
 
@@ -35,7 +43,9 @@ def partition(labels):
 
 @linked
 def test_indices_out_of_range(cls):
-    refused(r"may\[1\] = \(3, 60\): index 60 is out of range", cls, links=([(0, 1), (3, 60)], []))
+    refused(
+        r"may\[1\] = \(3, 100\): index 100 is out of range", cls, links=([(0, 1), (3, 100)], [])
+    )
 
 
 @linked
@@ -45,7 +55,7 @@ def test_self_links(cls):
 
 @linked
 def test_links_of_another_length(cls):
-    refused("made for 5 points, but there are 60", cls, links=Links.empty(5))
+    refused("made for 5 points, but there are 100", cls, links=Links.empty(5))
 
 
 @every
@@ -113,7 +123,7 @@ def test_a_failed_refit_keeps_the_earlier_fit(cls):
         ({"link_weight": (1.0, 2.0, 3.0)}, "link_weight:"),
         ({"link_weight": "heavy"}, "link_weight:"),
         ({"link_weight_rate": 0.5}, "link_weight_rate: 0.5"),
-        ({"order": "sorted"}, "order: 'sorted' is not one of 'random', 'index'"),
+        ({"order": "sorted"}, "order: 'sorted' is not one of 'random', 'shuffle', 'index'"),
         ({"n_init": 0}, "n_init: 0"),
         ({"n_init": 2.5}, r"n_init: 2\.5 is not a whole number"),
         ({"random_state": "a"}, "random_state: 'a' is not a seed"),
@@ -146,14 +156,14 @@ def test_one_point(cls):
 
 @every
 def test_two_points(cls):
-    assert len(cls().fit([[1.0, 2.0], [5.0, 1.0]]).labels_) == 2
+    assert_partition(cls().fit([[1.0, 2.0], [5.0, 1.0]]), 2)
 
 
 @every
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e8, -1e-8])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_all_points_equal_are_one_cluster(cls, value, form):
-    data = form(np.full((30, 3), value))
+    data = form(np.full((70, 3), value))
     assert cls(random_state=0).fit(data).n_clusters_ == 1
     assert cls(random_state=0, n_clusters_hint=4).fit(data).n_clusters_ == 1
 
@@ -162,39 +172,39 @@ def test_all_points_equal_are_one_cluster(cls, value, form):
     "family", ["poisson", "multinomial", "bernoulli", "gamma", "von-mises-fisher"]
 )
 def test_all_points_equal_in_other_families(family):
-    assert RDPMeans(family, random_state=0).fit(np.ones((30, 3))).n_clusters_ == 1
+    assert RDPMeans(family, random_state=0).fit(np.ones((70, 3))).n_clusters_ == 1
 
 
 @linked
 def test_more_links_than_pairs(cls):
     votes = Links(3, [0] * 50, [1] * 50, [1] * 30 + [-1] * 20)
-    assert len(cls(random_state=0).fit(X[:3], links=votes).labels_) == 3
+    assert_partition(cls(random_state=0).fit(X[:3], links=votes), 3)
 
 
 @linked
 def test_contradictory_links_are_never_an_error(cls):
-    pairs = [(i, (i * 7 + 1) % 60) for i in range(60) if i != (i * 7 + 1) % 60]
-    links = Links.from_pairs(may=pairs, may_not=pairs, n=60)
+    pairs = [(i, (i * 7 + 1) % 100) for i in range(100) if i != (i * 7 + 1) % 100]
+    links = Links.from_pairs(may=pairs, may_not=pairs, n=100)
     assert links.contradictory_pairs.size == len({frozenset(p) for p in pairs})
-    assert len(cls(random_state=0).fit(X, links=links).labels_) == 60
+    assert_partition(cls(random_state=0).fit(X, links=links), 100)
 
 
 @linked
 def test_disconnected_links(cls):
-    links = Links.from_pairs(may=[(0, 1), (10, 11)], may_not=[(20, 30)], n=60)
-    assert len(cls(random_state=0).fit(X, links=links).labels_) == 60
+    links = Links.from_pairs(may=[(0, 1), (10, 11)], may_not=[(20, 30)], n=100)
+    assert_partition(cls(random_state=0).fit(X, links=links), 100)
 
 
 @linked
 def test_links_of_one_kind_only(cls):
-    chain = [(i, i + 1) for i in range(59)]
+    chain = [(i, i + 1) for i in range(99)]
     for links in ((chain, []), ([], chain)):
-        assert len(cls(random_state=0).fit(X, links=links).labels_) == 60
+        assert_partition(cls(random_state=0).fit(X, links=links), 100)
 
 
 @every
 def test_constant_features_change_nothing(cls):
-    wide = np.column_stack([X, np.full(60, 3.7), np.zeros(60)])
+    wide = np.column_stack([X, np.full(100, 3.7), np.zeros(100)])
     options = {"random_state": 0, "cluster_penalty": 6.0}
     assert partition(cls(**options).fit(wide).labels_) == partition(cls(**options).fit(X).labels_)
 
@@ -258,15 +268,97 @@ def test_the_input_is_left_alone(cls):
 
 
 @every
-def test_sparse_data_with_unsorted_or_repeated_entries(cls):
-    row, column = np.nonzero(np.ones((60, 2)))
-    value = np.abs(X).ravel()
-    doubled = sparse.coo_array(
-        (np.tile(value / 2, 2), (np.tile(row, 2), np.tile(column, 2))), shape=(60, 2)
-    )
+def test_sparse_data_in_odd_order(cls):
+    """Entries stored twice as halves, unsorted, with zeros stored: the same matrix."""
+    value = np.abs(X)
+    half = np.column_stack([value[:, 1], value, value[:, 0], np.zeros(100)]) / 2
+    columns = np.tile([1, 0, 1, 0, 1], 100)
+    odd = sparse.csr_array((half.ravel(), columns, np.arange(0, 501, 5)), shape=(100, 2))
+    assert np.allclose(odd.toarray(), value)
     options = {"random_state": 0, "cluster_penalty": 6.0}
-    plain = cls(**options).fit(sparse.csr_array(np.abs(X)))
-    assert cls(**options).fit(doubled).labels_.tolist() == plain.labels_.tolist()
+    plain = cls(**options).fit(sparse.csr_array(value))
+    assert cls(**options).fit(odd).labels_.tolist() == plain.labels_.tolist()
+    assert cls(**options).fit(sparse.csr_matrix(value)).labels_.tolist() == plain.labels_.tolist()
+
+
+@pytest.mark.parametrize("family", ["gaussian", "diagonal-gaussian"])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_gaussians_find_what_dense_ones_find(family, form):
+    square = np.abs(make_blobs(40, centers=3, n_features=40, random_state=0)[0])
+    with_constant = np.column_stack([np.abs(X), np.full(100, 0.1)])
+    for data in (square, with_constant):
+        dense = RDPMeans(family, random_state=0).fit(data)
+        thin = RDPMeans(family, random_state=0).fit(form(data))
+        assert thin.n_clusters_ == dense.n_clusters_
+        found, expected = (
+            [rung.log_joint for rung in model.penalty_path_] for model in (thin, dense)
+        )
+        assert max(found) == pytest.approx(max(expected), rel=1e-3)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "diagonal-gaussian"])
+def test_sparse_features_far_from_zero_are_refused(family):
+    with pytest.raises(DomainError, match="column 0 of X is sparse but lies far from 0"):
+        RDPMeans(family).fit(sparse.csr_array(X + 1e8))
+
+
+@pytest.mark.parametrize("family", ["gaussian", "diagonal-gaussian", "full-gaussian"])
+def test_large_single_precision_values(family):
+    plain = RDPMeans(family, random_state=0).fit(X.astype(np.float32))
+    large = RDPMeans(family, random_state=0).fit(X.astype(np.float32) * np.float32(2.0**90))
+    assert large.labels_.tolist() == plain.labels_.tolist()
+
+
+@pytest.mark.parametrize("family", ["diagonal-gaussian", "full-gaussian"])
+def test_units_of_single_features_do_not_matter(family):
+    plain = RDPMeans(family, random_state=0).fit(X)
+    scaled = RDPMeans(family, random_state=0).fit(X * [2.0**-20, 2.0**25])
+    assert scaled.labels_.tolist() == plain.labels_.tolist()
+
+
+def test_centres_of_single_precision_data_far_from_zero():
+    far = (X + 3.3e6).astype(np.float32)
+    model = RDPMeans(random_state=0, n_clusters_hint=3).fit(far)
+    for k in range(model.n_clusters_):
+        expected = far[model.labels_ == k].astype(np.float64).mean(axis=0)
+        np.testing.assert_allclose(model.cluster_centers_[k], expected, atol=1e-6)
+
+
+def test_a_penalty_below_rounding_is_refused():
+    with pytest.raises(MaylinkError, match=r"cluster_penalty: 1e-16 is lost in the rounding"):
+        RDPMeans(cluster_penalty=1e-16).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("family", "data", "start"),
+    [
+        ("gamma", np.ones((9, 2)), [[0.0, 1.0]]),
+        ("poisson", np.ones((9, 2)), [[-5.0, 1.0]]),
+        ("bernoulli", np.ones((9, 2)), [[7.0, 1.0]]),
+        ("von-mises-fisher", np.ones((9, 2)), [[0.0, 0.0]]),
+        (Product([("gamma", [0]), ("gaussian", [1])]), np.ones((9, 2)), [[0.0, 1.0]]),
+    ],
+)
+def test_centres_outside_the_domain_are_refused(family, data, start):
+    with pytest.raises(DomainError, match=r"^init"):
+        RDPMeans(family, init=start).fit(data)
+
+
+def test_probabilities_are_welcome_as_centres_of_bits():
+    bits = np.array([[0.0, 1.0], [1.0, 0.0]] * 5)
+    start = [[0.2, 0.8], [0.9, 0.1]]
+    assert RDPMeans("bernoulli", init=start, cluster_penalty=5.0).fit(bits).n_clusters_ == 2
+
+
+@every
+def test_columns_with_names_of_mixed_types_are_refused_at_once(cls):
+    frame = pd.DataFrame(X, columns=["a", 1])
+    with pytest.raises(TypeError, match="string names"):
+        cls().fit(frame)
+
+
+def test_an_unknown_family_does_not_break_the_repr():
+    assert "RDPMeans" in RDPMeans("normal")._repr_html_()
 
 
 # ---------------------------------------------------------------------- new points
@@ -279,6 +371,8 @@ def test_predict_checks_new_points_too(cls):
         model.predict(np.ones((3, 5)))
     with pytest.raises(ValueError, match="NaN"):
         model.predict([[np.nan, 0.0]])
+    with pytest.raises(DomainError, match="overflow"):
+        model.predict([[1e200, 0.0]])
     counts = cls("poisson", random_state=0).fit(np.ones((5, 2)))
     with pytest.raises(MaylinkError, match=r"X\[0, 1\] = -1"):
         counts.predict([[1.0, -1.0]])
@@ -286,5 +380,5 @@ def test_predict_checks_new_points_too(cls):
 
 def test_predict_says_which_links_it_takes():
     model = RDPMeans(random_state=0).fit(X)
-    with pytest.raises(LinksError, match="the 3 new points, or for 63: the 60 points of the fit"):
+    with pytest.raises(LinksError, match="the 3 new points, or for 103: the 100 points of the fit"):
         model.predict(X[:3], links=Links.empty(7))

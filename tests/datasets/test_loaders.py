@@ -103,6 +103,12 @@ def test_broken_files_are_named(tmp_path, monkeypatch):
         load("bbc")
 
 
+def test_a_folder_that_is_none(monkeypatch):
+    monkeypatch.setenv("MAYLINK_DATA", "/no/such/folder")
+    with pytest.raises(DatasetError, match="MAYLINK_DATA names '/no/such/folder'"):
+        load("iris")
+
+
 def test_unknown_and_missing(no_folder):
     with pytest.raises(DatasetError, match="name: 'iri' is not one of balance"):
         load("iri")

@@ -34,6 +34,24 @@ def test_links_are_right_with_the_given_probability(protocol, accuracy):
     assert abs(right.mean() - accuracy) <= 4 * deviation
 
 
+def test_a_later_draw_of_the_reverse_pair_overwrites():
+    """The same draws by hand, written into a matrix one after the other."""
+    n, rate = 12, 0.9
+    y = np.arange(n) % 3
+    links = sample_links(y, rate, 0.6, "published", rng=5)
+    rng = np.random.default_rng(5)
+    rank = rng.choice(n * (n - 1), int(rate * n * n), replace=False)
+    right = rng.random(rank.size) < 0.6
+    E = np.zeros((n, n))
+    for r, is_right in zip(rank, right, strict=True):
+        i, j = r // (n - 1), r % (n - 1)
+        j += j >= i
+        E[i, j] = E[j, i] = 1 if (y[i] == y[j]) == is_right else -1
+    built = np.zeros((n, n))
+    built[links.i, links.j] = built[links.j, links.i] = links.kind
+    assert np.array_equal(built, E)
+
+
 def test_every_pair_is_as_likely():
     hits = np.zeros((10, 10))
     for seed in range(3000):

@@ -25,7 +25,7 @@ def test_methods_without_links_are_within_five_hundredths_of_print(runs, method,
     assert abs(means.loc[(method, name), "F"] - printed.TABLE_1[method, name].f) < 0.05
 
 
-def test_every_cell_is_run_and_links_are_shared(runs):
+def test_every_cell_is_run(runs):
     assert len(runs) == 3 * 3 * 3 * 4 * 20
     assert runs.groupby(["method", "data", "r", "p"]).size().eq(20).all()
 

@@ -48,6 +48,12 @@ def test_divergence_without_smoothing_is_scikit_learns_log_loss():
     np.testing.assert_allclose(D, expected)
 
 
+def test_default_prior_is_one_bit_shared_like_the_data():
+    prior = Bernoulli().default_prior(X)
+    np.testing.assert_allclose(prior.a + prior.b, 1.0)
+    np.testing.assert_allclose(prior.a, (X.sum(axis=0) + 0.5) / 4)
+
+
 def test_other_values_are_refused():
     for value in (0.5, 2.0):
         with pytest.raises(DomainError, match="zeros and ones"):

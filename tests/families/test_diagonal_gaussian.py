@@ -1,10 +1,12 @@
 """A variance for each feature, against SciPy."""
 
 import numpy as np
-from scipy import sparse, stats
+import pytest
+from scipy import integrate, sparse, stats
 from sklearn.preprocessing import StandardScaler
 
 from maylink.families import DiagonalGaussian
+from maylink.families.base import expected_clusters
 from maylink.families.gaussian import NormalGamma
 
 X = np.random.default_rng(0).normal(size=(20, 3)) * [1.0, 10.0, 100.0]
@@ -28,6 +30,27 @@ def test_predictive_is_a_product_of_scipys_t():
     scale = np.sqrt(rate * (0.3 + 1) / (2.5 * 0.3))
     expected = stats.t(df=5.0, scale=scale).logpdf(X).sum(axis=1)
     np.testing.assert_allclose(DiagonalGaussian().log_predictive(X, prior), expected)
+
+
+def test_marginal_by_numerical_integration():
+    points = np.array([[0.3], [1.9], [-0.4]])
+    prior = NormalGamma(np.array([0.5]), np.array(0.3), np.array(2.5), np.array([1.7]))
+
+    def integrand(mu, precision):
+        density = stats.gamma.pdf(precision, 2.5, scale=1 / 1.7)
+        density *= stats.norm.pdf(mu, 0.5, (0.3 * precision) ** -0.5)
+        return density * stats.norm.pdf(points[:, 0], mu, precision**-0.5).prod()
+
+    value, _ = integrate.dblquad(integrand, 1e-9, 30, -30, 30, epsabs=1e-10)
+    family = DiagonalGaussian()
+    statistics = family.cluster_statistics(points, np.zeros(3, np.int64), 1)
+    assert family.log_marginal(statistics, prior)[0] == pytest.approx(np.log(value), abs=1e-4)
+
+
+def test_default_prior_expects_the_variances_shared_out():
+    prior = DiagonalGaussian().default_prior(X)
+    np.testing.assert_allclose(prior.rate, X.var(axis=0) / expected_clusters(20) ** (2 / 3))
+    np.testing.assert_allclose(prior.mean, X.mean(axis=0))
 
 
 def test_constant_features_have_no_say():

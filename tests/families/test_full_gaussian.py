@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from maylink.errors import DomainError
 from maylink.families import FullGaussian
-from maylink.families.base import Family
+from maylink.families.base import Family, expected_clusters
 from maylink.families.full_gaussian import NormalInverseWishart
 
 RNG = np.random.default_rng(0)
@@ -50,6 +50,19 @@ def test_marginal_by_numerical_integration():
     family = FullGaussian()
     statistics = family.cluster_statistics(points, np.zeros(3, np.int64), 1)
     assert family.log_marginal(statistics, prior)[0] == pytest.approx(np.log(value), abs=1e-3)
+
+
+def test_default_prior_expects_the_covariance_shared_out():
+    prior = FullGaussian().default_prior(X)
+    expected = np.cov(X.T, bias=True) / expected_clusters(30) ** (2 / 3)
+    np.testing.assert_allclose(prior.scale / (prior.dof - 3 - 1), expected, rtol=1e-5)
+    np.testing.assert_allclose(prior.mean, X.mean(axis=0))
+
+
+def test_digits_of_a_point_do_not_depend_on_its_company():
+    family = FullGaussian().adapt(X)
+    alone = np.vstack([family.points(X[i : i + 1]) for i in range(30)])
+    assert alone.tobytes() == family.points(X).tobytes()
 
 
 def test_repeated_and_constant_features_are_left_out():

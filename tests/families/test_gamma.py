@@ -50,6 +50,13 @@ def test_likelihood_ratio_is_shape_times_the_divergence():
     np.testing.assert_allclose(np.diff(log_p), -2.5 * np.diff(family.divergence(X, means)))
 
 
+@pytest.mark.parametrize("shape", [1.0, 2.5])
+def test_default_prior_expects_the_mean_of_the_data(shape):
+    """E x = shape · E(1/rate) = shape · b/(a − 1)."""
+    prior = Gamma(shape).default_prior(X)
+    np.testing.assert_allclose(shape * prior.rate / (prior.shape - 1), X.mean(axis=0))
+
+
 def test_divergence_ignores_the_unit():
     family = Gamma()
     np.testing.assert_allclose(family.divergence(X * 1e9, X * 1e9), family.divergence(X, X))

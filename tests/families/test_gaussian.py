@@ -6,6 +6,7 @@ from scipy import integrate, stats
 
 from maylink.errors import DomainError
 from maylink.families import Gaussian, Statistics
+from maylink.families.base import expected_clusters
 from maylink.families.gaussian import NormalGamma
 
 PRIOR = NormalGamma(np.array([0.5]), np.array(0.3), np.array(2.5), np.array(1.7))
@@ -70,6 +71,15 @@ def test_default_prior_follows_the_scale_of_the_data():
         total = family.log_marginal(statistics, family.default_prior(points * scale)).sum()
         values.append(total + points.size * np.log(scale))
     np.testing.assert_allclose(values[1:], values[0], rtol=1e-9)
+
+
+def test_default_prior_is_placed_by_the_bulk_of_the_data():
+    points = np.random.default_rng(0).normal(size=(500, 2))
+    clean = Gaussian().default_prior(points)
+    assert clean.rate == pytest.approx(points.var(axis=0).mean() / expected_clusters(500))
+    spoilt = Gaussian().default_prior(np.vstack([points, [[1e9, -1e9]]]))
+    assert spoilt.rate == pytest.approx(float(clean.rate), rel=0.1)
+    np.testing.assert_allclose(spoilt.mean, clean.mean, atol=0.05)
 
 
 def test_constant_features_become_exact_zeros():

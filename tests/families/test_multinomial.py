@@ -66,6 +66,14 @@ def test_sparse_rows_are_never_made_dense():
     assert T.nnz == X.nnz + 50
 
 
+def test_default_prior_has_jeffreys_mass_spread_like_the_data():
+    X = np.array([[8.0, 0.0, 1.0], [4.0, 2.0, 0.0]])
+    prior = Multinomial().default_prior(X)
+    assert prior.concentration.sum() == pytest.approx(1.5)
+    share = X.mean(axis=0) + 0.25
+    np.testing.assert_allclose(prior.concentration / 1.5, share / share.sum())
+
+
 def test_empty_rows_need_smoothing():
     X = np.array([[1.0, 2.0], [0.0, 0.0]])
     assert np.isfinite(Multinomial().adapt(X).points(X)).all()

@@ -56,6 +56,12 @@ def test_a_feature_that_is_always_zero_is_harmless():
     assert np.isfinite(family.log_marginal(statistics, family.default_prior(silent))).all()
 
 
+def test_default_prior_expects_the_mean_of_the_data():
+    prior = Poisson().default_prior(X)
+    np.testing.assert_allclose(prior.shape / prior.rate, X.mean(axis=0) + 0.5 / 3)
+    np.testing.assert_allclose(prior.shape, 1.0)
+
+
 def test_negative_smoothing_is_refused():
     with pytest.raises(DomainError, match="smoothing"):
         Poisson(smoothing=-0.1).adapt(X)

@@ -6,8 +6,10 @@ import pytest
 from scipy import integrate, stats
 from sklearn.metrics.pairwise import cosine_distances
 
+from maylink import RDPMeans
 from maylink.errors import DomainError
 from maylink.families import VonMisesFisher
+from maylink.families.base import expected_clusters
 from maylink.families.von_mises_fisher import Direction, log_bessel, log_constant
 
 X = np.random.default_rng(0).normal(size=(20, 3))
@@ -73,10 +75,36 @@ def test_concentration_follows_the_spread_of_the_data():
     assert np.isfinite(VonMisesFisher().adapt(equal).kappa)
 
 
-def test_opposite_points_have_a_centre_that_is_nowhere():
+def test_default_concentration_recovers_that_of_one_cluster():
+    """Small spread: 1 − E cos ≈ (d − 1)/(2κ), shared out among as many clusters as expected."""
+    drawn = stats.vonmises_fisher([0.0, 0.0, 1.0], 500.0).rvs(4000, random_state=0)
+    kappa = VonMisesFisher().adapt(drawn).kappa
+    assert kappa == pytest.approx(500.0 * expected_clusters(4000), rel=0.05)
+
+
+def test_opposite_points_have_any_direction_as_their_centre():
+    """Every unit vector has the least total divergence from them, one per point."""
     family = VonMisesFisher()
+    opposite = np.vstack([X, -X])
     center = family.centroid(np.zeros((1, 3)))
-    np.testing.assert_allclose(family.divergence(X, center), 0.5)
+    assert np.linalg.norm(center) == pytest.approx(1.0)
+    assert family.divergence(opposite, center).sum() == pytest.approx(40.0)
+
+
+def test_objective_never_rises_on_opposite_points():
+    rng = np.random.default_rng(0)
+    directions = np.vstack([np.eye(2), -np.eye(2)])
+    for seed in range(300):
+        points = directions[rng.integers(0, 4, 9)]
+        model = RDPMeans(
+            family="von-mises-fisher",
+            cluster_penalty=float(rng.uniform(0.1, 2.0)),
+            init=rng.integers(0, 3, 9),
+            keep="objective",
+            n_init=1,
+            random_state=seed,
+        ).fit(points)
+        assert np.all(np.diff(model.trace_["objective"]) <= 1e-12)
 
 
 def test_what_has_no_direction_is_refused():

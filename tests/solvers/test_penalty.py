@@ -99,6 +99,7 @@ def test_a_sample_keeps_many_links():
     problem = Problem.build(draw.X, draw.links)
     rows = penalty.sample_rows(problem, 400, np.random.default_rng(0))
     assert len(rows) == len(set(rows.tolist())) == 400
+    assert rows.mean() == pytest.approx(2500, abs=300)  # from all over the data
     assert problem.rows(rows).links.n_links >= 100  # 400 random rows would keep 16
     bare = Problem.build(draw.X)
     assert len(penalty.sample_rows(bare, 400, np.random.default_rng(0))) == 400

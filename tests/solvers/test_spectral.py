@@ -145,3 +145,29 @@ def test_no_dense_square_matrix_is_built():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < n * n  # bytes: an eighth of what a dense matrix would take
+
+
+def test_embedding_is_the_best_approximation_of_the_matrix():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    E = spectral.link_matrix(links_of(80, 200, 0), 1.0, 1.0)
+    spectrum = spectral.leading(spectral.view_operator(X, E, 80), 10, rng)
+    values, vectors = np.linalg.eigh(dense_view(X, E.toarray()))
+    best = (vectors[:, -4:] * values[-4:]) @ vectors[:, -4:].T
+    embedded = spectrum.embed(5)
+    np.testing.assert_allclose(embedded @ embedded.T, best, atol=1e-6)
+
+
+def test_views_that_cancel_out_are_one_cluster():
+    chain = [(i, i + 1) for i in range(99)]
+    model = SpectralRDPMeans(random_state=0).fit(np.ones((100, 2)), links=(chain, chain))
+    assert model.n_clusters_ == 1
+
+
+def test_large_data_choose_by_a_sample(monkeypatch):
+    monkeypatch.setattr(spectral, "SAMPLE", 80)
+    X, y = make_blobs(300, centers=4, n_features=6, cluster_std=0.5, random_state=1)
+    links = Links.from_labels(y, sample=300, rng=0)
+    model = SpectralRDPMeans(random_state=0).fit(X, links=links)
+    assert len(model.candidates_) == 1  # the sample has chosen
+    assert pair_f(y, model.labels_) == 1.0

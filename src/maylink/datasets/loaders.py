@@ -83,6 +83,8 @@ def load(name: str) -> Dataset:
         raise DatasetError(f"name: {name!r} is not one of {', '.join(DATASETS)}")
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
+        if not Path(folder).is_dir():
+            raise DatasetError(f"{FOLDER_VARIABLE} names {folder!r}, which is not a folder")
         found = _from_folder(name, Path(folder))
         if found is not None:
             return found

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maylink.errors import MaylinkError
-from maylink.links import MAY, MAY_NOT, Links, unrank_pairs
+from maylink.labels import complete_codes
+from maylink.links import MAY, MAY_NOT, Links, draw_distinct, unrank_pairs
 
 PROTOCOLS = ("stated", "published")
 
@@ -53,15 +54,15 @@ def sample_links(
         if not 0.0 <= share <= 1.0:
             raise MaylinkError(f"{name}: {share} is not between 0 and 1")
     generator = np.random.default_rng(rng)
-    labels = np.unique(np.asarray(y), return_inverse=True)[1]
+    labels = complete_codes(y, "y")
     n = labels.size
     if protocol == "stated":
         n_pairs = n * (n - 1) // 2
-        rank = generator.choice(n_pairs, min(int(rate * n * n / 2), n_pairs), replace=False)
+        rank = draw_distinct(n_pairs, min(int(rate * n * n / 2), n_pairs), generator)
         i, j = unrank_pairs(rank, n)
     else:
         n_pairs = n * (n - 1)
-        rank = generator.choice(n_pairs, min(int(rate * n * n), n_pairs), replace=False)
+        rank = draw_distinct(n_pairs, min(int(rate * n * n), n_pairs), generator)
         i, j = rank // max(n - 1, 1), rank % max(n - 1, 1)
         j += j >= i  # skip the diagonal
     same = labels[i] == labels[j]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from maylink.errors import MaylinkError
 from maylink.families import Family, as_family
 from maylink.families.base import Array
-from maylink.links import MAY, MAY_NOT, Links, unrank_pairs
+from maylink.links import MAY, MAY_NOT, Links, draw_distinct, unrank_pairs
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,7 @@ def _draw_links(
             raise MaylinkError(f"reliability: {name} = {value} is not between 0 and 1")
     n_pairs = y.size * (y.size - 1) // 2
     size = min(round(per_point * y.size / 2), n_pairs)
-    i, j = unrank_pairs(rng.choice(n_pairs, size, replace=False), y.size)
+    i, j = unrank_pairs(draw_distinct(n_pairs, size, rng), y.size)
     says_may = rng.random(size) < np.where(y[i] == y[j], p, 1.0 - q)
-    return Links(
-        n=y.size,
-        i=i,
-        j=j,
-        kind=np.where(says_may, MAY, MAY_NOT),
-        source=np.full(size, source),
-    )
+    sources: Any = [source] * size
+    return Links(y.size, i, j, np.where(says_may, MAY, MAY_NOT), source=sources)

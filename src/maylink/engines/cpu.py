@@ -39,7 +39,7 @@ class CpuEngine:
 
     def __init__(self, X: Matrix, family: Family, n_jobs: int | None = None) -> None:
         points = family.points(X)
-        self.points = points if sparse.issparse(points) else np.ascontiguousarray(points)
+        self.points = points if sparse.issparse(points) else _frozen(points)
         self.family = family
         self.potential = np.ascontiguousarray(family.potential(self.points), np.float64)
         self.n_threads = thread_count(n_jobs)
@@ -48,7 +48,7 @@ class CpuEngine:
             self._csr = (
                 points.indptr.astype(np.int64),
                 points.indices.astype(np.int32),
-                points.data,
+                _frozen(points.data),
             )
 
     def point(self, i: int) -> Array:
@@ -132,11 +132,24 @@ class CpuEngine:
         return ThreadPoolExecutor(self.n_threads)
 
 
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a contiguous read-only view: kernels are compiled for one kind of array, not two."""
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
+
+
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads: ``n_jobs``, or all processors for None and −1."""
+    """Return the number of threads: ``n_jobs``, or all processors for None and −1.
+
+    All means those that this process may use, and no more than ``OMP_NUM_THREADS``, by which
+    joblib tells its workers to share.
+    """
     if n_jobs is None or n_jobs == -1:
         available = getattr(os, "sched_getaffinity", None)
-        return len(available(0)) if available else os.cpu_count() or 1
+        processors = len(available(0)) if available else os.cpu_count() or 1
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, min(processors, int(limit))) if limit.isdigit() else processors
     if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs < 1:
         raise MaylinkError(
             f"n_jobs: {n_jobs!r} is not a number of threads; give 1 or more, or None for all"

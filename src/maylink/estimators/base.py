@@ -117,7 +117,10 @@ class CenterClusterer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        family = as_family(self.family)
+        try:
+            family = as_family(self.family)
+        except MaylinkError:  # fit will complain; a repr must not
+            return tags
         tags.input_tags.sparse = family.accepts_sparse
         tags.input_tags.positive_only = not bool(np.all(family.allows(np.array([-1.0]))))
         return tags

@@ -27,8 +27,8 @@ class DPMeans(CenterClusterer):
         About how many clusters there are.
     init : array, optional
         Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
-    order : {"random", "index"}, default "random"
-        Order in which points are visited.
+    order : {"random", "shuffle", "index"}, default "random"
+        Order in which points are visited; see :class:`RDPMeans`.
     n_init : int, default 4
         Runs in different random orders.
     keep : {"probability", "objective"}, default "probability"

@@ -21,6 +21,7 @@ from maylink.estimators.base import (
     links_of_new_points,
 )
 from maylink.families import Family
+from maylink.labels import complete_codes
 from maylink.problem import Problem, as_data
 from maylink.progress import Progress
 from maylink.result import Status
@@ -56,8 +57,9 @@ class RDPMeans(CenterClusterer):
         Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
         Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
-    order : {"random", "index"}, default "random"
-        Order in which points are visited: one random order for each run, or that of the rows.
+    order : {"random", "shuffle", "index"}, default "random"
+        Order in which points are visited: one random order for each run, a new one for each sweep,
+        or that of the rows.
     n_init : int, default 4
         Runs in different random orders.
     keep : {"probability", "objective"}, default "probability"
@@ -181,17 +183,16 @@ class RDPMeans(CenterClusterer):
         problem = Problem.build(as_data(X, self), links, self.family)
         engine = CpuEngine(problem.X, problem.family, self.n_jobs)
         rng = as_generator(self.random_state)
+        self._check_resolution(engine)
         start = self._start(problem)
-        random = self.order == "random"
-        n_runs = int(self.n_init) if random else 1
+        n_runs = 1 if self.order == "index" else int(self.n_init)
         with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
             choice = self._penalty(problem, engine, settings, relative, rng, progress)
             settings = penalty.with_penalty(settings, choice.penalty, relative)
-            orders = [
-                rng.permutation(problem.n) if random else np.arange(problem.n)
+            starts = [
+                rdpmeans.init(problem, engine, settings, *self._orders(problem.n, start, rng))
                 for _ in range(n_runs)
             ]
-            starts = [rdpmeans.init(problem, engine, settings, order, start) for order in orders]
             result, _ = rdpmeans.solve(problem, engine, settings, starts, progress, choice.kept)
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
@@ -242,7 +243,7 @@ class RDPMeans(CenterClusterer):
     def _settings(self) -> tuple[rdpmeans.Settings, bool]:
         """Check the parameters; return the settings and whether link weights are relative to λ."""
         check_penalty(self.cluster_penalty, self.n_clusters_hint)
-        check_choice("order", self.order, ("random", "index"))
+        check_choice("order", self.order, ("random", "shuffle", "index"))
         check_choice("keep", self.keep, ("probability", "objective"))
         check_number("link_weight_rate", self.link_weight_rate, 1.0)
         for name in ("n_init", "patience", "max_sweeps"):
@@ -261,6 +262,15 @@ class RDPMeans(CenterClusterer):
         )
         return settings, relative
 
+    def _check_resolution(self, engine: CpuEngine) -> None:
+        """Refuse a penalty so small that rounding alone would open clusters."""
+        least = penalty.ROUNDING * float(np.abs(engine.potential).max())
+        if self.cluster_penalty != "auto" and float(self.cluster_penalty) <= least:
+            raise MaylinkError(
+                f"cluster_penalty: {self.cluster_penalty!r} is lost in the rounding of the "
+                f"divergences of these data; give more than {least:.1e}"
+            )
+
     def _penalty(
         self,
         problem: Problem,
@@ -276,14 +286,23 @@ class RDPMeans(CenterClusterer):
             return penalty.Choice(penalty.from_hint(engine, int(self.n_clusters_hint)), [], None)
         return penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
 
+    def _orders(
+        self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[Any] | None, int | None]:
+        """Draw the order of a run, and the seed of its other orders where it has more."""
+        order = np.arange(n) if self.order == "index" else rng.permutation(n)
+        return order, start, int(rng.integers(2**31)) if self.order == "shuffle" else None
+
     def _start(self, problem: Problem) -> NDArray[Any] | None:
         if self.init is None:
             return None
         start = np.asarray(self.init)
         if start.shape == (problem.n,):
-            return start
+            return complete_codes(self.init, "init")
         if start.ndim == 2 and start.shape[0] > 0 and start.shape[1] == problem.X.shape[1]:
-            return problem.family.coordinates(as_data(start, name="init"))
+            centers = as_data(start, name="init")
+            problem.family.check_centers(centers)
+            return problem.family.coordinates(centers)
         raise MaylinkError(
             f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
             f"centres, (k, {problem.X.shape[1]})"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from maylink.errors import MaylinkError
 from maylink.estimators.base import (
     as_generator,
     as_link_weights,
@@ -17,6 +18,7 @@ from maylink.estimators.base import (
     check_penalty,
     forbid_links_as_y,
 )
+from maylink.labels import first_appearance
 from maylink.problem import Problem, as_data
 from maylink.solvers import spectral
 
@@ -61,7 +63,7 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
     eigenvalues_ : array
         The eigenvalues that were looked at, largest first.
     candidates_ : list of Candidate
-        All partitions that were tried, with their exact log probabilities.
+        What was tried: number of clusters, penalty, link weights and exact log probability.
 
     References
     ----------
@@ -117,6 +119,11 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         check_penalty(self.cluster_penalty, self.n_clusters_hint)
         check_integer("max_clusters", self.max_clusters, 1)
         check_integer("n_init", self.n_init, 1)
+        if self.n_clusters_hint is not None and self.n_clusters_hint > self.max_clusters:
+            raise MaylinkError(
+                f"n_clusters_hint: {self.n_clusters_hint} is more than max_clusters = "
+                f"{self.max_clusters}"
+            )
         settings = spectral.Settings(
             penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
             n_clusters=self.n_clusters_hint,
@@ -125,16 +132,15 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
             n_init=int(self.n_init),
         )
         problem = Problem.build(as_data(X, self), links, "gaussian")
-        best, tried = spectral.solve(problem, settings, as_generator(self.random_state))
-        _, first = np.unique(best.labels, return_index=True)
+        found = spectral.solve(problem, settings, as_generator(self.random_state))
 
         validate_data(self, X, skip_check_array=True)
-        self.labels_ = np.argsort(np.argsort(first))[best.labels]
-        self.n_clusters_ = len(first)
-        self.cluster_penalty_ = best.penalty
-        self.link_weight_ = best.link_weight
-        self.eigenvalues_ = best.eigenvalues
-        self.candidates_ = tried
+        self.labels_, numbers = first_appearance(found.labels)
+        self.n_clusters_ = numbers.size
+        self.cluster_penalty_ = found.best.penalty
+        self.link_weight_ = found.best.link_weight
+        self.eigenvalues_ = found.eigenvalues
+        self.candidates_ = found.candidates
         return self
 
     def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:

@@ -5,18 +5,21 @@
 ``published`` is what its tables were made with, as known from the authors' public code: links on
 ordered pairs, written both ways; unscaled features; glass with the row number as a feature and
 k = 7; the *unsquared* distance in place of the divergence; λ the k-th largest distance to the
-overall mean; and a start from one random centre in the bounding box.
+overall mean; a start from one random centre in the bounding box; ξ = 0 in the first sweep, then
+0.002, doubling; and a new random order in each sweep.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from maylink.datasets import Dataset, sample_links
 from maylink.estimators import DPMeans, RDPMeans
@@ -73,6 +76,7 @@ def dp_means(task: Task) -> Labels:
             UnsquaredDistance(),
             cluster_penalty=_kth_distance(task),
             init=_random_centre(task),
+            order="shuffle",
             n_init=1,
             keep="objective",
             random_state=task.rng,
@@ -86,16 +90,30 @@ def rdp_means(task: Task) -> Labels:
         model = RDPMeans(
             n_clusters_hint=task.k, link_weight=0.001, keep="objective", random_state=task.rng
         )
-    else:
-        model = RDPMeans(
-            UnsquaredDistance(),
-            cluster_penalty=_kth_distance(task),
-            link_weight=0.001,
-            init=_random_centre(task),
-            n_init=1,
-            keep="objective",
-            random_state=task.rng,
-        )
+        return model.fit(task.X, links=task.links).labels_
+    common: dict[str, Any] = {
+        "cluster_penalty": _kth_distance(task),
+        "order": "shuffle",
+        "n_init": 1,
+    }
+    first = DPMeans(  # the first sweep has ξ = 0
+        UnsquaredDistance(),
+        init=_random_centre(task),
+        max_sweeps=1,
+        random_state=task.rng,
+        **common,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = first.fit(task.X).labels_
+    model = RDPMeans(
+        UnsquaredDistance(),
+        init=start,
+        link_weight=0.002,
+        keep="objective",
+        random_state=task.rng,
+        **common,
+    )
     return model.fit(task.X, links=task.links).labels_
 
 

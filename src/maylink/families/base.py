@@ -33,6 +33,8 @@ from scipy.special import digamma
 
 from maylink.errors import DomainError
 
+CHUNK = 1_000_000  # entries that are looked at together where a copy is made
+
 Array = NDArray[np.float64]
 Matrix = Any  # a dense array of float32 or float64, or a SciPy CSR matrix of them
 
@@ -79,6 +81,13 @@ class Family(ABC):
     def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Say for each value whether it lies in the domain."""
         return np.ones(np.shape(values), bool)
+
+    def check_centers(self, centers: Array) -> None:
+        """Raise about centres that no points of the domain could have as their mean."""
+        try:
+            self.check(centers)
+        except DomainError as error:
+            raise DomainError(f"init: {error}") from None
 
     def adapt(self, X: Matrix) -> Family:
         """Return this family with the constants that it takes from the data, checked against X."""
@@ -216,10 +225,15 @@ def membership(labels: NDArray[Any], n_clusters: int) -> sparse.csr_array:
 def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
     """Return Σ_j f(x_ij) for each row; of a sparse matrix the zeros count f(0) each."""
     if not sparse.issparse(matrix):
-        return np.asarray(function(np.asarray(matrix, np.float64)).sum(axis=1))
+        out = np.empty(matrix.shape[0])
+        step = max(1, CHUNK // max(1, matrix.shape[1]))
+        for start in range(0, matrix.shape[0], step):  # a copy of all in double precision is large
+            rows = np.asarray(matrix[start : start + step], np.float64)
+            out[start : start + step] = function(rows).sum(axis=1)
+        return out
     at_zero = float(function(np.zeros(1))[0])
-    stored = matrix.copy()
-    stored.data = function(np.asarray(matrix.data, np.float64)) - at_zero
+    stored = matrix.astype(np.float64)
+    stored.data = function(stored.data) - at_zero
     return np.asarray(np.asarray(stored.sum(axis=1)).ravel() + matrix.shape[1] * at_zero)
 
 
@@ -250,12 +264,29 @@ def column_means(X: Matrix) -> Array:
 
 def column_variances(X: Matrix) -> Array:
     """Return the variance of each column in double precision."""
-    mean = column_means(X)
     if not sparse.issparse(X):
-        return np.asarray(X.var(axis=0, dtype=np.float64))
-    squared = X.copy()
-    squared.data = np.square(squared.data, dtype=np.float64)
-    return np.maximum(column_means(squared) - mean**2, 0.0)
+        return np.where(constant_columns(X), 0.0, X.var(axis=0, dtype=np.float64))
+    mean = column_means(X)
+    apart = X.astype(np.float64)
+    apart.data = np.square(apart.data - mean[apart.indices])
+    stored = np.bincount(X.indices, minlength=X.shape[1])
+    zeros = (X.shape[0] - stored) * mean**2
+    variance = (np.asarray(apart.sum(axis=0)).ravel() + zeros) / X.shape[0]
+    return np.where(constant_columns(X), 0.0, variance)
+
+
+def constant_columns(X: Matrix) -> NDArray[np.bool_]:
+    """Say for each column whether all its values are equal."""
+    largest, smallest = column_range(X)
+    return np.asarray(largest == smallest)
+
+
+def column_range(X: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the largest and the smallest value of each column."""
+    largest, smallest = X.max(axis=0), X.min(axis=0)
+    if sparse.issparse(X):
+        largest, smallest = largest.toarray(), smallest.toarray()
+    return np.asarray(largest).ravel(), np.asarray(smallest).ravel()
 
 
 def without_outliers(X: Matrix) -> Matrix:

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from scipy.special import betaln, expit, logit, xlogy
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, Statistics, column_means, row_sums
+from maylink.families.base import (
+    Array,
+    Family,
+    Matrix,
+    Statistics,
+    column_means,
+    first_cell,
+    row_sums,
+)
 
 
 class Betas(NamedTuple):
@@ -58,6 +66,13 @@ class Bernoulli(Family):
         if self.smoothing < 0:
             raise DomainError(f"smoothing: {self.smoothing} is negative")
         super().check(X)
+
+    def check_centers(self, centers: Array) -> None:
+        """Refuse centres that are no probabilities."""
+        outside = (centers < 0) | (centers > 1)
+        if outside.any():
+            row, column, value = first_cell(centers, outside)
+            raise DomainError(f"init[{row}, {column}] = {value:g} is not between 0 and 1")
 
     # ------------------------------------------------------------------ divergence
 

@@ -10,7 +10,7 @@ Prior: 1/σ_j² ~ Gamma(shape, rate_j), μ_j ~ N(mean_j, σ_j²/strength).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -57,9 +57,9 @@ class DiagonalGaussian(EuclideanFamily):
 
     def adapt(self, X: Matrix) -> Self:
         """Take the offset and the scale of each feature from the data."""
+        adapted = super().adapt(X)
         deviation = np.sqrt(column_variances(X))
-        scale = np.where(deviation > 0, deviation, 1.0)
-        return replace(super().adapt(X), scale=scale)
+        return replace(adapted, scale=np.where(deviation > 0, deviation, 1.0))
 
     # ------------------------------------------------------------------ divergence
 
@@ -70,20 +70,24 @@ class DiagonalGaussian(EuclideanFamily):
 
     def units(self, centers: Array) -> Array:
         """Return the centres with scale and offset undone."""
-        scale = 1.0 if self.scale is None else self.scale
-        return centers * scale + (0.0 if self.offset is None else self.offset)
+        return np.asarray(centers * self._spread + self.shift)
 
     def coordinates(self, centers: Array) -> Array:
         """Return the centres standardised."""
-        scale = 1.0 if self.scale is None else self.scale
-        return (centers - (0.0 if self.offset is None else self.offset)) / scale
+        return np.asarray((centers - self.shift) / self._spread)
+
+    @property
+    def _spread(self) -> Any:
+        return 1.0 if self.scale is None else self.scale
 
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x²), counted from the offset."""
-        T = self.seen(X)
-        return sparse.hstack([T, T**2]).tocsr() if sparse.issparse(T) else np.hstack([T, T**2])
+        T = self.seen(X).astype(np.float64)
+        if sparse.issparse(T):
+            return sparse.hstack([T, T.power(2)]).tocsr()
+        return np.hstack([T, np.square(T)])
 
     def n_statistics(self, n_features: int) -> int:
         """Return 2d."""
@@ -134,7 +138,8 @@ class DiagonalGaussian(EuclideanFamily):
         total, square = np.hsplit(statistics.total, 2)
         strength, mean, scatter = updated_mean(self, prior, statistics, total)
         shape = prior.shape + 0.5 * statistics.size
-        return NormalGamma(mean, strength, shape, prior.rate + 0.5 * (square - scatter))
+        rate = prior.rate + 0.5 * np.maximum(square - scatter, 0.0)
+        return NormalGamma(mean, strength, shape, rate)
 
     def log_normalizer(self, prior: NormalGamma) -> Array:
         """Return Σ_j log Γ(a) − a log b_j + ½ log(2π/κ)."""

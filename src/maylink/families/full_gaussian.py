@@ -2,7 +2,8 @@
 
 Divergence: t = W(x − mean) with W whitening the data as a whole, φ(t) = ‖t‖², so that
 D(x, m) = (x − m)ᵀ S⁻¹ (x − m) with S the covariance of the data. The small-variance limit needs one
-fixed covariance; directions without variance are left out.
+fixed covariance; directions without variance are left out, judged after standardising, so that
+units do not matter.
 
 Likelihood: x ~ N(μ, Σ). Prior: Σ ~ inverse Wishart(dof, scale), μ ~ N(mean, Σ/strength).
 """
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
 from scipy.special import multigammaln
+from threadpoolctl import threadpool_limits
 
 from maylink.errors import DomainError
 from maylink.families.base import (
@@ -23,12 +25,19 @@ from maylink.families.base import (
     Matrix,
     Statistics,
     column_means,
+    column_variances,
     expected_clusters,
     without_outliers,
 )
-from maylink.families.gaussian import LOG_2PI, STRENGTH, EuclideanFamily, updated_mean
+from maylink.families.gaussian import (
+    LOG_2PI,
+    STRENGTH,
+    EuclideanFamily,
+    updated_mean,
+)
 
-RIDGE = 1e-6  # of the average variance, so that constant or repeated features do no harm
+RIDGE = 1e-6  # of each variance, so that nearly repeated features do no harm
+REDUNDANT = 1e-10  # variance of standardised data below which a direction is left out
 
 
 class NormalInverseWishart(NamedTuple):
@@ -57,8 +66,10 @@ class FullGaussian(EuclideanFamily):
     name: ClassVar[str] = "full-gaussian"
     accepts_sparse: ClassVar[bool] = False
 
+    scale: Array | None = field(default=None, repr=False, compare=False)
+    """Standard deviation of each feature over the data; 1 where it is constant."""
     axes: Array | None = field(default=None, repr=False, compare=False)
-    """Principal axes of the data, each as long as its standard deviation, shape (r, d)."""
+    """Principal axes of the standardised data, each as long as its deviation, shape (r, d)."""
     basis: Array | None = field(default=None, repr=False, compare=False)
     """Their directions, where r < d: the likelihood sees only what varies."""
 
@@ -72,58 +83,65 @@ class FullGaussian(EuclideanFamily):
         super().check(X)
 
     def adapt(self, X: Matrix) -> Self:
-        """Take the offset and the principal axes from the data."""
+        """Take the offset, the scales and the principal axes from the data."""
         centred = super().adapt(X)
-        variance, direction = linalg.eigh(_covariance(X))
-        keep = variance > variance[-1] * X.shape[1] * np.finfo(X.dtype).eps
+        deviation = np.sqrt(column_variances(X))
+        scale = np.where(deviation > 0, deviation, 1.0)
+        with threadpool_limits(1):  # BLAS rounds by the number of its threads; one is always one
+            correlation = _covariance(centred.centred(X) / scale)
+            variance, direction = linalg.eigh(correlation)
+        keep = variance > REDUNDANT
         if not keep.any():  # all points are equal
-            return replace(centred, axes=np.eye(1, X.shape[1]), basis=np.eye(1, X.shape[1]))
+            variance, direction, keep = np.ones(1), np.eye(X.shape[1], 1), np.ones(1, bool)
         basis = direction[:, keep].T
         axes = np.sqrt(variance[keep])[:, None] * basis
-        return replace(centred, axes=axes, basis=None if keep.all() else basis)
+        full = len(basis) == X.shape[1]
+        return replace(centred, scale=scale, axes=axes, basis=None if full else basis)
 
     # ------------------------------------------------------------------ divergence
 
     def points(self, X: Matrix) -> Matrix:
         """Return the whitened data."""
-        T = self.centred(X)
-        if self.axes is None:
-            return T
-        return (T @ self._whitening).astype(T.dtype)
-
-    @property
-    def _whitening(self) -> Array:
-        assert self.axes is not None
-        return np.asarray((self.axes / np.square(self.axes).sum(axis=1, keepdims=True)).T)
+        return self._whiten(self.centred(X)).astype(X.dtype)
 
     def units(self, centers: Array) -> Array:
         """Return the centres with whitening and offset undone."""
-        plain = centers if self.axes is None else centers @ self.axes
-        return plain + (0.0 if self.offset is None else self.offset)
+        plain = centers if self.axes is None else centers @ self.axes * self._spread
+        return np.asarray(plain + self.shift)
 
     def coordinates(self, centers: Array) -> Array:
         """Return the centres whitened."""
-        plain = centers - (0.0 if self.offset is None else self.offset)
-        return plain if self.axes is None else plain @ self._whitening
+        return self._whiten(centers - self.shift)
+
+    @property
+    def _spread(self) -> Any:
+        return 1.0 if self.scale is None else self.scale
+
+    def _whiten(self, T: Array) -> Array:
+        if self.axes is None:
+            return T
+        whitening = self.axes / np.square(self.axes).sum(axis=1, keepdims=True) / self._spread
+        # Not by BLAS: a row must have the same digits alone and in company.
+        return np.asarray(np.einsum("nd,rd->nr", T, whitening))
 
     # ------------------------------------------------------------------ likelihood
 
     def seen(self, X: Matrix) -> Matrix:
         """Return the data as the likelihood sees them: centred, in the directions that vary."""
         T = self.centred(X)
-        return T if self.basis is None else T @ self.basis.T
+        if self.basis is None:
+            return T
+        return np.einsum("nd,rd->nr", T, self.basis / self._spread)
 
     @property
     def origin(self) -> Any:
         """The offset as the likelihood sees it."""
-        if self.offset is None:
-            return 0.0
-        return self.offset if self.basis is None else self.basis @ self.offset
+        return self.shift if self.basis is None else self.basis @ (self.shift / self._spread)
 
     def shown(self, T: Array) -> Array:
         """Undo :meth:`seen`."""
-        plain = T if self.basis is None else T @ self.basis
-        return plain + (0.0 if self.offset is None else self.offset)
+        plain = T if self.basis is None else T @ self.basis * self._spread
+        return np.asarray(plain + self.shift)
 
     def n_seen(self, n_features: int) -> int:
         """Return how many directions the likelihood sees."""
@@ -178,13 +196,15 @@ class FullGaussian(EuclideanFamily):
         """Centre on the data; expect clusters of the data's covariance shared out among log n."""
         T = self.seen(without_outliers(X))
         n, d = T.shape
-        covariance = _covariance(T)
-        average = float(np.trace(covariance)) / d or 1.0
+        with threadpool_limits(1):
+            covariance = _covariance(T)
+        own = np.diag(covariance)
+        ridge = np.diag(RIDGE * np.where(own > 0, own, 1.0))
         return NormalInverseWishart(
             mean=column_means(T) + self.origin,
             strength=np.array(STRENGTH),
             dof=np.array(d + 2.0),  # the smallest whole number for which the covariance has a mean
-            scale=(covariance + RIDGE * average * np.eye(d)) / expected_clusters(n) ** (2.0 / d),
+            scale=(covariance + ridge) / expected_clusters(n) ** (2.0 / d),
         )
 
     def unit_prior(self, n_features: int) -> NormalInverseWishart:

@@ -22,7 +22,9 @@ from maylink.families.base import (
     Matrix,
     Statistics,
     column_means,
+    column_range,
     column_variances,
+    constant_columns,
     expected_clusters,
     row_sums,
     without_outliers,
@@ -53,14 +55,26 @@ class EuclideanFamily(Family):
     varying: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     """The features that are not constant, where some are: the others have no variance to learn."""
 
+    def check(self, X: Matrix) -> None:
+        """Refuse values whose squares overflow."""
+        super().check(X)
+        reach = max(abs(float(X.max())), abs(float(X.min())))
+        if reach > LARGEST:
+            raise DomainError(
+                f"X reaches {reach:.3g}, and the squares of such values overflow; "
+                "divide X by a constant"
+            )
+
     def adapt(self, X: Matrix) -> Self:
         """Return this family counted from the mean of the data."""
         self.check(X)
-        constant = _constant_columns(X)
+        constant = constant_columns(X)
         offset = np.zeros(X.shape[1])
-        if not sparse.issparse(X):  # constant features become zeros, not noise
-            offset = np.where(constant, X[0], column_means(X))
-        _check_scale(X, offset)
+        if sparse.issparse(X):
+            _check_sparse_columns(X, constant)
+        else:  # constant features become zeros, not noise; in the precision of X, as in centred()
+            offset = np.where(constant, X[0], column_means(X).astype(X.dtype)).astype(np.float64)
+        _check_spread(X, offset)
         varying = np.flatnonzero(~constant) if constant.any() and not constant.all() else None
         return replace(self, offset=offset, varying=varying)
 
@@ -71,6 +85,11 @@ class EuclideanFamily(Family):
         dense = X.toarray() if sparse.issparse(X) else X
         return np.subtract(dense, self.offset, dtype=X.dtype, casting="same_kind")
 
+    @property
+    def shift(self) -> Any:
+        """The offset, or 0 before the family has seen data."""
+        return 0.0 if self.offset is None else self.offset
+
     def seen(self, X: Matrix) -> Matrix:
         """Return the data as the likelihood sees them: centred, without constant features."""
         T = self.centred(X)
@@ -79,15 +98,13 @@ class EuclideanFamily(Family):
     @property
     def origin(self) -> Any:
         """The offset as the likelihood sees it."""
-        if self.offset is None:
-            return 0.0
-        return self.offset if self.varying is None else self.offset[self.varying]
+        return self.shift if self.varying is None else self.shift[self.varying]
 
     def shown(self, T: Array) -> Array:
         """Undo :meth:`seen`."""
-        if self.varying is None or self.offset is None:
-            return np.asarray(T + self.origin)
-        X = np.tile(self.offset, (len(T), 1))
+        if self.varying is None:
+            return np.asarray(T + self.shift)
+        X = np.tile(self.shift, (len(T), 1))
         X[:, self.varying] += T
         return X
 
@@ -126,11 +143,11 @@ class Gaussian(EuclideanFamily):
 
     def units(self, centers: Array) -> Array:
         """Return the centres with the offset added again."""
-        return centers if self.offset is None else centers + self.offset
+        return np.asarray(centers + self.shift)
 
     def coordinates(self, centers: Array) -> Array:
         """Return the centres less the offset."""
-        return centers if self.offset is None else centers - self.offset
+        return np.asarray(centers - self.shift)
 
     # ------------------------------------------------------------------ likelihood
 
@@ -188,7 +205,8 @@ class Gaussian(EuclideanFamily):
     def posterior(self, prior: NormalGamma, statistics: Statistics) -> NormalGamma:
         """Add the points' count, mean and scatter about it."""
         strength, mean, scatter = updated_mean(self, prior, statistics, statistics.total[:, :-1])
-        rate = prior.rate + 0.5 * (statistics.total[:, -1] - scatter.sum(axis=1))
+        around = np.maximum(statistics.total[:, -1] - scatter.sum(axis=1), 0.0)
+        rate = prior.rate + 0.5 * around
         shape = prior.shape + 0.5 * mean.shape[1] * statistics.size
         return NormalGamma(mean, strength, shape, rate)
 
@@ -219,26 +237,21 @@ def updated_mean(
     return strength, mean + family.origin, strength[:, None] * mean**2 - weight * start**2
 
 
-def _constant_columns(X: Matrix) -> NDArray[np.bool_]:
-    largest, smallest = X.max(axis=0), X.min(axis=0)
-    if sparse.issparse(X):
-        largest, smallest = largest.toarray(), smallest.toarray()
-    return np.asarray(largest == smallest).ravel()
-
-
-def _check_scale(X: Matrix, offset: NDArray[Any]) -> None:
-    values = X.data if sparse.issparse(X) else X
-    if values.size == 0:
-        return
-    reach = float(np.max(np.abs(values), initial=0.0))
-    spread = reach if sparse.issparse(X) else float(np.max(np.abs(X - offset), initial=0.0))
-    if reach > LARGEST:
-        raise DomainError(
-            f"X reaches {reach:.3g}, and the squares of such values overflow; "
-            "divide X by a constant"
-        )
+def _check_spread(X: Matrix, offset: Array) -> None:
+    largest, smallest = column_range(X)
+    spread = float(np.max(np.maximum(largest - offset, offset - smallest)))
     if 0.0 < spread < SMALLEST:
         raise DomainError(
             f"X spreads over {spread:.3g} only, and the squares of such values vanish; "
             "multiply X by a constant"
+        )
+
+
+def _check_sparse_columns(X: Matrix, constant: NDArray[np.bool_]) -> None:
+    """Refuse features far from 0, whose spread the squares would round away: no offset helps."""
+    far = ~constant & (column_variances(X) < 1e-12 * column_means(X) ** 2)
+    if far.any():
+        raise DomainError(
+            f"column {int(np.argmax(far))} of X is sparse but lies far from 0 with little spread; "
+            "subtract its mean, or pass X.toarray()"
         )

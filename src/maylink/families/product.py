@@ -53,7 +53,7 @@ class Product(Family):
         from maylink.families import as_family
 
         for part in self.parts:
-            if len(part) != 2 or np.ndim(part[1]) != 1:
+            if len(part) != 2 or np.ndim(part[1]) != 1 or len(part[1]) == 0:
                 raise DomainError(f"parts: {part!r} is not (family, list of column numbers)")
         parts = tuple((as_family(family), tuple(columns)) for family, columns in self.parts)
         object.__setattr__(self, "parts", parts)
@@ -80,6 +80,11 @@ class Product(Family):
                 family.check(X[:, columns])
             except DomainError as error:
                 raise DomainError(f"in the part with columns {columns}: {error}") from None
+
+    def check_centers(self, centers: Array) -> None:
+        """Check each part's columns."""
+        for family, columns in self._blocks():
+            family.check_centers(centers[:, columns])
 
     def adapt(self, X: Matrix) -> Self:
         """Adapt each part to its columns."""

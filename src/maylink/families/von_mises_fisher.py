@@ -108,9 +108,10 @@ class VonMisesFisher(Family):
         return centers
 
     def centroid(self, mean: Array) -> Array:
-        """Make the mean unit length; a mean of zero stays, as far from all points as any."""
+        """Make the mean unit length; where it is zero, every direction is as good as any other."""
         norm = np.linalg.norm(mean, axis=1, keepdims=True)
-        return mean / np.where(norm > 0, norm, 1.0)
+        any_direction = np.eye(1, mean.shape[1])
+        return np.where(norm > 0, mean / np.where(norm > 0, norm, 1.0), any_direction)
 
     # ------------------------------------------------------------------ likelihood
 

@@ -7,13 +7,14 @@ and in whatever company it is computed: in a sweep, in a prediction, on one thre
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from maylink.kernels.compile import compiled
 
 # May fuse and reorder the sum over features, which vectorises it; infinities and NaN stay intact.
 FAST = {"contract", "nsz", "reassoc"}
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def assign_dense(T, phi, theta, c, root, rows, slot, best, value, scores):  # type: ignore[no-untyped-def]
     """Score dense points.
 
@@ -48,7 +49,7 @@ def assign_dense(T, phi, theta, c, root, rows, slot, best, value, scores):  # ty
         value[p] = least
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def assign_csr(  # type: ignore[no-untyped-def]
     indptr, indices, data, phi, theta_columns, c, root, rows, slot, best, value, scores
 ):

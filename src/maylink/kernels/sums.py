@@ -6,10 +6,10 @@ of the points, so the sums are the same to the last bit whatever the number of t
 
 from __future__ import annotations
 
-from numba import njit
+from maylink.kernels.compile import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def sums_dense(T, labels, thread, n_threads, total):  # type: ignore[no-untyped-def]
     """Add the rows of the clusters k ≡ thread (mod n_threads) into ``total`` (K, s)."""
     for i in range(labels.size):
@@ -19,7 +19,7 @@ def sums_dense(T, labels, thread, n_threads, total):  # type: ignore[no-untyped-
                 total[k, j] += T[i, j]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def sums_csr(indptr, indices, data, labels, thread, n_threads, total):  # type: ignore[no-untyped-def]
     """As :func:`sums_dense`, for sparse points."""
     for i in range(labels.size):

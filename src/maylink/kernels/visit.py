@@ -7,10 +7,11 @@ the labels that its friends and strangers have at that moment.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from maylink.kernels.compile import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def visit(  # type: ignore[no-untyped-def]
     start,
     order,

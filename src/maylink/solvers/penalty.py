@@ -29,7 +29,7 @@ from maylink.solvers import rdpmeans
 
 RUNGS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 SAMPLE = 5000  # points that a choice from the data looks at
-ROUNDING = 1e-12  # divergences below this share of the potential are rounding, not distance
+ROUNDING = 1e-12  # divergences below this share of the potential are rounding
 ABOVE = 1.0 + 1e-9  # a point at exactly λ opens a cluster; the ladder's own points must not
 
 
@@ -130,21 +130,21 @@ def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> NDArra
 def ladder(engine: CpuEngine, length: int) -> Array:
     """Return penalties just above the furthest-first divergences of rounds 1 to ``length``.
 
-    They never grow and are never 0: where fewer points differ, the last distance above rounding is
+    They never grow and are never 0: where fewer points differ, the last one above rounding is
     repeated; where all points are equal, any penalty gives one cluster.
     """
     every = np.arange(engine.n)
     total, count = engine.sums(np.zeros(engine.n, np.int64), 1)
     center = engine.family.centroid(total / count[:, None])
-    distance = np.full(engine.n, np.inf)
+    nearest = np.full(engine.n, np.inf)
     scale = float(np.abs(engine.potential).max())
     rungs: list[float] = []
     for _ in range(min(length, engine.n)):
-        distance = np.minimum(distance, engine.assign(every, center)[1])
-        furthest = int(distance.argmax())
-        if distance[furthest] <= ROUNDING * scale:
+        nearest = np.minimum(nearest, engine.assign(every, center)[1])
+        furthest = int(nearest.argmax())
+        if nearest[furthest] <= ROUNDING * scale:
             break
-        rungs.append(float(distance[furthest]) * ABOVE)
+        rungs.append(float(nearest[furthest]) * ABOVE)
         center = engine.point(furthest)
     if not rungs:
         rungs = [scale or 1.0]

@@ -26,6 +26,7 @@ from maylink.engines.cpu import CpuEngine, Index
 from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.joint import joint_of
+from maylink.labels import complete_codes, first_appearance
 from maylink.links import Links
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
@@ -80,6 +81,7 @@ class State:
     xi_not: float
     heaviest: float  # link weight at which growth ends
     block: int  # points to score at once; small while clusters open often
+    shuffle: int | None = None  # seed of new orders, one for each sweep; None keeps the order
     distortion: float = np.inf  # Σ D(x_i, μ_k) of this partition
     still: int = 0  # sweeps in a row without a change
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
@@ -120,10 +122,10 @@ def best_of(problem: Problem, settings: Settings, runs: list[Kept]) -> Kept:
 def result_of(problem: Problem, settings: Settings, kept: Kept) -> Result:
     """Number the clusters by first appearance and say how the run ended."""
     status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
-    labels, centers = _by_first_appearance(kept.state.labels, kept.state.centers)
+    labels, old = first_appearance(kept.state.labels)
     sweep = len(kept.state.sweeps) - 1
     value = kept.state.sweeps[-1].objective
-    return Result(labels, centers, value, Trace(kept.run.sweeps, sweep), status)
+    return Result(labels, kept.state.centers[old], value, Trace(kept.run.sweeps, sweep), status)
 
 
 def init(
@@ -132,13 +134,14 @@ def init(
     settings: Settings,
     order: Index,
     start: NDArray[Any] | None = None,
+    shuffle: int | None = None,
 ) -> State:
     """Start from one cluster, or from labels of shape (n,), or from centres of shape (k, s)."""
     if start is None:
         labels = np.zeros(problem.n, np.int64)
         centers = _means(engine, labels, 1)[0]
     elif start.ndim == 1:
-        labels = np.unique(start, return_inverse=True)[1].astype(np.int64)
+        labels = complete_codes(start, "init")
         centers = _means(engine, labels, int(labels.max()) + 1)[0]
     else:
         labels = np.full(problem.n, -1)
@@ -146,11 +149,14 @@ def init(
     _, reach = engine.assign(order, centers)
     heaviest = HEAVIEST * (float(reach.max()) + settings.penalty)
     weights = (settings.xi_may, settings.xi_not)
-    return State(order, labels, centers, *weights, heaviest, SMALLEST_BLOCK)
+    return State(order, labels, centers, *weights, heaviest, SMALLEST_BLOCK, shuffle)
 
 
 def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) -> State:
     """Make one sweep: visit all points, move the centres, let the link weights grow."""
+    if state.shuffle is not None:
+        rng = np.random.default_rng([state.shuffle, len(state.sweeps)])
+        state = replace(state, order=rng.permutation(problem.n))
     labels = state.labels.copy()
     centers, n_changed, block = _visit_all(problem, engine, settings, state, labels)
     centers, labels, distortion = _move(engine, centers, labels)
@@ -179,13 +185,6 @@ def objective(
     may, may_not = float(signed[signed > 0].sum()), -float(signed[signed < 0].sum())
     clusters = settings.penalty * len(state.centers)
     return state.distortion + clusters - xi_may * may + xi_not * may_not
-
-
-def _by_first_appearance(labels: Index, centers: Array) -> tuple[Index, Array]:
-    """Number the clusters in the order in which the rows of X first show them."""
-    _, first = np.unique(labels, return_index=True)
-    old = np.argsort(first)
-    return np.argsort(old)[labels], centers[old]
 
 
 def warn_unsettled(result: Result) -> None:
@@ -351,10 +350,12 @@ def place(
     pull, changed = np.zeros(len(centers)), np.zeros(1, np.int64)
     for _ in range(max_sweeps):
         changed[0] = 0
-        visit(
+        reached = visit(
             0, new, best, value, slot, scores, len(centers), csr.indptr, csr.neighbour, csr.signed,
             *link_weight, np.inf, labels, pull, changed,
         )  # fmt: skip
+        if reached < new.size:
+            raise MaylinkError(f"X[{reached}] is infinitely far from every centre; rescale it")
         if changed[0] == 0:
             break
     return labels[known.size :]

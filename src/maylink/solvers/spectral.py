@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,14 +29,16 @@ from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from maylink.errors import MaylinkError
 from maylink.families.base import Array, Matrix, column_means
 from maylink.joint import joint_of
 from maylink.links import Links
 from maylink.problem import Problem
+from maylink.solvers.penalty import SAMPLE, sample_rows
 
 logger = logging.getLogger(__name__)
 
-DENSE = 64  # below this many points the Lanczos workspace would be larger than the matrix
+DENSE = 64  # up to here the workspace of the Lanczos solver would be larger than the matrix
 NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)  # of clusters that are tried
 BALANCES = (0.25, 1.0, 4.0)  # largest eigenvalue of the links in units of that of the data
 ROUNDING = 1e-12  # eigenvalues below this share of the data's squares are rounding
@@ -74,8 +76,15 @@ class Candidate(NamedTuple):
     penalty: float
     link_weight: tuple[float, float]
     log_joint: float
+
+
+class Found(NamedTuple):
+    """The most probable candidate, its partition, and all candidates."""
+
+    best: Candidate
     labels: NDArray[np.int64]
     eigenvalues: Array
+    candidates: list[Candidate]
 
 
 @dataclass(frozen=True)
@@ -91,15 +100,32 @@ class Spectrum:
         return self.vectors[:, leading] * np.sqrt(np.maximum(self.values[leading], 0.0))
 
 
-def solve(
-    problem: Problem, settings: Settings, rng: np.random.Generator
-) -> tuple[Candidate, list[Candidate]]:
-    """Return the most probable partition of those that the settings allow, and all of them."""
+def solve(problem: Problem, settings: Settings, rng: np.random.Generator) -> Found:
+    """Return the most probable partition of those that the settings allow.
+
+    Above ``SAMPLE`` points a sample chooses the link weights and the number of clusters.
+    """
+    with threadpool_limits(1):  # many small fits; and one thread rounds the same everywhere
+        balances: tuple[float, ...] = BALANCES
+        free = settings.penalty is None and settings.n_clusters is None
+        if problem.n > SAMPLE and (free or settings.link_weight is None):
+            part = problem.rows(sample_rows(problem, SAMPLE, rng))
+            chosen, balances = _try_all(part, settings, rng, balances)
+            if free:
+                settings = replace(settings, n_clusters=chosen.best.n_clusters)
+        return _try_all(problem, settings, rng, balances)[0]
+
+
+def _try_all(
+    problem: Problem, settings: Settings, rng: np.random.Generator, balances: tuple[float, ...]
+) -> tuple[Found, tuple[float, ...]]:
+    """Try every balance and number of clusters; also return the balance that won."""
     points = problem.family.points(problem.X)
     prior = problem.family.default_prior(problem.X)
     noise = ROUNDING * float(problem.family.potential(points).sum())
-    tried = []
-    for link_weight in _link_weights(problem, points, settings, rng):
+    tried: list[Candidate] = []
+    best: tuple[Candidate, NDArray[np.int64], Array, float] | None = None
+    for balance, link_weight in _link_weights(problem, points, settings, rng, balances):
         E = link_matrix(problem.links, *link_weight)
         operator = view_operator(points, E, problem.n)
         if settings.penalty is None:
@@ -108,30 +134,35 @@ def solve(
             spectrum = above(operator, settings.penalty, settings.max_clusters - 1, rng)
         for n_clusters in _numbers_of_clusters(spectrum, settings, noise):
             labels = round_to_clusters(spectrum, n_clusters, rng, settings.n_init)
-            score = joint_of(problem, labels, prior)
             penalty = settings.penalty or penalty_for(spectrum, n_clusters)
-            tried.append(
-                Candidate(n_clusters, penalty, link_weight, score, labels, spectrum.values)
-            )
-    return max(tried, key=lambda candidate: candidate.log_joint), tried
+            score = joint_of(problem, labels, prior)
+            tried.append(Candidate(n_clusters, penalty, link_weight, score))
+            if best is None or score > best[0].log_joint:
+                best = (tried[-1], labels, spectrum.values, balance)
+    assert best is not None
+    return Found(*best[:3], tried), (best[3],)
 
 
 def _link_weights(
-    problem: Problem, points: Matrix, settings: Settings, rng: np.random.Generator
-) -> Iterator[tuple[float, float]]:
+    problem: Problem,
+    points: Matrix,
+    settings: Settings,
+    rng: np.random.Generator,
+    balances: tuple[float, ...],
+) -> Iterator[tuple[float, tuple[float, float]]]:
     """The weights given, or such that links count less than, as much as or more than the data."""
     if settings.link_weight is not None:
-        yield settings.link_weight
+        yield 1.0, settings.link_weight
         return
     data = links = 0.0
     if problem.links.n_links:
         data = largest(view_operator(points, None, problem.n), rng)
         links = largest(view_operator(None, link_matrix(problem.links, 1.0, 1.0), problem.n), rng)
     if data <= 0.0 or links <= 0.0:  # one view alone: nothing to balance
-        yield (1.0, 1.0)
+        yield 1.0, (1.0, 1.0)
         return
-    for balance in BALANCES:
-        yield (balance * data / links, balance * data / links)
+    for balance in balances:
+        yield balance, (balance * data / links, balance * data / links)
 
 
 def _numbers_of_clusters(spectrum: Spectrum, settings: Settings, noise: float) -> Iterable[int]:
@@ -144,7 +175,7 @@ def _numbers_of_clusters(spectrum: Spectrum, settings: Settings, noise: float) -
             logger.warning("λ asks for more clusters than max_clusters = %d", most)
         return [most]
     if settings.n_clusters is not None:
-        return [min(settings.n_clusters, directions + 1, n_points)]
+        return [min(settings.n_clusters, most)]
     return [number for number in NUMBERS if number <= most]
 
 
@@ -181,21 +212,43 @@ def leading(
 ) -> Spectrum:
     """Return the ``count`` largest eigenvalues with their vectors."""
     n = operator.shape[0]
-    count = min(count, n)
+    count = max(1, min(count, n))
+    start = rng.standard_normal(n)
+    if not np.any(operator @ start):  # M is 0: equal points, or links that cancel out
+        return Spectrum(np.zeros(count), np.eye(n, count))
     if n <= DENSE or count >= n - 1:
         values, vectors = linalg.eigh(operator @ np.eye(n))
     else:
-        start = rng.standard_normal(n)
-        values, vectors = sparse_linalg.eigsh(operator, k=count, which="LA", v0=start)
+        values, vectors = _lanczos(operator, count, start)
     order = np.argsort(values)[::-1][:count]
     return Spectrum(values[order], vectors[:, order])
+
+
+def _lanczos(
+    operator: sparse_linalg.LinearOperator, count: int, start: Array
+) -> tuple[Array, Array]:
+    """Ask SciPy's Lanczos solver, with more room when it breaks down on a matrix of low rank."""
+    n = operator.shape[0]
+    for room in (min(n, max(2 * count + 1, 20)), min(n, 4 * count + 80), min(n, 2000)):
+        try:
+            values, vectors = sparse_linalg.eigsh(
+                operator, k=count, which="LA", v0=start, ncv=max(room, count + 1)
+            )
+            return values, vectors
+        except sparse_linalg.ArpackNoConvergence as error:
+            if error.eigenvalues.size:  # fewer than asked for, but these are right
+                return error.eigenvalues, error.eigenvectors
+            failure: Exception = error
+        except sparse_linalg.ArpackError as error:
+            failure = error
+    raise MaylinkError(f"the eigensolver failed ({failure}); rescale X or the links") from failure
 
 
 def above(
     operator: sparse_linalg.LinearOperator, penalty: float, most: int, rng: np.random.Generator
 ) -> Spectrum:
     """Return the eigenpairs with an eigenvalue above the penalty, at the most so many."""
-    most = min(most, operator.shape[0])
+    most = max(1, min(most, operator.shape[0]))
     count = min(8, most)
     while True:
         spectrum = leading(operator, count, rng)
@@ -224,6 +277,5 @@ def round_to_clusters(
     if n_clusters == 1:
         return np.zeros(len(spectrum.vectors), np.int64)
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31)))
-    with threadpool_limits(1):  # many small fits: threads would only wait for each other
-        labels = model.fit_predict(spectrum.embed(n_clusters))
+    labels = model.fit_predict(spectrum.embed(n_clusters))
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,38 @@
+"""Labels of points, whatever they are, as whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.errors import MaylinkError
+
+
+def label_codes(labels: Any, name: str = "labels") -> tuple[NDArray[np.int64], list[Any]]:
+    """Return a code for each label, −1 for a missing one (None or NaN), and the labels by code."""
+    import pandas as pd
+
+    # A list may mix words and numbers, which an array would all turn into words.
+    column = labels.array if hasattr(labels, "array") else labels
+    column = np.array(column, dtype=object if isinstance(column, (list, tuple)) else None)
+    if column.ndim != 1:
+        raise MaylinkError(f"{name}: shape {column.shape}; give one label per point")
+    codes, names = pd.factorize(column)
+    return codes.astype(np.int64), list(names)
+
+
+def complete_codes(labels: Any, name: str = "labels") -> NDArray[np.int64]:
+    """Return a code for each label; none may be missing."""
+    codes, _ = label_codes(labels, name)
+    if (codes < 0).any():
+        raise MaylinkError(f"{name}[{int(np.argmax(codes < 0))}] is missing")
+    return codes
+
+
+def first_appearance(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number labels 0 … K − 1 by where they first appear; also return the old number of each."""
+    _, first = np.unique(labels, return_index=True)
+    old = np.argsort(first)
+    return np.argsort(old)[labels], old
