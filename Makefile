@@ -19,7 +19,7 @@ demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
 	$(BIN)/python -m maylink.demo
 
 test: $(STAMP)  ## all tests and the examples in the docstrings
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

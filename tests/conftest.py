@@ -13,6 +13,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("maylink")
 os.environ.setdefault("MPLBACKEND", "Agg")
+if "PYTEST_XDIST_WORKER" in os.environ:  # the processors are busy with other tests
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture

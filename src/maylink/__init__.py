@@ -10,9 +10,9 @@ Examples
 2
 """
 
-from maylink import datasets, families, metrics, plots
+from maylink import datasets, families, metrics, partitions, plots
 from maylink.datasets.sampling import sample_links
-from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans
+from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
 from maylink.joint import log_joint
 from maylink.links import Links
 from maylink.warmup import warmup
@@ -24,11 +24,13 @@ __all__ = [
     "Links",
     "RDPMeans",
     "SpectralRDPMeans",
+    "TVClust",
     "__version__",
     "datasets",
     "families",
     "log_joint",
     "metrics",
+    "partitions",
     "plots",
     "sample_links",
     "warmup",

@@ -437,6 +437,17 @@ class Links:
         shift = np.asarray(by, self.i.dtype)
         return self._like(n, self.i + shift, self.j + shift, self.kind, self.weight, self.source)
 
+    def chosen(self, which: NDArray[Any], n: int) -> Links:
+        """Return some of the links, by their positions, among n points."""
+        return self._like(
+            n,
+            self.i[which],
+            self.j[which],
+            self.kind[which],
+            self.weight[which],
+            self.source[which],
+        )
+
     def __add__(self, other: object) -> Links:
         """Join two sets of links on the same points; sources of one name are one source."""
         if not isinstance(other, Links):

@@ -5,21 +5,38 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
+from maylink.stop import NEVER, Stop
+
 
 class Progress:
-    """Counts runs and shows what the present one does; shows nothing unless asked to.
+    """Counts steps, shows what the present one does and knows whether the user wants to stop.
 
     Parameters
     ----------
     title : str
         What is running.
-    n_runs : int
-        How many runs there will be, at the most.
+    total : int
+        How many steps there will be, at the most.
     shown : bool
         Whether to show a bar; it needs tqdm, which comes with ``maylink[cli]``.
+    unit : str, default "run"
+        What a step is.
+    stop : Stop, optional
+        Set when the user presses Ctrl-C.
+    line : int, default 0
+        The line of the bar, where several processes show one each.
     """
 
-    def __init__(self, title: str, n_runs: int, shown: bool) -> None:
+    def __init__(
+        self,
+        title: str,
+        total: int,
+        shown: bool,
+        unit: str = "run",
+        stop: Stop = NEVER,
+        line: int = 0,
+    ) -> None:
+        self._stop = stop
         self._bar: Any = None
         if shown:
             try:
@@ -28,17 +45,22 @@ class Progress:
                 raise ImportError(
                     "verbose=True shows a bar by tqdm; install it with: pip install 'maylink[cli]'"
                 ) from error
-            self._bar = tqdm(total=n_runs, desc=title, unit="run", leave=False)
+            self._bar = tqdm(total=total, desc=title, unit=unit, leave=False, position=line)
 
-    def sweep(self, number: int, n_clusters: int, n_changed: int) -> None:
-        """Show the state of the present run."""
-        if self._bar is not None:
-            self._bar.set_postfix(sweep=number, clusters=n_clusters, changed=n_changed)
+    @property
+    def stopped(self) -> bool:
+        """Whether the user wants to stop."""
+        return self._stop.asked
 
-    def run(self) -> None:
-        """Count a finished run."""
+    def show(self, **state: Any) -> None:
+        """Show the state of the present step."""
         if self._bar is not None:
-            self._bar.update()
+            self._bar.set_postfix(state)
+
+    def advance(self, steps: int = 1) -> None:
+        """Count finished steps."""
+        if self._bar is not None:
+            self._bar.update(steps)
 
     def __enter__(self) -> Self:
         return self

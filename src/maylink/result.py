@@ -18,6 +18,8 @@ class Status(StrEnum):
 
     CONVERGED = "converged"
     MAX_SWEEPS = "stopped at the largest number of sweeps"
+    STOPPED = "stopped by the user"
+    SAMPLED = "all draws made"
 
 
 class Sweep(NamedTuple):

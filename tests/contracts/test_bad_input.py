@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from found import ESTIMATORS, LINKED, PREDICTING
+from found import ESTIMATORS, LINKED, PREDICTING, build
 from maylink import Links, RDPMeans
 from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import Product
@@ -164,8 +164,10 @@ def test_two_points(cls):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_all_points_equal_are_one_cluster(cls, value, form):
     data = form(np.full((70, 3), value))
-    assert cls(random_state=0).fit(data).n_clusters_ == 1
-    assert cls(random_state=0, n_clusters_hint=4).fit(data).n_clusters_ == 1
+    thin = sparse.issparse(data)
+    assert build(cls, sparse=thin, random_state=0).fit(data).n_clusters_ == 1
+    hinted = build(cls, sparse=thin, random_state=0, n_clusters_hint=4)
+    assert hinted.fit(data).n_clusters_ == 1
 
 
 @pytest.mark.parametrize(
@@ -206,7 +208,8 @@ def test_links_of_one_kind_only(cls):
 def test_constant_features_change_nothing(cls):
     wide = np.column_stack([X, np.full(100, 3.7), np.zeros(100)])
     options = {"random_state": 0, "cluster_penalty": 6.0}
-    assert partition(cls(**options).fit(wide).labels_) == partition(cls(**options).fit(X).labels_)
+    plain = build(cls, **options).fit(X).labels_
+    assert partition(build(cls, **options).fit(wide).labels_) == partition(plain)
 
 
 @every
@@ -229,7 +232,7 @@ def test_scales_beyond_double_precision_are_refused(cls, scale):
 @every
 def test_a_far_origin_does_not_matter(cls):
     options = {"random_state": 0, "n_clusters_hint": 3}
-    near, far = (cls(**options).fit(X + shift).labels_.tolist() for shift in (0.0, 1e6))
+    near, far = (build(cls, **options).fit(X + shift).labels_.tolist() for shift in (0.0, 1e6))
     assert near == far
 
 
@@ -239,8 +242,8 @@ def test_a_far_origin_does_not_matter(cls):
 )
 def test_number_types(cls, dtype):
     data = np.abs(X * 3).astype(dtype)
-    plain = cls(random_state=0, cluster_penalty=40.0).fit(data.astype(np.float64))
-    other = cls(random_state=0, cluster_penalty=40.0).fit(data)
+    plain = build(cls, random_state=0, cluster_penalty=40.0).fit(data.astype(np.float64))
+    other = build(cls, random_state=0, cluster_penalty=40.0).fit(data)
     assert other.labels_.tolist() == plain.labels_.tolist()
 
 
@@ -262,7 +265,7 @@ def test_the_input_is_left_alone(cls):
     sparse_data = sparse.csr_array(np.abs(X))
     stored = sparse_data.data.copy()
     cls(random_state=0).fit(data)
-    cls(random_state=0).fit(sparse_data)
+    build(cls, sparse=True, random_state=0).fit(sparse_data)
     assert np.array_equal(data, X)
     assert np.array_equal(sparse_data.data, stored)
 
@@ -276,9 +279,10 @@ def test_sparse_data_in_odd_order(cls):
     odd = sparse.csr_array((half.ravel(), columns, np.arange(0, 501, 5)), shape=(100, 2))
     assert np.allclose(odd.toarray(), value)
     options = {"random_state": 0, "cluster_penalty": 6.0}
-    plain = cls(**options).fit(sparse.csr_array(value))
-    assert cls(**options).fit(odd).labels_.tolist() == plain.labels_.tolist()
-    assert cls(**options).fit(sparse.csr_matrix(value)).labels_.tolist() == plain.labels_.tolist()
+    plain = build(cls, sparse=True, **options).fit(sparse.csr_array(value))
+    for form in (odd, sparse.csr_matrix(value)):
+        other = build(cls, sparse=True, **options).fit(form)
+        assert other.labels_.tolist() == plain.labels_.tolist()
 
 
 @pytest.mark.parametrize("family", ["gaussian", "diagonal-gaussian"])

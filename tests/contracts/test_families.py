@@ -267,3 +267,69 @@ def test_refuses_values_outside_the_domain(name):
     X[4, 2] = -7.5
     with pytest.raises(DomainError, match=r"X\[4, [02]\] = -7.5"):
         family.adapt(X)
+
+
+# ---------------------------------------------------------------------- expectations
+
+
+def soft_problem(name):
+    X, _ = draw(name, 20, seed=2)
+    family = example(name).adapt(X)
+    shares = np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], 20)
+    return family, X, shares, family.default_prior(X)
+
+
+def test_soft_statistics_are_sums_by_share(name):
+    family, X, shares, _ = soft_problem(name)
+    statistics = family.soft_statistics(X, shares)
+    np.testing.assert_allclose(statistics.size, shares.sum(axis=0))
+    np.testing.assert_allclose(statistics.total, shares.T @ family.statistics(X))
+    np.testing.assert_allclose(statistics.log_base, shares.T @ family.log_base(X))
+
+
+def test_expectations_are_the_slopes_of_the_normaliser(name):
+    """∂ log Z/∂ total = E θ and ∂ log Z/∂ size = −E A, by differences."""
+    family, X, shares, prior = soft_problem(name)
+    statistics = family.soft_statistics(X, shares)
+    theta, partition = family.expected_parameters(family.posterior(prior, statistics))
+
+    def normaliser(size, total):
+        changed = statistics._replace(size=size, total=total)
+        return family.log_normalizer(family.posterior(prior, changed))
+
+    step = 1e-5
+    slope = normaliser(statistics.size + step, statistics.total)
+    slope = (slope - normaliser(statistics.size - step, statistics.total)) / (2 * step)
+    np.testing.assert_allclose(-slope, partition, rtol=1e-4, atol=1e-4)
+    for j in range(theta.shape[1]):
+        shift = step * np.eye(1, theta.shape[1], j)
+        slope = normaliser(statistics.size, statistics.total + shift)
+        slope = (slope - normaliser(statistics.size, statistics.total - shift)) / (2 * step)
+        np.testing.assert_allclose(slope, theta[:, j], rtol=1e-4, atol=1e-4)
+
+
+def test_expected_log_likelihoods_are_those_of_the_expectations(name):
+    family, X, shares, prior = soft_problem(name)
+    posterior = family.posterior(prior, family.soft_statistics(X, shares))
+    theta, partition = family.expected_parameters(posterior)
+    expected = family.statistics(X) @ theta.T - partition + family.log_base(X)[:, None]
+    np.testing.assert_allclose(family.expected_log_likelihood(X, posterior), expected, atol=1e-8)
+
+
+def test_rescaled_priors_are_priors(name):
+    family, X, _, prior = soft_problem(name)
+    size = family.scales(prior)
+    np.testing.assert_allclose(
+        family.log_predictive(X, family.rescale(prior, np.ones(size))),
+        family.log_predictive(X, prior),
+    )
+    if size:
+        statistics = family.cluster_statistics(X, np.zeros(20, np.int64), 1)
+        wider = family.rescale(prior, np.full(size, 3.0))
+        plain = family.log_marginal(statistics, prior)
+        assert not np.allclose(family.log_marginal(statistics, wider), plain)
+
+
+def test_a_coarser_family_takes_the_same_data(name):
+    family, X, _, _ = soft_problem(name)
+    assert family.coarser().adapt(X).points(X).shape[0] == 20

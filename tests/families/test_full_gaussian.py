@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from maylink.errors import DomainError
 from maylink.families import FullGaussian
-from maylink.families.base import Family, expected_clusters
+from maylink.families.base import Family
 from maylink.families.full_gaussian import NormalInverseWishart
 
 RNG = np.random.default_rng(0)
@@ -52,11 +52,13 @@ def test_marginal_by_numerical_integration():
     assert family.log_marginal(statistics, prior)[0] == pytest.approx(np.log(value), abs=1e-3)
 
 
-def test_default_prior_expects_the_covariance_shared_out():
-    prior = FullGaussian().default_prior(X)
-    expected = np.cov(X.T, bias=True) / expected_clusters(30) ** (2 / 3)
-    np.testing.assert_allclose(prior.scale / (prior.dof - 3 - 1), expected, rtol=1e-5)
-    np.testing.assert_allclose(prior.mean, X.mean(axis=0))
+def test_default_prior_is_the_papers_for_standardised_data():
+    """μ0 = 0, β0 = 1, W0 = I, ν0 = d for z-scored data, without the pull of outliers."""
+    clean = np.random.default_rng(0).uniform(size=(40, 3))
+    prior = FullGaussian().default_prior(clean)
+    np.testing.assert_allclose(prior.scale, np.diag(clean.var(axis=0)))
+    np.testing.assert_allclose(prior.mean, clean.mean(axis=0))
+    assert (prior.strength, prior.dof) == (1.0, 3.0)
 
 
 def test_digits_of_a_point_do_not_depend_on_its_company():

@@ -3,5 +3,6 @@
 from maylink.estimators.dpmeans import DPMeans
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.estimators.spectral import SpectralRDPMeans
+from maylink.estimators.tvclust import TVClust
 
-__all__ = ["DPMeans", "RDPMeans", "SpectralRDPMeans"]
+__all__ = ["DPMeans", "RDPMeans", "SpectralRDPMeans", "TVClust"]

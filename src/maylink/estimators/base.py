@@ -24,21 +24,11 @@ if TYPE_CHECKING:
     from maylink.result import Result
 
 
-class CenterClusterer(
-    ClassNamePrefixFeaturesOutMixin, _TransformerMixin, ClusterMixin, BaseEstimator
-):
-    """An estimator whose clusters have centres: assigns, transforms and scores new points."""
-
-    # Pipelines and cross-validation hand links on without being told to.
-    __metadata_request__score: ClassVar = {"links": True}
+class Checked:
+    """What every estimator does: check new data, tell its tags, keep what a fit found."""
 
     family: Family | str
-    n_jobs: int | None
     family_: Family
-    result_: Result
-    labels_: NDArray[np.int64]
-    n_clusters_: int
-    cluster_penalty_: float
 
     def _new_data(self, X: Any) -> Any:
         """Check new data against those of the fit."""
@@ -47,6 +37,38 @@ class CenterClusterer(
         validate_data(self, X, reset=False, skip_check_array=True)
         self.family_.check(data)
         return data
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        try:
+            family = as_family(self.family)
+        except MaylinkError:  # fit will complain; a repr must not
+            return tags
+        tags.input_tags.sparse = family.accepts_sparse
+        tags.input_tags.positive_only = not bool(np.all(family.allows(np.array([-1.0]))))
+        return tags
+
+    def _keep(self, X: Any, **attributes: Any) -> Self:
+        """Set all fitted attributes at once, so that a failed fit leaves none behind."""
+        validate_data(self, X, skip_check_array=True)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        return self
+
+
+class CenterClusterer(
+    Checked, ClassNamePrefixFeaturesOutMixin, _TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """An estimator whose clusters have centres: assigns, transforms and scores new points."""
+
+    # Pipelines and cross-validation hand links on without being told to.
+    __metadata_request__score: ClassVar = {"links": True}
+
+    n_jobs: int | None
+    result_: Result
+    labels_: NDArray[np.int64]
+    n_clusters_: int
+    cluster_penalty_: float
 
     def _place(self, data: Any, links: Links | None) -> NDArray[np.int64]:
         """Label new points by the centres of the fit and, where there are any, by links."""
@@ -114,23 +136,6 @@ class CenterClusterer(
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        try:
-            family = as_family(self.family)
-        except MaylinkError:  # fit will complain; a repr must not
-            return tags
-        tags.input_tags.sparse = family.accepts_sparse
-        tags.input_tags.positive_only = not bool(np.all(family.allows(np.array([-1.0]))))
-        return tags
-
-    def _keep(self, X: Any, **attributes: Any) -> Self:
-        """Set all fitted attributes at once, so that a failed fit leaves none behind."""
-        validate_data(self, X, skip_check_array=True)
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        return self
 
 
 def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma
 
-from maylink.errors import DomainError
+from maylink.errors import DomainError, MaylinkError
 
 CHUNK = 1_000_000  # entries that are looked at together where a copy is made
 
@@ -45,6 +46,28 @@ class Statistics(NamedTuple):
     size: Array  # points in each cluster, shape (K,)
     total: Array  # sum of T(x), shape (K, s)
     log_base: Array  # sum of log h(x), shape (K,)
+
+
+class Code(IntEnum):
+    """The conjugate families that the collapsed sampler's kernel knows."""
+
+    GAUSSIAN = 0
+    DIAGONAL_GAUSSIAN = 1
+    FULL_GAUSSIAN = 2
+    MULTINOMIAL = 3
+    POISSON = 4
+    BERNOULLI = 5
+    GAMMA = 6
+    VON_MISES_FISHER = 7
+
+
+class Block(NamedTuple):
+    """A prior as plain arrays, for the kernel; what the rows mean depends on the code."""
+
+    code: Code
+    columns: Array  # two numbers for each column that the likelihood sees, shape (2, d)
+    scalars: Array  # three numbers, shape (3,)
+    factor: Array  # Cholesky factor of the prior scale, shape (d, d); empty but for full Gaussians
 
 
 class Family(ABC):
@@ -165,6 +188,10 @@ class Family(ABC):
 
     # ------------------------------------------------------------------ conjugate prior
 
+    def coarser(self) -> Family:
+        """Return the family whose divergence finds this one's start; mostly itself."""
+        return self
+
     @abstractmethod
     def default_prior(self, X: Matrix) -> Any:
         """Return a weak prior placed by the data as a whole, never by labels."""
@@ -185,6 +212,34 @@ class Family(ABC):
     def sample_parameters(self, prior: Any, rng: np.random.Generator) -> Array:
         """Draw one parameter θ from a prior without a leading axis, shape (s,)."""
 
+    @abstractmethod
+    def expected_parameters(self, prior: Any) -> tuple[Array, Array]:
+        """Return the expectations of θ (K, s) and of A(θ) (K,) under K priors."""
+
+    def expected_log_likelihood(self, X: Matrix, prior: Any) -> Array:
+        """Return the expectation of log p(x | θ) under K priors for all points, shape (n, K)."""
+        theta, partition = self.expected_parameters(prior)
+        return np.asarray(self.statistics(X) @ theta.T - partition + self.log_base(X)[:, None])
+
+    def scales(self, prior: Any) -> int:
+        """Return how many free scales a prior has; :meth:`rescale` multiplies them."""
+        return 0
+
+    def rescale(self, prior: Any, factors: Array) -> Any:
+        """Return the prior with its free scales multiplied by positive factors."""
+        return prior
+
+    def blocks(self, prior: Any) -> list[Block]:
+        """Return a prior as plain arrays, one block for each part of a product."""
+        raise MaylinkError(
+            f"family: the collapsed sampler has no kernel for {self.name!r}; "
+            "use sampler='instantiated' or inference='variational'"
+        )
+
+    def seen(self, X: Matrix) -> Matrix:
+        """Return the rows that the sampler's kernel adds up, shape (n, d)."""
+        return self.points(X)
+
     def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
         """Sum the statistics of the points of each cluster."""
         member = membership(labels, n_clusters)
@@ -193,6 +248,13 @@ class Family(ABC):
             size=np.bincount(labels, minlength=n_clusters).astype(np.float64),
             total=total.toarray() if sparse.issparse(total) else np.asarray(total),
             log_base=member @ self.log_base(X),
+        )
+
+    def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
+        """Sum the statistics of each cluster, every point by its share in it, (n, K) in all."""
+        total = shares.T @ self.statistics(X)
+        return Statistics(
+            size=shares.sum(axis=0), total=np.asarray(total), log_base=shares.T @ self.log_base(X)
         )
 
     def log_marginal(self, statistics: Statistics, prior: Any) -> Array:

@@ -13,11 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, expit, logit, xlogy
+from scipy.special import betaln, digamma, expit, logit, xlogy
 
 from maylink.errors import DomainError
 from maylink.families.base import (
     Array,
+    Block,
+    Code,
     Family,
     Matrix,
     Statistics,
@@ -145,3 +147,21 @@ class Bernoulli(Family):
         """Draw probabilities, return their log odds."""
         tiny = np.finfo(np.float64).eps
         return np.asarray(logit(np.clip(rng.beta(prior.a, prior.b), tiny, 1.0 - tiny)))
+
+    def expected_parameters(self, prior: Betas) -> tuple[Array, Array]:
+        """E log π_j/(1 − π_j) = ψ(a_j) − ψ(b_j), E −log(1 − π_j) = ψ(a_j + b_j) − ψ(b_j)."""
+        partition = (digamma(prior.a + prior.b) - digamma(prior.b)).sum(axis=1)
+        return digamma(prior.a) - digamma(prior.b), partition
+
+    def scales(self, prior: Betas) -> int:
+        """One: the mass of the prior."""
+        return 1
+
+    def rescale(self, prior: Betas, factors: Array) -> Betas:
+        """Multiply the mass."""
+        return Betas(prior.a * factors[0], prior.b * factors[0])
+
+    def blocks(self, prior: Betas) -> list[Block]:
+        """Return the masses of 1 and of 0."""
+        columns = np.stack([prior.a, prior.b])
+        return [Block(Code.BERNOULLI, columns, np.zeros(3), np.empty((0, 0)))]

@@ -14,10 +14,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from maylink.families.base import (
     Array,
+    Block,
+    Code,
     Matrix,
     Statistics,
     column_means,
@@ -152,6 +154,29 @@ class DiagonalGaussian(EuclideanFamily):
         precision = rng.gamma(prior.shape, 1.0 / prior.rate)
         center = rng.normal(prior.mean, 1.0 / np.sqrt(prior.strength * precision))
         return np.concatenate([(center - self.origin) * precision, -0.5 * precision])
+
+    def expected_parameters(self, prior: NormalGamma) -> tuple[Array, Array]:
+        """E τ_j = a/b_j, E log τ_j = ψ(a) − log b_j, E τ_j μ_j² = a/b_j m_j² + 1/κ."""
+        center = prior.mean - self.origin
+        precision = prior.shape[:, None] / prior.rate
+        square = precision * center**2 + 1.0 / prior.strength[:, None]
+        log_precision = digamma(prior.shape)[:, None] - np.log(prior.rate)
+        partition = 0.5 * (square - log_precision).sum(axis=1)
+        return np.hstack([center * precision, -0.5 * precision]), partition
+
+    def scales(self, prior: NormalGamma) -> int:
+        """Two: the strength of the mean and the rates, which are the sizes of the variances."""
+        return 2
+
+    def rescale(self, prior: NormalGamma, factors: Array) -> NormalGamma:
+        """Multiply strength and rates."""
+        return prior._replace(strength=prior.strength * factors[0], rate=prior.rate * factors[1])
+
+    def blocks(self, prior: NormalGamma) -> list[Block]:
+        """Return means and rates; strength and shape."""
+        scalars = np.array([prior.strength, prior.shape, 0.0], np.float64)
+        columns = np.stack([prior.mean - self.origin, prior.rate])
+        return [Block(Code.DIAGONAL_GAUSSIAN, columns, scalars, np.empty((0, 0)))]
 
 
 def _split(theta: Array) -> tuple[Array, Array]:

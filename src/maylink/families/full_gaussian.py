@@ -16,27 +16,27 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
-from scipy.special import multigammaln
+from scipy.special import digamma, multigammaln
 from threadpoolctl import threadpool_limits
 
 from maylink.errors import DomainError
 from maylink.families.base import (
     Array,
+    Block,
+    Code,
     Matrix,
     Statistics,
     column_means,
     column_variances,
-    expected_clusters,
     without_outliers,
 )
+from maylink.families.diagonal_gaussian import DiagonalGaussian
 from maylink.families.gaussian import (
     LOG_2PI,
-    STRENGTH,
     EuclideanFamily,
     updated_mean,
 )
 
-RIDGE = 1e-6  # of each variance, so that nearly repeated features do no harm
 REDUNDANT = 1e-10  # variance of standardised data below which a direction is left out
 
 
@@ -160,6 +160,14 @@ class FullGaussian(EuclideanFamily):
         total = [np.append(rows.sum(axis=0), (rows.T @ rows).ravel()) for rows in members]
         return Statistics(count, np.array(total), count * -0.5 * T.shape[1] * LOG_2PI)
 
+    def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
+        """Sum the statistics cluster by cluster, without an n × d² matrix."""
+        T = np.asarray(self.seen(X), np.float64)
+        size = shares.sum(axis=0)
+        square = [((T * share[:, None]).T @ T).ravel() for share in shares.T]
+        total = np.hstack([shares.T @ T, np.array(square)])
+        return Statistics(size, total, size * -0.5 * T.shape[1] * LOG_2PI)
+
     def n_statistics(self, n_features: int) -> int:
         """Return d + d²."""
         return self.n_seen(n_features) * (self.n_seen(n_features) + 1)
@@ -193,19 +201,23 @@ class FullGaussian(EuclideanFamily):
     # ------------------------------------------------------------------ conjugate prior
 
     def default_prior(self, X: Matrix) -> NormalInverseWishart:
-        """Centre on the data; expect clusters of the data's covariance shared out among log n."""
+        """Return the paper's prior: for standardised data mean 0, strength 1, dof d and scale I.
+
+        The scale has no correlations: those of the data as a whole are mostly made by where the
+        clusters lie, and a prior with them would call thin clusters along them likely.
+        """
         T = self.seen(without_outliers(X))
-        n, d = T.shape
-        with threadpool_limits(1):
-            covariance = _covariance(T)
-        own = np.diag(covariance)
-        ridge = np.diag(RIDGE * np.where(own > 0, own, 1.0))
+        variance = column_variances(T)
         return NormalInverseWishart(
             mean=column_means(T) + self.origin,
-            strength=np.array(STRENGTH),
-            dof=np.array(d + 2.0),  # the smallest whole number for which the covariance has a mean
-            scale=(covariance + ridge) / expected_clusters(n) ** (2.0 / d),
+            strength=np.array(1.0),
+            dof=np.array(float(T.shape[1])),
+            scale=np.diag(np.where(variance > 0, variance, 1.0)),
         )
+
+    def coarser(self) -> DiagonalGaussian:
+        """Return the family without correlations: whitening hides where the clusters lie apart."""
+        return DiagonalGaussian()
 
     def unit_prior(self, n_features: int) -> NormalInverseWishart:
         """Clusters of covariance about I with means about 5 apart."""
@@ -248,6 +260,50 @@ class FullGaussian(EuclideanFamily):
         center = rng.multivariate_normal(prior.mean, covariance / prior.strength)
         precision = np.linalg.inv(covariance)
         return np.append(precision @ (center - self.origin), -0.5 * precision.ravel())
+
+    def expected_parameters(self, prior: NormalInverseWishart) -> tuple[Array, Array]:
+        """E Σ⁻¹ = ν Ψ⁻¹, E log det Σ = log det Ψ − d log 2 − Σ_j ψ((ν + 1 − j)/2)."""
+        center = prior.mean - self.origin
+        d = center.shape[-1]
+        precision = np.asarray(prior.dof)[..., None, None] * np.linalg.inv(prior.scale)
+        slope = np.einsum("kde,ke->kd", precision, center)
+        square = np.einsum("kd,kd->k", slope, center) + d / prior.strength
+        partition = 0.5 * (square + self._expected_log_det(prior))
+        return np.hstack([slope, -0.5 * precision.reshape(len(slope), -1)]), partition
+
+    def expected_log_likelihood(self, X: Matrix, prior: NormalInverseWishart) -> Array:
+        """Return the same through Cholesky factors, without an n × d² matrix."""
+        T = np.asarray(self.seen(X), np.float64)
+        center, d = prior.mean - self.origin, prior.mean.shape[-1]
+        factor = np.linalg.cholesky(prior.scale)
+        constant = -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
+        out = np.empty((len(T), len(center)))
+        for k, lower in enumerate(factor):
+            apart = linalg.solve_triangular(lower, (T - center[k]).T, lower=True)
+            out[:, k] = constant[k] - 0.5 * prior.dof[k] * np.square(apart).sum(axis=0)
+        return out
+
+    def _expected_log_det(self, prior: NormalInverseWishart) -> Array:
+        d = prior.mean.shape[-1]
+        halves = 0.5 * (prior.dof[:, None] - np.arange(d))
+        return np.asarray(
+            np.linalg.slogdet(prior.scale)[1] - d * np.log(2.0) - digamma(halves).sum(axis=1)
+        )
+
+    def scales(self, prior: NormalInverseWishart) -> int:
+        """Two: the strength of the mean and the scale, which is the size of the covariance."""
+        return 2
+
+    def rescale(self, prior: NormalInverseWishart, factors: Array) -> NormalInverseWishart:
+        """Multiply strength and scale."""
+        return prior._replace(strength=prior.strength * factors[0], scale=prior.scale * factors[1])
+
+    def blocks(self, prior: NormalInverseWishart) -> list[Block]:
+        """Return means; strength and degrees of freedom; the factor of the scale."""
+        mean = prior.mean - self.origin
+        scalars = np.array([prior.strength, prior.dof, 0.0], np.float64)
+        factor = np.asarray(np.linalg.cholesky(prior.scale), np.float64)
+        return [Block(Code.FULL_GAUSSIAN, np.stack([mean, mean]), scalars, factor)]
 
 
 def _covariance(X: Matrix) -> Array:

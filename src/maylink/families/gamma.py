@@ -14,10 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, Statistics, column_means, row_sums
+from maylink.families.base import (
+    Array,
+    Block,
+    Code,
+    Family,
+    Matrix,
+    Statistics,
+    column_means,
+    row_sums,
+)
 from maylink.families.poisson import Gammas
 
 
@@ -116,3 +125,22 @@ class Gamma(Family):
     def sample_parameters(self, prior: Gammas, rng: np.random.Generator) -> Array:
         """Draw rates, return them with a minus sign."""
         return -np.maximum(rng.gamma(prior.shape, 1.0 / prior.rate), np.finfo(np.float64).tiny)
+
+    def expected_parameters(self, prior: Gammas) -> tuple[Array, Array]:
+        """E r_j = a_j/b_j, E log r_j = ψ(a_j) − log b_j."""
+        log_rate = digamma(prior.shape) - np.log(prior.rate)
+        return -prior.shape / prior.rate, -self.shape * log_rate.sum(axis=1)
+
+    def scales(self, prior: Gammas) -> int:
+        """One: the shape, with the rate along, so that the expected values stay."""
+        return 1
+
+    def rescale(self, prior: Gammas, factors: Array) -> Gammas:
+        """Multiply shape and rate."""
+        return Gammas(prior.shape * factors[0], prior.rate * factors[0])
+
+    def blocks(self, prior: Gammas) -> list[Block]:
+        """Return shapes and rates; the known shape of the likelihood."""
+        columns = np.stack([prior.shape, prior.rate])
+        scalars = np.array([self.shape, 0.0, 0.0])
+        return [Block(Code.GAMMA, columns, scalars, np.empty((0, 0)))]

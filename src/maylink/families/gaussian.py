@@ -13,11 +13,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from maylink.errors import DomainError
 from maylink.families.base import (
     Array,
+    Block,
+    Code,
     Family,
     Matrix,
     Statistics,
@@ -220,6 +222,29 @@ class Gaussian(EuclideanFamily):
         precision = rng.gamma(prior.shape, 1.0 / prior.rate)
         center = rng.normal(prior.mean, 1.0 / np.sqrt(prior.strength * precision))
         return np.append((center - self.origin) * precision, -0.5 * precision)
+
+    def expected_parameters(self, prior: NormalGamma) -> tuple[Array, Array]:
+        """E τ = a/b, E log τ = ψ(a) − log b, E τ‖μ‖² = a/b ‖m‖² + d/κ."""
+        center = prior.mean - self.origin
+        d = center.shape[-1]
+        precision = prior.shape / prior.rate
+        square = precision * np.square(center).sum(axis=-1) + d / prior.strength
+        partition = 0.5 * (square - d * (digamma(prior.shape) - np.log(prior.rate)))
+        return np.column_stack([center * precision[:, None], -0.5 * precision]), partition
+
+    def scales(self, prior: NormalGamma) -> int:
+        """Two: the strength of the mean and the rate, which is the size of the variance."""
+        return 2
+
+    def rescale(self, prior: NormalGamma, factors: Array) -> NormalGamma:
+        """Multiply strength and rate."""
+        return prior._replace(strength=prior.strength * factors[0], rate=prior.rate * factors[1])
+
+    def blocks(self, prior: NormalGamma) -> list[Block]:
+        """Return means; strength, shape and rate."""
+        mean = prior.mean - self.origin
+        scalars = np.array([prior.strength, prior.shape, prior.rate], np.float64)
+        return [Block(Code.GAUSSIAN, np.stack([mean, mean]), scalars, np.empty((0, 0)))]
 
 
 def updated_mean(

@@ -15,11 +15,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import gammaln, xlogy
+from scipy.special import digamma, gammaln, xlogy
 
 from maylink.errors import DomainError
 from maylink.families.base import (
     Array,
+    Block,
+    Code,
     Family,
     Matrix,
     Statistics,
@@ -173,6 +175,29 @@ class Multinomial(Family):
         """Draw π, return log π."""
         share = rng.dirichlet(prior.concentration)
         return np.log(np.maximum(share, np.finfo(np.float64).tiny))
+
+    def expected_parameters(self, prior: Dirichlet) -> tuple[Array, Array]:
+        """E log π_j = ψ(a_j) − ψ(Σ a_j)."""
+        a = prior.concentration
+        return digamma(a) - digamma(a.sum(axis=-1, keepdims=True)), np.zeros(len(a))
+
+    def scales(self, prior: Dirichlet) -> int:
+        """One: the total concentration."""
+        return 1
+
+    def rescale(self, prior: Dirichlet, factors: Array) -> Dirichlet:
+        """Multiply the concentration."""
+        return Dirichlet(prior.concentration * factors[0])
+
+    def seen(self, X: Matrix) -> Matrix:
+        """Return the counts."""
+        return X
+
+    def blocks(self, prior: Dirichlet) -> list[Block]:
+        """Return concentrations; their sum."""
+        a = prior.concentration
+        scalars = np.array([a.sum(), 0.0, 0.0])
+        return [Block(Code.MULTINOMIAL, np.stack([a, a]), scalars, np.empty((0, 0)))]
 
 
 def _row_totals(X: Matrix) -> Array:

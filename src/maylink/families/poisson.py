@@ -13,10 +13,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import digamma, gammaln, xlogy
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, Statistics, column_means, row_sums
+from maylink.families.base import (
+    Array,
+    Block,
+    Code,
+    Family,
+    Matrix,
+    Statistics,
+    column_means,
+    row_sums,
+)
 
 
 class Gammas(NamedTuple):
@@ -119,3 +128,20 @@ class Poisson(Family):
         """Draw rates, return their logarithms."""
         rate = rng.gamma(prior.shape, 1.0 / prior.rate)
         return np.log(np.maximum(rate, np.finfo(np.float64).tiny))
+
+    def expected_parameters(self, prior: Gammas) -> tuple[Array, Array]:
+        """E log r_j = ψ(a_j) − log b_j, E r_j = a_j/b_j."""
+        return digamma(prior.shape) - np.log(prior.rate), (prior.shape / prior.rate).sum(axis=1)
+
+    def scales(self, prior: Gammas) -> int:
+        """One: the shape, with the rate along, so that the expected values stay."""
+        return 1
+
+    def rescale(self, prior: Gammas, factors: Array) -> Gammas:
+        """Multiply shape and rate."""
+        return Gammas(prior.shape * factors[0], prior.rate * factors[0])
+
+    def blocks(self, prior: Gammas) -> list[Block]:
+        """Return shapes and rates."""
+        columns = np.stack([prior.shape, prior.rate])
+        return [Block(Code.POISSON, columns, np.zeros(3), np.empty((0, 0)))]

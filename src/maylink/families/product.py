@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, Statistics
+from maylink.families.base import Array, Block, Family, Matrix, Statistics
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,15 @@ class Product(Family):
         """Return the statistics of all parts side by side."""
         return _side_by_side([family.statistics(X[:, c]) for family, c in self._blocks()])
 
+    def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
+        """Return the statistics of all parts side by side."""
+        parts = [family.soft_statistics(X[:, c], shares) for family, c in self._blocks()]
+        return Statistics(
+            size=parts[0].size,
+            total=np.hstack([part.total for part in parts]),
+            log_base=np.sum([part.log_base for part in parts], axis=0),
+        )
+
     def n_statistics(self, n_features: int) -> int:
         """Return the sum over the parts."""
         return sum(self._statistics_widths())
@@ -168,6 +177,10 @@ class Product(Family):
 
     # ------------------------------------------------------------------ conjugate prior
 
+    def coarser(self) -> Product:
+        """Make each part coarser."""
+        return Product([(family.coarser(), columns) for family, columns in self._blocks()])
+
     def default_prior(self, X: Matrix) -> tuple[Any, ...]:
         """Return each part's default."""
         return tuple(family.default_prior(X[:, c]) for family, c in self._blocks())
@@ -192,6 +205,42 @@ class Product(Family):
         """Draw each part's parameter."""
         pairs = zip(self._blocks(), prior, strict=True)
         return np.concatenate([family.sample_parameters(own, rng) for (family, _), own in pairs])
+
+    def expected_parameters(self, prior: tuple[Any, ...]) -> tuple[Array, Array]:
+        """Return the expectations of all parts side by side, and Σ_b E A_b."""
+        pairs = zip(self._blocks(), prior, strict=True)
+        parts = [family.expected_parameters(own) for (family, _), own in pairs]
+        return np.hstack([theta for theta, _ in parts]), np.sum([a for _, a in parts], axis=0)
+
+    def expected_log_likelihood(self, X: Matrix, prior: tuple[Any, ...]) -> Array:
+        """Return the sum over the parts."""
+        pairs = zip(self._blocks(), prior, strict=True)
+        return np.asarray(
+            sum(family.expected_log_likelihood(X[:, c], own) for (family, c), own in pairs)
+        )
+
+    def scales(self, prior: tuple[Any, ...]) -> int:
+        """Return the sum over the parts."""
+        pairs = zip(self._blocks(), prior, strict=True)
+        return sum(family.scales(own) for (family, _), own in pairs)
+
+    def rescale(self, prior: tuple[Any, ...], factors: Array) -> tuple[Any, ...]:
+        """Rescale each part by its factors."""
+        out = []
+        for (family, _), own in zip(self._blocks(), prior, strict=True):
+            size = family.scales(own)
+            out.append(family.rescale(own, factors[:size]))
+            factors = factors[size:]
+        return tuple(out)
+
+    def seen(self, X: Matrix) -> Matrix:
+        """Return the rows of all parts side by side."""
+        return _side_by_side([family.seen(X[:, c]) for family, c in self._blocks()])
+
+    def blocks(self, prior: tuple[Any, ...]) -> list[Block]:
+        """Return the blocks of all parts."""
+        pairs = zip(self._blocks(), prior, strict=True)
+        return [block for (family, _), own in pairs for block in family.blocks(own)]
 
 
 def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:

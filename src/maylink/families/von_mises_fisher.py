@@ -20,6 +20,8 @@ from scipy.special import gammaln, ive
 from maylink.errors import DomainError
 from maylink.families.base import (
     Array,
+    Block,
+    Code,
     Family,
     Matrix,
     Statistics,
@@ -166,6 +168,19 @@ class VonMisesFisher(Family):
             direction = rng.standard_normal(prior.vector.size)
             return self.kappa * direction / np.linalg.norm(direction)
         return np.asarray(self.kappa * self.sample(prior.vector, 1, rng)[0])
+
+    def expected_parameters(self, prior: Direction) -> tuple[Array, Array]:
+        """E μ = v/‖v‖ · I_{d/2}(‖v‖)/I_{d/2−1}(‖v‖), and 0 at v = 0."""
+        strength = np.linalg.norm(prior.vector, axis=-1, keepdims=True)
+        safe = np.where(strength > 0, prior.vector, np.eye(1, prior.vector.shape[-1]))
+        mean = np.where(strength > 0, self.mean(safe), 0.0)
+        return self.kappa * mean, np.zeros(len(mean))
+
+    def blocks(self, prior: Direction) -> list[Block]:
+        """Return the vector; κ."""
+        columns = np.stack([prior.vector, prior.vector])
+        scalars = np.array([self.kappa, 0.0, 0.0])
+        return [Block(Code.VON_MISES_FISHER, columns, scalars, np.empty((0, 0)))]
 
 
 def log_constant(kappa: Array, d: int) -> Array:

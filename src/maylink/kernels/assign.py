@@ -15,7 +15,7 @@ FAST = {"contract", "nsz", "reassoc"}
 
 
 @compiled(fastmath=FAST)
-def assign_dense(T, phi, theta, c, root, rows, slot, best, value, scores):  # type: ignore[no-untyped-def]
+def assign_dense(T, phi, theta, c, root, rows, slot, best, value, scores):
     """Score dense points.
 
     Parameters
@@ -50,9 +50,7 @@ def assign_dense(T, phi, theta, c, root, rows, slot, best, value, scores):  # ty
 
 
 @compiled(fastmath=FAST)
-def assign_csr(  # type: ignore[no-untyped-def]
-    indptr, indices, data, phi, theta_columns, c, root, rows, slot, best, value, scores
-):
+def assign_csr(indptr, indices, data, phi, theta_columns, c, root, rows, slot, best, value, scores):
     """Score sparse points; as :func:`assign_dense`, with θ by columns, shape (s, K)."""
     n_clusters = c.size
     dot = np.empty(n_clusters)

@@ -10,7 +10,7 @@ from maylink.kernels.compile import compiled
 
 
 @compiled()
-def sums_dense(T, labels, thread, n_threads, total):  # type: ignore[no-untyped-def]
+def sums_dense(T, labels, thread, n_threads, total):
     """Add the rows of the clusters k ≡ thread (mod n_threads) into ``total`` (K, s)."""
     for i in range(labels.size):
         k = labels[i]
@@ -20,7 +20,7 @@ def sums_dense(T, labels, thread, n_threads, total):  # type: ignore[no-untyped-
 
 
 @compiled()
-def sums_csr(indptr, indices, data, labels, thread, n_threads, total):  # type: ignore[no-untyped-def]
+def sums_csr(indptr, indices, data, labels, thread, n_threads, total):
     """As :func:`sums_dense`, for sparse points."""
     for i in range(labels.size):
         k = labels[i]

@@ -12,7 +12,7 @@ from maylink.kernels.compile import compiled
 
 
 @compiled()
-def visit(  # type: ignore[no-untyped-def]
+def visit(
     start,
     order,
     best,

@@ -205,7 +205,7 @@ def _run(
     while len(state.sweeps) < settings.max_sweeps:
         state = step(problem, engine, settings, state)
         last = state.sweeps[-1]
-        progress.sweep(len(state.sweeps), last.n_clusters, last.n_changed)
+        progress.show(sweep=len(state.sweeps), clusters=last.n_clusters, changed=last.n_changed)
         if not np.isfinite(last.objective):
             raise MaylinkError("the objective is not finite: X or the link weights are too large")
         if prior is not None:
@@ -218,7 +218,7 @@ def _run(
         if _settled(problem, settings, state):
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
-    progress.run()
+    progress.advance()
     return Kept(state, np.nan, state) if prior is None else best._replace(run=state)
 
 

@@ -1,0 +1,756 @@
+"""TVClust: the Bayesian estimator."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maylink import partitions
+from maylink.errors import MaylinkError
+from maylink.estimators.base import (
+    Checked,
+    as_generator,
+    check_choice,
+    check_integer,
+    check_number,
+    forbid_links_as_y,
+    links_of_new_points,
+)
+from maylink.estimators.rdpmeans import RDPMeans
+from maylink.families import Family
+from maylink.joint import joint_of
+from maylink.labels import complete_codes
+from maylink.mixture import Mixture, one_hot
+from maylink.posterior import Posterior, SampledPosterior, VariationalPosterior
+from maylink.problem import Problem, as_data
+from maylink.progress import Progress
+from maylink.reliability import PRIOR
+from maylink.result import Status
+from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
+from maylink.stop import CtrlC
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STARTS = ("rdp-means", "one", "singletons")
+
+
+class TVClust(Checked, ClusterMixin, BaseEstimator):
+    """Two-view clustering: a Dirichlet-process mixture and a model of noisy links in one.
+
+    It finds the number of clusters, learns how reliable the links of each source are, says how sure
+    it is of every assignment, and which links look wrong.
+
+    Parameters
+    ----------
+    family : str or Family, default "full-gaussian"
+        What the data are: "full-gaussian", "diagonal-gaussian", "gaussian", "multinomial",
+        "poisson", "bernoulli", "gamma", "von-mises-fisher", or an object of
+        :mod:`maylink.families`.
+    inference : {"variational", "gibbs"}, default "variational"
+        "variational" is fast and deterministic given its starts; "gibbs" draws from the exact
+        posterior, given time.
+    data_weight : float, default 1
+        γ, the power on the data's likelihood. Below 1 the data speak more softly against the links,
+        which helps where the family describes the clusters badly.
+    alpha : float, optional
+        Concentration of the Dirichlet process; learned under ``alpha_prior`` if not given.
+    alpha_prior : (float, float), default (1, 1)
+        Shape and rate of the Gamma prior of α.
+    reliability : (float, float), optional
+        p and q of all sources, where they are known; learned if not given.
+    reliability_prior : (float, float), default (9, 1)
+        Beta prior of p and of q of each source.
+    prior : optional
+        Prior of the clusters' parameters, as the family has it; its default for the data if not
+        given.
+    init : {"rdp-means", "one", "singletons"} or array of shape (n,), default "rdp-means"
+        Where to start: the paper's RDP-means, one cluster, every point by itself, or labels.
+    n_init : int, default 4
+        Variational: starts from RDP-means in as many random orders; the best bound is kept.
+    truncation : int, optional
+        Variational: the largest number of clusters; that of the start and five more by default.
+    max_sweeps : int, default 300
+        Variational: sweeps after which to stop in any case.
+    tol : float, default 1e-5
+        Variational: stop when a sweep raises the bound by less than this per point.
+    batch_size : int, optional
+        Variational: visit so many points at a time, which needs memory for one batch's work only.
+    sampler : {"collapsed", "instantiated"}, default "collapsed"
+        Gibbs: integrate the clusters' parameters out, or draw them too (Neal's algorithm 2); the
+        second scores all points at once but moves more slowly.
+    n_chains : int, default 2
+        Gibbs: independent chains, in parallel processes.
+    n_warmup : int, default 300
+        Gibbs: draws of each chain that are thrown away.
+    n_draws : int, default 500
+        Gibbs: draws of each chain that are kept.
+    thin : int, default 1
+        Gibbs: sweeps for each draw.
+    n_split_merge : int, default 1
+        Gibbs: proposals a sweep to split a cluster or merge two.
+    learn_prior : bool, default False
+        Gibbs: draw the scales of the family's prior, too.
+    loss : {"vi", "binder"}, default "vi"
+        Gibbs: ``labels_`` is the partition with the least expected distance to the draws, by
+        variation of information or by pairs.
+    checkpoint : path, optional
+        Gibbs: a folder where chains are saved as they go. A fit with the same data, links and
+        settings goes on where it was, to exactly the draws of an unbroken run.
+    n_jobs : int, optional
+        Processes for the chains; all processors by default. It does not change the result.
+    verbose : bool, default False
+        Whether to show a progress bar.
+    random_state : int, RandomState or Generator, optional
+        Seed of everything that is random.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of each point, numbered by first appearance.
+    n_clusters_ : int
+        Number of clusters.
+    cluster_centers_ : array of shape (K, d)
+        Centres in the units of X (proportions for "multinomial").
+    shares_ : array of shape (n, K)
+        Probability of each point to be in each cluster; for "gibbs", how often it shares a cluster
+        with the members of each.
+    reliability_ : DataFrame
+        p and q of each source with 95% intervals and the votes behind them.
+    posterior_ : Posterior
+        The draws or factors behind all of it.
+    alpha_ : float
+        Posterior mean of α.
+    bound_ : float
+        Variational: the bound on ``log p(x, E)``; ``bounds_`` holds it after each sweep.
+    draws_ : Draws
+        Gibbs: the draws of all chains, one chain after the other; ``n_chains_`` tells how many.
+    status_ : Status
+        Why it stopped; Ctrl-C stops a fit early and keeps what there is.
+    n_iter_ : int
+        Sweeps of the run that was kept, or draws of each chain.
+    family_ : Family
+        The family with what it took from the data.
+    prior_
+        The prior in use.
+
+    See Also
+    --------
+    RDPMeans : the fast deterministic limit of the same model.
+
+    References
+    ----------
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information: From a Probabilistic Model to
+    a Deterministic Algorithm, 2015.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> draw = ml.datasets.make_two_view(100, reliability={"expert": (0.95, 0.95),
+    ...                                                    "rule": (0.6, 0.6)}, rng=2)
+    >>> model = ml.TVClust(random_state=0).fit(draw.X, links=draw.links)
+    >>> model.n_clusters_
+    3
+    >>> bool(model.reliability_.loc["expert", "p"] > model.reliability_.loc["rule", "p"])
+    True
+    >>> list(model.suspect_links().columns)
+    ['i', 'j', 'kind', 'weight', 'source', 'wrong']
+    """
+
+    labels_: NDArray[np.int64]
+    n_clusters_: int
+    posterior_: Posterior
+    mixture_: Mixture
+    draws_: gibbs.Draws
+    problem_: Problem
+
+    # Pipelines and cross-validation hand links on without being told to.
+    __metadata_request__fit: ClassVar = {"links": True}
+    __metadata_request__partial_fit: ClassVar = {"links": True}
+    __metadata_request__predict: ClassVar = {"links": True}
+    __metadata_request__predict_proba: ClassVar = {"links": True}
+
+    def __init__(
+        self,
+        family: Family | str = "full-gaussian",
+        *,
+        inference: str = "variational",
+        data_weight: float = 1.0,
+        alpha: float | None = None,
+        alpha_prior: tuple[float, float] = (1.0, 1.0),
+        reliability: tuple[float, float] | None = None,
+        reliability_prior: tuple[float, float] = PRIOR,
+        prior: Any = None,
+        init: Any = "rdp-means",
+        n_init: int = 4,
+        truncation: int | None = None,
+        max_sweeps: int = 300,
+        tol: float = 1e-5,
+        batch_size: int | None = None,
+        sampler: str = "collapsed",
+        n_chains: int = 2,
+        n_warmup: int = 300,
+        n_draws: int = 500,
+        thin: int = 1,
+        n_split_merge: int = 1,
+        learn_prior: bool = False,
+        loss: str = "vi",
+        checkpoint: str | Path | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.family = family
+        self.inference = inference
+        self.data_weight = data_weight
+        self.alpha = alpha
+        self.alpha_prior = alpha_prior
+        self.reliability = reliability
+        self.reliability_prior = reliability_prior
+        self.prior = prior
+        self.init = init
+        self.n_init = n_init
+        self.truncation = truncation
+        self.max_sweeps = max_sweeps
+        self.tol = tol
+        self.batch_size = batch_size
+        self.sampler = sampler
+        self.n_chains = n_chains
+        self.n_warmup = n_warmup
+        self.n_draws = n_draws
+        self.thin = thin
+        self.n_split_merge = n_split_merge
+        self.learn_prior = learn_prior
+        self.loss = loss
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+        """Cluster the data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The data.
+        y : ignored
+            For scikit-learn.
+        links : Links, pair of lists, n × n matrix, DataFrame or None
+            Links between the points; none means a plain Dirichlet-process mixture.
+
+        Returns
+        -------
+        self
+        """
+        forbid_links_as_y(y)
+        self._check_parameters()
+        problem = Problem.build(X, links, self.family)
+        prior = problem.family.default_prior(problem.X) if self.prior is None else self.prior
+        rng = as_generator(self.random_state)
+        if self.inference == "gibbs":
+            found = self._sample(problem, prior, rng)
+        elif self.batch_size is not None:
+            found = self._visit_batches(problem, prior, rng)
+        else:
+            found = self._maximise(problem, prior, rng)
+        return self._keep(X, **found, problem_=problem, prior_=prior, family_=problem.family)
+
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y, links=links).labels_
+
+    # ------------------------------------------------------------------ variational
+
+    def _maximise(self, problem: Problem, prior: Any, rng: np.random.Generator) -> dict[str, Any]:
+        settings = self._variational_settings()
+        starts = self._starts(problem, rng)
+        results = []
+        with (
+            CtrlC() as stop,
+            Progress("TVClust", len(starts), self.verbose, "start", stop) as progress,
+        ):
+            for labels in starts:
+                results.append(variational.solve(problem, prior, settings, labels, progress))
+                progress.advance()
+                if progress.stopped:
+                    break
+        best = max(results, key=lambda result: result.bounds[-1])
+        if best.status is Status.MAX_SWEEPS:
+            warnings.warn(
+                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
+                "raise max_sweeps or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self._describe_shares(problem, prior, best.state, best.bounds, best.status)
+
+    def _describe_shares(
+        self,
+        problem: Problem,
+        prior: Any,
+        state: variational.State,
+        bounds: NDArray[np.float64],
+        status: Status,
+    ) -> dict[str, Any]:
+        settings = self._variational_settings()
+        chosen = state.shares.argmax(axis=1)
+        used = np.unique(chosen, return_index=True)
+        columns = used[0][np.argsort(used[1])]  # by first appearance
+        shares = state.shares[:, columns]
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        alpha = variational.expected_alpha(state.factors.alpha)
+        posterior = VariationalPosterior(
+            state.shares,
+            state.factors.counts,
+            settings.reliability,
+            settings.reliability_prior,
+            problem.links,
+        )
+        labels = complete_codes(chosen)
+        return {
+            "labels_": labels,
+            "shares_": shares,
+            "posterior_": posterior,
+            "alpha_": alpha,
+            "bound_": float(bounds[-1]),
+            "bounds_": bounds,
+            "status_": status,
+            "n_iter_": max(1, len(bounds) - 1),
+            **self._describe_clusters(problem, prior, labels, shares, alpha, posterior),
+        }
+
+    def _visit_batches(
+        self, problem: Problem, prior: Any, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        settings = self._variational_settings()
+        with (
+            CtrlC() as stop,
+            Progress("TVClust", self.max_sweeps, self.verbose, "sweep", stop) as bar,
+        ):
+            result = stochastic.solve(
+                problem, prior, settings, int(self.batch_size or 1), self._start_for(rng), rng, bar
+            )
+        return self._describe_shares(problem, prior, *result)
+
+    def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+        """Go on with another batch of points; see :mod:`maylink.solvers.stochastic`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            Points not seen before.
+        y : ignored
+            For scikit-learn.
+        links : Links, optional
+            Made for the m points of the batch, or for all seen so far and these, in the order of
+            their coming. Links between two points seen before are left out: those do not move.
+
+        Returns
+        -------
+        self
+            ``labels_`` tells the clusters of all points seen so far.
+        """
+        forbid_links_as_y(y)
+        self._check_parameters()
+        if self.inference != "variational":
+            raise MaylinkError("partial_fit: only for inference='variational'")
+        data = as_data(X, self)
+        stream: stochastic.Stream | None = getattr(self, "stream_", None)
+        if stream is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        rng = as_generator(self.random_state)
+        settings = self._variational_settings()
+        if stream is None:
+            problem = Problem.build(X, links, self.family)
+            prior = problem.family.default_prior(problem.X) if self.prior is None else self.prior
+            stream = stochastic.Stream.begin(problem.family, prior, settings)
+        stream.family.check(data)
+        known = links_of_new_points(links, stream.n, data.shape[0])
+        stream = stream.add(data, known, self._start_for(rng))
+        found = stream.describe()
+        validate_data(self, X, skip_check_array=True, reset=not hasattr(self, "stream_"))
+        for name, value in found.items():
+            setattr(self, name, value)
+        self.stream_ = stream
+        return self
+
+    # ------------------------------------------------------------------ Gibbs
+
+    def _sample(self, problem: Problem, prior: Any, rng: np.random.Generator) -> dict[str, Any]:
+        plan = chains.Plan(
+            self.n_chains, self.n_warmup, self.n_draws, self.checkpoint, self.n_jobs, self.verbose
+        )
+        kind = gibbs.Sampler if self.sampler == "collapsed" else instantiated.Sampler
+        sampler = kind(problem, prior, self._gibbs_settings())
+        seed = int(rng.integers(2**63))
+        done = chains.run_chains(sampler, self._start_of_chain(problem), plan, seed)
+        draws = chains.gather(done)
+        labels = partitions.point_estimate(draws.labels, self.loss, rng=seed)
+        posterior = SampledPosterior(draws, problem.links)
+        n_clusters = int(labels.max()) + 1
+        shares = partitions.shares_of(draws.labels, labels)
+        stopped = any(chain.stopped for chain in done)
+        alpha = float(draws.alpha.mean())
+        return {
+            "labels_": labels,
+            "shares_": shares,
+            "posterior_": posterior,
+            "alpha_": alpha,
+            "draws_": draws,
+            "chain_lengths_": [len(chain.draws.alpha) for chain in done],
+            "n_chains_": len(done),
+            "status_": Status.STOPPED if stopped else Status.SAMPLED,
+            "n_iter_": max(1, len(draws.alpha) // len(done)),
+            **self._describe_clusters(
+                problem, prior, labels, one_hot(labels, n_clusters), alpha, posterior
+            ),
+        }
+
+    def credible_ball(self, level: float = 0.95) -> partitions.Ball:
+        """Return the ball around ``labels_`` that holds this share of the draws.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            The share.
+
+        Returns
+        -------
+        Ball
+            Radius, and the coarsest, finest and furthest partitions inside.
+        """
+        self._need_draws("credible_ball")
+        return partitions.credible_ball(self.draws_.labels, self.labels_, self.loss, level)
+
+    def point_estimate(self, loss: str = "vi") -> NDArray[np.int64]:
+        """Return the partition with the least expected distance to the draws, by another loss.
+
+        Parameters
+        ----------
+        loss : {"vi", "binder"}, default "vi"
+            The distance.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        self._need_draws("point_estimate")
+        return partitions.point_estimate(self.draws_.labels, loss)
+
+    def to_arviz(self) -> Any:
+        """Return the traces of clusters, α, p, q and log joint as ArviZ data, for its diagnostics.
+
+        Returns
+        -------
+        arviz.InferenceData
+            ``arviz.summary`` of it shows R-hat and effective sample sizes.
+        """
+        self._need_draws("to_arviz")
+        from maylink.diagnostics import to_arviz
+
+        return to_arviz(self.draws_, self.chain_lengths_, self.posterior_.links)
+
+    def diagnostics(self) -> pd.DataFrame:
+        """Return mean, deviation, R-hat and effective sample size of clusters, α, p, q, log joint.
+
+        Returns
+        -------
+        DataFrame
+            One row for each quantity. It needs ArviZ: ``pip install 'maylink[arviz]'``.
+        """
+        self._need_draws("diagnostics")
+        from maylink.diagnostics import summary
+
+        return summary(self.draws_, self.chain_lengths_, self.posterior_.links)
+
+    def _need_draws(self, name: str) -> None:
+        check_is_fitted(self)
+        if not hasattr(self, "draws_"):
+            raise MaylinkError(f"{name}: only inference='gibbs' makes draws")
+
+    # ------------------------------------------------------------------ answers
+
+    def suspect_links(self) -> pd.DataFrame:
+        """Return each link with the posterior probability that it is wrong, worst first.
+
+        Returns
+        -------
+        DataFrame
+            Columns i, j, kind, weight, source and ``wrong``; the index is the link's row in
+            ``links.to_frame()``.
+        """
+        check_is_fitted(self)
+        return self.posterior_.suspects()
+
+    def coclustering(self, pairs: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the probability of pairs to share a cluster.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (m, 2), optional
+            Pairs of rows; all pairs if not given, as an n × n matrix for up to 5,000 points.
+
+        Returns
+        -------
+        array of shape (m,) or (n, n)
+        """
+        check_is_fitted(self)
+        if pairs is None:
+            return self.posterior_.matrix()
+        array = np.asarray(pairs)
+        n = self.labels_.size
+        if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+            raise MaylinkError(f"pairs: shape {array.shape}; give pairs of row numbers, (m, 2)")
+        outside = (array < 0) | (array >= n)
+        if outside.any():
+            row, column = (int(v) for v in np.argwhere(outside)[0])
+            raise MaylinkError(
+                f"pairs[{row}, {column}] = {array[row, column]} is not a row from 0 to {n - 1}"
+            )
+        return self.posterior_.together(array[:, 0].astype(np.int64), array[:, 1].astype(np.int64))
+
+    def predict_proba(self, X: Any, *, links: Any = None) -> NDArray[np.float64]:
+        """Return the probability of each cluster for new points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            New points.
+        links : Links, optional
+            Made for the m new points, or for the n points of the fit and the new ones after them.
+
+        Returns
+        -------
+        array of shape (m, K)
+        """
+        data = self._new_data(X)
+        checked = links_of_new_points(links, self.labels_.size, data.shape[0])
+        if checked is None:
+            return self.mixture_.shares(data)
+        if not len(self.posterior_.links.sources):
+            odds = self._unseen_odds()
+        else:
+            odds = self.posterior_.log_odds()
+        known = one_hot(self.labels_, self.n_clusters_)
+        return self.mixture_.linked_shares(data, known, checked, odds)
+
+    def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
+        """Return the most probable cluster of new points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            New points.
+        links : Links, optional
+            Made for the m new points, or for the n points of the fit and the new ones after them.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        return np.asarray(self.predict_proba(X, links=links).argmax(axis=1))
+
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Return the mean log predictive density of new points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            New points.
+        y : ignored
+            For scikit-learn.
+        sample_weight : None
+            Points have no weights here; for scikit-learn's pipelines, which always name it.
+
+        Returns
+        -------
+        float
+            The larger the better.
+        """
+        if sample_weight is not None:
+            raise MaylinkError("sample_weight: points have no weights here; leave it out")
+        data = self._new_data(X)
+        return float(self.mixture_.log_density(data).mean())
+
+    def log_joint(self, labels: ArrayLike) -> float:
+        """Return the exact log joint probability of the fitted data and links with a partition.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            Any partition of the points of the fit.
+
+        Returns
+        -------
+        float
+            At the posterior mean of α; see :func:`maylink.log_joint`.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "problem_"):
+            raise MaylinkError("log_joint: a stream keeps no data; use maylink.log_joint")
+        codes = complete_codes(labels)
+        if codes.size != self.problem_.n:
+            raise MaylinkError(f"labels: {codes.size} labels, but {self.problem_.n} points")
+        return joint_of(
+            self.problem_,
+            codes,
+            self.prior_,
+            self.alpha_,
+            float(self.data_weight),
+            self.reliability_prior,
+        )
+
+    # ------------------------------------------------------------------ details
+
+    def _describe_clusters(
+        self,
+        problem: Problem,
+        prior: Any,
+        labels: NDArray[np.int64],
+        shares: NDArray[np.float64],
+        alpha: float,
+        posterior: Posterior,
+    ) -> dict[str, Any]:
+        family = problem.family
+        points = family.points(problem.X)
+        centers = family.centroid(np.asarray(shares.T @ points) / shares.sum(axis=0)[:, None])
+        return {
+            "n_clusters_": int(labels.max()) + 1,
+            "cluster_centers_": family.units(centers),
+            "mixture_": Mixture.of_shares(
+                family, problem.X, shares, prior, alpha, float(self.data_weight)
+            ),
+            "reliability_": posterior.reliability(),
+        }
+
+    def _unseen_odds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a link weighs before any was seen."""
+        right, wrong = self.reliability_prior
+        odds = np.array([np.log(right / wrong)])
+        return odds, odds
+
+    def _starts(self, problem: Problem, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        start = self._start_for(rng)
+        n_starts = self.n_init if isinstance(self.init, str) and self.init == "rdp-means" else 1
+        return start.several(problem, n_starts)
+
+    def _start_for(self, rng: np.random.Generator) -> Start:
+        return Start(self.init, self.n_jobs, rng)
+
+    def _start_of_chain(self, problem: Problem) -> ChainStart:
+        return ChainStart(problem, self.init)
+
+    def _variational_settings(self) -> variational.Settings:
+        return variational.Settings(
+            data_weight=float(self.data_weight),
+            alpha=self.alpha,
+            alpha_prior=self.alpha_prior,
+            reliability=self.reliability,
+            reliability_prior=self.reliability_prior,
+            truncation=self.truncation,
+            tol=float(self.tol),
+            max_sweeps=self.max_sweeps,
+        )
+
+    def _gibbs_settings(self) -> gibbs.Settings:
+        return gibbs.Settings(
+            data_weight=float(self.data_weight),
+            alpha=self.alpha,
+            alpha_prior=self.alpha_prior,
+            reliability=self.reliability,
+            reliability_prior=self.reliability_prior,
+            learn_prior=self.learn_prior,
+            thin=self.thin,
+            n_split_merge=self.n_split_merge,
+        )
+
+    def _check_parameters(self) -> None:
+        check_choice("inference", self.inference, ("variational", "gibbs"))
+        check_choice("sampler", self.sampler, ("collapsed", "instantiated"))
+        check_choice("loss", self.loss, partitions.LOSSES)
+        check_number("data_weight", self.data_weight, 0.0)
+        check_number("tol", self.tol, 0.0)
+        if self.alpha is not None:
+            check_number("alpha", self.alpha, 0.0, above=True)
+        for name in ("alpha_prior", "reliability_prior", "reliability"):
+            _check_pair(name, getattr(self, name), 1.0 if name == "reliability" else np.inf)
+        for name in ("n_init", "max_sweeps", "n_chains", "n_draws", "thin"):
+            check_integer(name, getattr(self, name), 1)
+        for name in ("n_warmup", "n_split_merge"):
+            check_integer(name, getattr(self, name), 0)
+        for name in ("truncation", "batch_size"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), 1)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, STARTS)
+        if self.inference == "gibbs" and self.batch_size is not None:
+            raise MaylinkError("batch_size: only for inference='variational'")
+        if self.sampler == "instantiated" and self.data_weight != 1.0:
+            raise MaylinkError(
+                "data_weight: the instantiated sampler needs 1; use sampler='collapsed'"
+            )
+
+
+class Start:
+    """Makes the partitions that a fit starts from."""
+
+    def __init__(self, init: Any, n_jobs: int | None, rng: np.random.Generator) -> None:
+        self.init = init
+        self.n_jobs = n_jobs
+        self.rng = rng
+
+    def several(self, problem: Problem, count: int) -> list[NDArray[np.int64]]:
+        """Return so many starts; for RDP-means in other random orders."""
+        if not isinstance(self.init, str):
+            labels = complete_codes(self.init, "init")
+            if labels.size != problem.n:
+                raise MaylinkError(f"init: {labels.size} labels, but X has {problem.n} rows")
+            return [labels]
+        if self.init == "one":
+            return [np.zeros(problem.n, np.int64)]
+        if self.init == "singletons":
+            return [np.arange(problem.n)]
+        model = RDPMeans(
+            problem.family.coarser(),
+            keep="objective",
+            n_init=1,
+            n_jobs=self.n_jobs,
+            random_state=self.rng,
+        )
+        out = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for _ in range(count):
+                model.fit(problem.X, links=problem.links)
+                model.cluster_penalty = model.cluster_penalty_  # chosen once
+                out.append(model.labels_)
+        return out
+
+
+class ChainStart:
+    """Makes the partition that a chain starts from, in the chain's own process."""
+
+    def __init__(self, problem: Problem, init: Any) -> None:
+        self.problem = problem
+        self.init = init
+
+    def __call__(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the partition."""
+        return Start(self.init, 1, rng).several(self.problem, 1)[0]
+
+
+def _check_pair(name: str, value: Any, below: float) -> None:
+    if value is None and name == "reliability":
+        return
+    pair = value if isinstance(value, (tuple, list)) else ()
+    if len(pair) != 2 or not all(np.isfinite(number) and 0.0 < number < below for number in pair):
+        limit = " and below 1" if below == 1.0 else ""
+        raise MaylinkError(f"{name}: {value!r} is not a pair of numbers above 0{limit}")

@@ -1,0 +1,50 @@
+"""Draw clusters given the clusters' parameters: the ordered part of the instantiated sampler."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from maylink.kernels.compile import compiled
+from maylink.kernels.gibbs import choose
+
+
+@compiled()
+def scan(rng, start, scores, fresh, links, pull, alpha, labels, sizes, alive, weights, pulls):
+    """Redraw the cluster of each point from ``start`` on, up to the first that opens a cluster.
+
+    Parameters
+    ----------
+    rng : in and out, Generator
+    start : in, int
+    scores : in, (n, C) log likelihood of each point under the parameter of each slot
+    fresh : in, (n,) log predictive probability of each point by itself
+    links, pull : in
+    alpha : in
+    labels, sizes : in and out, (n,) and (C,)
+    alive : in, number of slots in use; slots of size 0 among them are dead
+    weights, pulls : scratch, (C + 1,) and (C,) of which pulls are zeros, left as zeros
+
+    Returns
+    -------
+    int
+        The point that opens a cluster, its label being −1; n if none does.
+    """
+    for i in range(start, labels.size):
+        own = labels[i]
+        sizes[own] -= 1.0
+        for e in range(links.indptr[i], links.indptr[i + 1]):
+            pulls[labels[links.neighbour[e]]] += pull[e]
+        for k in range(alive):
+            weights[k] = log(sizes[k]) + scores[i, k] + pulls[k] if sizes[k] > 0.5 else -np.inf
+        weights[alive] = log(alpha) + fresh[i]
+        for e in range(links.indptr[i], links.indptr[i + 1]):
+            pulls[labels[links.neighbour[e]]] = 0.0
+        chosen = choose(rng, weights, alive + 1)
+        if chosen == alive:
+            labels[i] = -1
+            return i
+        labels[i] = chosen
+        sizes[chosen] += 1.0
+    return labels.size

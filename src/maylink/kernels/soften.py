@@ -1,0 +1,43 @@
+"""Update the responsibilities of linked points one after the other."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+
+from maylink.kernels.compile import compiled
+
+
+@compiled()
+def soften(points, scores, indptr, neighbour, pull, known, shares):
+    """Give each of the points the shares ``∝ exp(score + Σ_j pull_ij share_j)``, in order.
+
+    Parameters
+    ----------
+    points : in, (m,) points to visit; ``scores`` goes with its positions
+    scores : in, (m, K)
+    indptr, neighbour, pull : in, the links of every point and what each adds
+    known : in, (n,) whether a neighbour's shares count as yet
+    shares : in and out, (n, K)
+    """
+    n_clusters = scores.shape[1]
+    weights = np.empty(n_clusters)
+    for p in range(points.size):
+        i = points[p]
+        weights[:] = scores[p]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = neighbour[e]
+            if known[j]:
+                for k in range(n_clusters):
+                    weights[k] += pull[e] * shares[j, k]
+        top = -np.inf
+        for k in range(n_clusters):
+            top = max(top, weights[k])
+        total = 0.0
+        for k in range(n_clusters):
+            weights[k] = exp(weights[k] - top)
+            total += weights[k]
+        for k in range(n_clusters):
+            shares[i, k] = weights[k] / total
+        known[i] = True

@@ -1,0 +1,140 @@
+"""TVClust by Gibbs sampling with the clusters' parameters drawn, as the paper has it.
+
+Neal's algorithm 2: a sweep draws the parameter of each cluster given its points, then the cluster
+of each point given the parameters; a new cluster has the exact probability ``α · predictive_0(x)``
+and draws its parameter given the point. The scores of all points under all parameters, the costly
+part, are one product over all points at once; what remains to be done in order is the choice.
+
+The power γ on the data's marginal likelihood has no counterpart here, so it must be 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maylink.families.base import Array, Statistics
+from maylink.joint import log_crp
+from maylink.labels import complete_codes
+from maylink.mixture import one_of
+from maylink.reliability import LinkCounts, log_evidence
+from maylink.solvers import gibbs
+from maylink.solvers.gibbs import Draws, Settings, State
+
+
+class Sampler(gibbs.Sampler):
+    """The same state and draws as the collapsed sampler, other moves.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    prior : optional
+        Prior of the clusters' parameters; the family's default if not given.
+    settings : Settings
+        How to sample; there are no split–merge moves.
+    """
+
+    def __init__(self, problem: Any, prior: Any, settings: Settings) -> None:
+        super().__init__(problem, prior, settings)
+        self.statistics = problem.family.statistics(problem.X)
+        self.log_base = problem.family.log_base(problem.X)
+
+    @property
+    def block(self) -> int:
+        """One draw at a time."""
+        return 1
+
+    def step(self, state: State, n_draws: int, rng: np.random.Generator) -> tuple[State, Draws]:
+        """Make some draws; see :meth:`maylink.solvers.gibbs.Sampler.step`."""
+        parts = []
+        for _ in range(n_draws):
+            for _ in range(self.settings.thin):
+                state, counts = self._sweep(state, rng)
+            if self.settings.learn_prior and state.factors.size:
+                state = self._draw_factors(state, rng)
+            parts.append(self._draw(state, counts))
+        return state, Draws(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _sweep(self, state: State, rng: np.random.Generator) -> tuple[State, Array]:
+        from maylink.kernels import gibbs as kernel
+        from maylink.kernels.instantiated import scan
+
+        prior = self._scaled_prior(state.factors)
+        family, X, n = self.problem.family, self.problem.X, self.problem.n
+        labels = state.labels.copy()
+        n_clusters = int(labels.max()) + 1
+        statistics = family.cluster_statistics(X, labels, n_clusters)
+        posterior = family.posterior(prior, statistics)
+        parameters = np.array(
+            [family.sample_parameters(one_of(posterior, k), rng) for k in range(n_clusters)]
+        )
+        room = 2 * n_clusters + gibbs.ROOM
+        scores = np.empty((n, room))
+        scores[:, :n_clusters] = self._scores(parameters)
+        fresh = family.log_predictive(X, prior) - self.log_base
+        sizes = np.zeros(room)
+        sizes[:n_clusters] = statistics.size
+        scalars = kernel.Scalars(state.p.copy(), state.q.copy(), np.array([state.alpha]))
+        pull = np.empty(self.links.neighbour.size)
+        kernel.set_pull(self.links, scalars, pull)
+        alive, at = n_clusters, 0
+        while True:
+            if alive == room:
+                room = 2 * room
+                scores = np.hstack([scores, np.empty((n, room - alive))])
+                sizes = np.concatenate([sizes, np.zeros(room - alive)])
+            weights, pulls = np.empty(room + 1), np.zeros(room)
+            at = scan(
+                rng, at, scores, fresh, self.links, pull, state.alpha, labels, sizes, alive,
+                weights, pulls,
+            )  # fmt: skip
+            if at == n:
+                break
+            scores[:, alive] = self._scores(self._parameter_given(at, prior, rng)[None])[:, 0]
+            labels[at], sizes[alive] = alive, 1.0
+            alive, at = alive + 1, at + 1
+        labels = complete_codes(labels)
+        counts = np.zeros((4, state.p.size))
+        kernel.count_kinds(self.links, labels, counts)
+        if self.settings.reliability is None:
+            kernel.draw_reliability(
+                rng, counts, gibbs.floats(self.settings.reliability_prior), scalars
+            )
+        if self.settings.alpha is None:
+            kernel.draw_alpha(
+                rng, n, int(labels.max()) + 1, gibbs.floats(self.settings.alpha_prior), scalars
+            )
+        alpha = float(scalars.alpha[0])
+        return State(labels, scalars.p, scalars.q, alpha, state.factors), counts
+
+    def _scores(self, parameters: Array) -> Array:
+        """Return log p(x | θ) − log h(x) of all points, shape (n, K)."""
+        product = self.statistics @ parameters.T
+        return np.asarray(product - self.problem.family.log_partition(parameters))
+
+    def _parameter_given(self, i: int, prior: Any, rng: np.random.Generator) -> Array:
+        family, X = self.problem.family, self.problem.X
+        alone = family.cluster_statistics(X[[i]], np.zeros(1, np.int64), 1)
+        return family.sample_parameters(one_of(family.posterior(prior, alone), 0), rng)
+
+    def _draw(self, state: State, counts: Array) -> Draws:
+        family, X = self.problem.family, self.problem.X
+        n_clusters = int(state.labels.max()) + 1
+        statistics: Statistics = family.cluster_statistics(X, state.labels, n_clusters)
+        data = float(family.log_marginal(statistics, self._scaled_prior(state.factors)).sum())
+        if self.settings.reliability is None:
+            links = log_evidence(LinkCounts(*counts), self.settings.reliability_prior)
+        else:
+            logs = np.log([state.p, 1.0 - state.p, state.q, 1.0 - state.q])
+            links = float((counts * logs).sum())
+        joint = log_crp(statistics.size, state.alpha) + data + links
+        return Draws(
+            state.labels[None].astype(np.int32),
+            np.array([n_clusters]),
+            np.array([state.alpha]),
+            np.array([joint]),
+            state.p[None].copy(),
+            state.q[None].copy(),
+        )

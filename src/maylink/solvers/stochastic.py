@@ -1,0 +1,375 @@
+"""TVClust for data that come, or are visited, in batches.
+
+**A stream** (:class:`Stream`) sees each point once. It keeps the sufficient statistics of the
+clusters, the counts of links and the label of each point, nothing else. A batch is fitted by the
+variational updates with everything earlier as it was; points that a new cluster explains better
+than all that exist, by the model's own rule, go through RDP-means into new clusters. Links within
+the batch and from it to earlier points are honoured; earlier points do not move.
+
+**Batches of data at hand** (:func:`solve`) are a stream first. Then each sweep visits batch after
+batch: it takes the batch's statistics out of the totals, updates its shares, and puts the new ones
+in. Nothing is forgotten or weighed by a learning rate, so the bound never falls (memoised
+variational inference, Hughes & Sudderth 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax, xlogy
+
+from maylink.families import Family
+from maylink.families.base import Array, Matrix, Statistics
+from maylink.labels import complete_codes
+from maylink.links import Links
+from maylink.mixture import Mixture, one_hot, one_of
+from maylink.posterior import VariationalPosterior
+from maylink.problem import Problem
+from maylink.progress import SILENT, Progress
+from maylink.reliability import LinkCounts
+from maylink.result import Status
+from maylink.solvers import variational
+from maylink.solvers.variational import Settings
+
+Index = NDArray[np.int64]
+
+
+class Start(Protocol):
+    """Makes partitions to start from."""
+
+    def several(self, problem: Problem, count: int) -> list[Index]:
+        """Return so many partitions."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What is kept of all points seen so far.
+
+    Parameters
+    ----------
+    family : Family
+        Adapted to the first batch.
+    prior
+        Prior of the clusters' parameters.
+    settings : Settings
+        How to run.
+    labels : array of shape (n,)
+        Cluster of each point seen.
+    statistics : Statistics
+        Of K clusters.
+    counts : dict
+        For each source its four counts of links.
+    links : Links
+        All links seen.
+    alpha : array of shape (2,)
+        Gamma distribution of α.
+    """
+
+    family: Family
+    prior: Any
+    settings: Settings
+    labels: Index
+    statistics: Statistics
+    counts: dict[Any, Array]
+    links: Links
+    alpha: Array
+
+    @classmethod
+    def begin(cls, family: Family, prior: Any, settings: Settings) -> Stream:
+        """Return a stream that has seen nothing."""
+        none = np.empty(0)
+        return cls(
+            family,
+            prior,
+            settings,
+            np.empty(0, np.int64),
+            Statistics(none, np.empty((0, 0)), none),
+            {},
+            Links.empty(0),
+            variational.known_alpha(settings),
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of points seen."""
+        return self.labels.size
+
+    def add(self, X: Matrix, links: Links | None, start: Start) -> Stream:
+        """See a batch.
+
+        Parameters
+        ----------
+        X : matrix of shape (m, d)
+            New points.
+        links : Links or None
+            Over the points seen before and the new ones after them; links between two points seen
+            before are left out.
+        start : Start
+            Makes new clusters of points that no cluster explains.
+
+        Returns
+        -------
+        Stream
+        """
+        m = X.shape[0]
+        links = Links.empty(self.n + m) if links is None else links
+        links = links.chosen(np.flatnonzero(np.maximum(links.i, links.j) >= self.n), self.n + m)
+        shares, size = self._first_shares(X, links, start)
+        batch = _Batch(self.family, X, links, self.n)
+        before = _widened(self.statistics, size, self.family.n_statistics(X.shape[1]))
+        held = one_hot(self.labels, size)
+        earlier = self._earlier_counts(links.sources)
+        alpha, last = self.alpha, -np.inf
+        for _ in range(self.settings.max_sweeps):
+            own = self.family.soft_statistics(X, shares)
+            total = _sum(before, own)
+            both = np.vstack([held, shares])
+            counts = _added(earlier, variational.soft_counts(links, both))
+            sticks = variational.fit_sticks(total.size, alpha)
+            if self.settings.alpha is None:
+                alpha = variational.fit_alpha(sticks, self.settings.alpha_prior)
+            bound = _bound(self, total, sticks, alpha, counts, shares)
+            if bound - last <= self.settings.tol * m:
+                break
+            last = bound
+            shares = batch.update(self, total, sticks, counts, both)
+        labels = shares.argmax(axis=1)
+        return replace(
+            self,
+            labels=np.concatenate([self.labels, labels]),
+            statistics=total,
+            counts={
+                **self.counts,
+                **{s: np.array([part[k] for part in counts]) for k, s in enumerate(links.sources)},
+            },
+            links=self.links.moved(0, self.n + m) + links,
+            alpha=alpha,
+        )
+
+    def _first_shares(self, X: Matrix, links: Links, start: Start) -> tuple[Array, int]:
+        """Give new points to known clusters, or to new ones where those explain them better."""
+        n_known = len(self.statistics.size)
+        inside = links[np.arange(self.n, self.n + X.shape[0])]
+        if n_known == 0:
+            labels = start.several(Problem(X, inside, self.family), 1)[0]
+            return one_hot(labels, int(labels.max()) + 1), int(labels.max()) + 1
+        mixture = self._mixture()
+        scores = np.log(mixture.sizes) + self.settings.data_weight * mixture.log_predictive(X)
+        new = np.log(mixture.alpha) + self.settings.data_weight * self.family.log_predictive(
+            X, self.prior
+        )
+        alone = np.flatnonzero(new > scores.max(axis=1))
+        shares = softmax(scores, axis=1)
+        if alone.size < 2:
+            return shares, n_known
+        labels = start.several(Problem(X[alone], inside[alone], self.family), 1)[0]
+        size = n_known + int(labels.max()) + 1
+        wide = np.zeros((X.shape[0], size))
+        wide[:, :n_known] = shares
+        wide[alone] = 0.0
+        wide[alone, n_known + labels] = 1.0
+        return wide, size
+
+    def _mixture(self) -> Mixture:
+        posterior = self.family.posterior(self.prior, self.statistics)
+        size = len(self.statistics.size)
+        return Mixture(
+            self.family,
+            self.prior,
+            [one_of(posterior, k) for k in range(size)],
+            np.maximum(self.statistics.size, 1e-9),
+            variational.expected_alpha(self.alpha),
+            self.settings.data_weight,
+        )
+
+    def _earlier_counts(self, sources: Any) -> LinkCounts:
+        columns = [self.counts.get(source, np.zeros(4)) for source in sources]
+        return LinkCounts(*np.array(columns).reshape(len(columns), 4).T)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what an estimator shows of the stream."""
+        labels = complete_codes(self.labels)
+        n_clusters = int(labels.max()) + 1
+        column = np.array([self.labels[np.argmax(labels == k)] for k in range(n_clusters)])
+        whole = self._mixture()
+        mixture = replace(
+            whole, posteriors=[whole.posteriors[k] for k in column], sizes=whole.sizes[column]
+        )
+        posterior = VariationalPosterior(
+            one_hot(labels, n_clusters),
+            self._earlier_counts(self.links.sources),
+            self.settings.reliability,
+            self.settings.reliability_prior,
+            self.links,
+        )
+        return {
+            "labels_": labels,
+            "n_clusters_": n_clusters,
+            "mixture_": mixture,
+            "posterior_": posterior,
+            "alpha_": mixture.alpha,
+            "family_": self.family,
+            "prior_": self.prior,
+            "reliability_": posterior.reliability(),
+        }
+
+
+def solve(
+    problem: Problem,
+    prior: Any,
+    settings: Settings,
+    batch_size: int,
+    start: Start,
+    rng: np.random.Generator,
+    progress: Progress = SILENT,
+) -> tuple[variational.State, Array, Status]:
+    """Fit data at hand, batch after batch.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    prior
+        Prior of the clusters' parameters.
+    settings : Settings
+        How to run.
+    batch_size : int
+        Points in a batch.
+    start : Start
+        Makes new clusters in the first pass.
+    rng : Generator
+        Shares the points out among the batches.
+    progress : Progress, optional
+        Told about every sweep.
+
+    Returns
+    -------
+    State
+        Shares and factors.
+    array
+        The bound after each sweep.
+    Status
+        Why it stopped.
+    """
+    order = rng.permutation(problem.n)
+    links = problem.links[order]
+    stream = Stream.begin(problem.family, prior, settings)
+    cuts = list(range(0, problem.n, batch_size)) + [problem.n]
+    for low, high, part in zip(cuts[:-1], cuts[1:], _by_batch(links, cuts), strict=True):
+        stream = stream.add(problem.X[order[low:high]], part, start)
+    width = settings.truncation or len(stream.statistics.size) + variational.SPARE
+    labels = np.empty(problem.n, np.int64)
+    labels[order] = stream.labels
+    state = variational.init(problem, prior, replace(settings, truncation=width), labels)
+    batches = [np.sort(order[low:high]) for low, high in pairwise(cuts)]
+    bounds, status = [state.factors.bound], Status.MAX_SWEEPS
+    for sweep in range(1, settings.max_sweeps + 1):
+        if progress.stopped:
+            status = Status.STOPPED
+            break
+        state = _sweep(problem, prior, settings, state, batches)
+        bounds.append(state.factors.bound)
+        progress.advance()
+        progress.show(sweep=sweep, bound=f"{bounds[-1]:.2f}")
+        if bounds[-1] - bounds[-2] <= settings.tol * problem.n:
+            status = Status.CONVERGED
+            break
+    return state, np.array(bounds), status
+
+
+def _sweep(
+    problem: Problem,
+    prior: Any,
+    settings: Settings,
+    state: variational.State,
+    batches: list[Index],
+) -> variational.State:
+    """Visit every batch once; reliabilities and α move at the end."""
+    family, links = problem.family, problem.links
+    shares, factors = state.shares.copy(), state.factors
+    own = [family.soft_statistics(problem.X[rows], shares[rows]) for rows in batches]
+    total = own[0]
+    for part in own[1:]:
+        total = _sum(total, part)
+    pull = variational.link_pull(links, variational.reliabilities(factors.counts, settings))
+    for rows, old in zip(batches, own, strict=True):
+        posterior = family.posterior(prior, total)
+        sticks = variational.fit_sticks(total.size, factors.alpha)
+        data = family.expected_log_likelihood(problem.X[rows], posterior)
+        scores = variational.log_weights(sticks) + settings.data_weight * data
+        variational.update_shares(rows, scores, links, pull, shares)
+        total = _sum(_sum(total, old, -1.0), family.soft_statistics(problem.X[rows], shares[rows]))
+    factors = variational.fit_factors(problem, prior, settings, shares, factors.alpha)
+    return variational.State(shares, factors)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """New points of a stream."""
+
+    family: Family
+    X: Matrix
+    links: Links
+    n_known: int
+
+    def update(
+        self, stream: Stream, total: Statistics, sticks: Array, counts: LinkCounts, both: Array
+    ) -> Array:
+        """Return new shares of the points; ``both`` holds those of known and new points."""
+        settings = stream.settings
+        posterior = self.family.posterior(stream.prior, total)
+        data = self.family.expected_log_likelihood(self.X, posterior)
+        scores = variational.log_weights(sticks) + settings.data_weight * data
+        pull = variational.link_pull(self.links, variational.reliabilities(counts, settings))
+        rows = self.n_known + np.arange(self.X.shape[0])
+        variational.update_shares(rows, scores, self.links, pull, both)
+        return both[self.n_known :]
+
+
+def _bound(
+    stream: Stream,
+    total: Statistics,
+    sticks: Array,
+    alpha: Array,
+    counts: LinkCounts,
+    shares: Array,
+) -> float:
+    settings = stream.settings
+    return (
+        settings.data_weight * float(stream.family.log_marginal(total, stream.prior).sum())
+        + variational.sticks_bound(total.size, sticks, alpha, settings)
+        + variational.links_bound(counts, settings)
+        - float(xlogy(shares, shares).sum())
+    )
+
+
+def _by_batch(links: Links, cuts: list[int]) -> Iterator[Links]:
+    """Yield the links that each batch brings: those whose later point is in it."""
+    later = np.maximum(links.i, links.j)
+    order = np.argsort(later, kind="stable")
+    ends = np.searchsorted(later[order], cuts)
+    for high, first, last in zip(cuts[1:], ends[:-1], ends[1:], strict=True):
+        yield links.chosen(order[first:last], high)
+
+
+def _sum(a: Statistics, b: Statistics, sign: float = 1.0) -> Statistics:
+    return Statistics(*(x + sign * y for x, y in zip(a, b, strict=True)))
+
+
+def _added(a: LinkCounts, b: LinkCounts) -> LinkCounts:
+    return LinkCounts(*(x + y for x, y in zip(a, b, strict=True)))
+
+
+def _widened(statistics: Statistics, size: int, width: int) -> Statistics:
+    """Return the statistics with empty clusters added, so that there are ``size``."""
+    wide = Statistics(np.zeros(size), np.zeros((size, width)), np.zeros(size))
+    known = len(statistics.size)
+    for old, new in zip(statistics, wide, strict=True):
+        if known:
+            new[:known] = old
+    return wide

@@ -1,0 +1,309 @@
+"""TVClust by variational inference: truncated stick breaking, all updates in closed form.
+
+``q`` factorises into shares φ_ik of the points, Beta distributions of the sticks, the conjugate
+posterior of each cluster, Beta distributions of p and q of each source, and a Gamma distribution of
+α. One sweep updates the shares, linked points in sequence, then all the others::
+
+    ln φ_ik = E ln π_k + γ E ln p(x_i | θ_k) + Σ_j φ_jk [may: E ln p − E ln(1−q); may-not: minus
+              E ln q − E ln(1−p)] + const
+
+Every update raises the bound on ``log p(x, E)``, so it never falls. When the factors fit the
+shares, clusters and reliabilities integrate out of it: it holds ``log_marginal`` of soft
+statistics and ``log_evidence`` of soft counts. Only the clusters that points may choose are
+truncated; sticks beyond stay at their prior, so the bound is one of the untruncated model.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, digamma, gammaln, softmax, xlogy
+
+from maylink.families.base import Array
+from maylink.links import MAY, Links
+from maylink.problem import Problem
+from maylink.progress import SILENT, Progress
+from maylink.reliability import PRIOR, LinkCounts, log_evidence
+from maylink.result import Status
+
+Index = NDArray[np.int64]
+SPARE = 5  # clusters beyond those of the start
+CHUNK = 200_000  # links that are looked at together
+logger = logging.getLogger("maylink")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run; see :class:`maylink.TVClust`."""
+
+    data_weight: float = 1.0
+    alpha: float | None = None  # None: learned under alpha_prior
+    alpha_prior: tuple[float, float] = (1.0, 1.0)
+    reliability: tuple[float, float] | None = None  # None: learned under reliability_prior
+    reliability_prior: tuple[float, float] = PRIOR
+    truncation: int | None = None  # None: the clusters of the start and a few more
+    tol: float = 1e-5  # of the bound, per point
+    max_sweeps: int = 300
+
+
+class Factors(NamedTuple):
+    """Everything but the shares."""
+
+    posterior: Any  # of each cluster's parameter
+    sticks: Array  # (K, 2) Beta
+    alpha: Array  # (2,) Gamma; a known α has shape inf
+    counts: LinkCounts  # soft counts, by source
+    bound: float  # on log p(x, E), with the shares that these factors were made for
+
+
+class State(NamedTuple):
+    """Shares and factors that fit them."""
+
+    shares: Array  # (n, K)
+    factors: Factors
+
+
+class Result(NamedTuple):
+    """What a run leaves."""
+
+    state: State
+    bounds: Array  # after each sweep
+    status: Status
+
+
+class Reliabilities(NamedTuple):
+    """Expected logarithms by source."""
+
+    log_p: Array
+    log_not_p: Array
+    log_q: Array
+    log_not_q: Array
+
+
+def init(problem: Problem, prior: Any, settings: Settings, labels: Index) -> State:
+    """Start from a partition; large clusters first, as sticks expect them."""
+    sizes = np.bincount(labels)
+    width = settings.truncation or len(sizes) + SPARE
+    rank = np.empty(len(sizes), np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    shares = np.zeros((labels.size, width))
+    shares[np.arange(labels.size), np.minimum(rank[labels], width - 1)] = 1.0
+    return State(shares, fit_factors(problem, prior, settings, shares, known_alpha(settings)))
+
+
+def step(problem: Problem, prior: Any, settings: Settings, state: State) -> State:
+    """One sweep: update the shares, then the factors."""
+    scores = point_scores(problem, settings, state.factors)
+    pull = link_pull(problem.links, reliabilities(state.factors.counts, settings))
+    shares = state.shares.copy()
+    update_shares(np.arange(problem.n), scores, problem.links, pull, shares)
+    return State(shares, fit_factors(problem, prior, settings, shares, state.factors.alpha))
+
+
+def solve(
+    problem: Problem,
+    prior: Any,
+    settings: Settings,
+    labels: Index,
+    progress: Progress = SILENT,
+) -> Result:
+    """Run from a partition until the bound stands still.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    prior
+        Prior of the clusters' parameters.
+    settings : Settings
+        How to run.
+    labels : array of shape (n,)
+        Where to start, 0 … K − 1.
+    progress : Progress, optional
+        Told about every sweep.
+
+    Returns
+    -------
+    Result
+    """
+    state = init(problem, prior, settings, labels)
+    bounds = [state.factors.bound]
+    status = Status.MAX_SWEEPS
+    for sweep in range(1, settings.max_sweeps + 1):
+        if progress.stopped:
+            status = Status.STOPPED
+            break
+        new = step(problem, prior, settings, state)
+        bounds.append(new.factors.bound)
+        state = new
+        n_clusters = int((state.shares.sum(axis=0) > 0.5).sum())
+        progress.show(sweep=sweep, clusters=n_clusters, bound=f"{bounds[-1]:.2f}")
+        if bounds[-1] - bounds[-2] <= settings.tol * problem.n:
+            status = Status.CONVERGED
+            break
+    logger.info("variational: %d sweeps, bound %.4f, %s", len(bounds) - 1, bounds[-1], status)
+    return Result(state, np.array(bounds), status)
+
+
+# ---------------------------------------------------------------------- the factors
+
+
+def fit_factors(
+    problem: Problem, prior: Any, settings: Settings, shares: Array, alpha: Array
+) -> Factors:
+    """Fit all factors to the shares and return them with the bound."""
+    family = problem.family
+    statistics = family.soft_statistics(problem.X, shares)
+    counts = soft_counts(problem.links, shares)
+    sticks = fit_sticks(statistics.size, alpha)
+    if settings.alpha is None:
+        alpha = fit_alpha(sticks, settings.alpha_prior)
+    bound = (
+        settings.data_weight * float(family.log_marginal(statistics, prior).sum())
+        + sticks_bound(statistics.size, sticks, alpha, settings)
+        + links_bound(counts, settings)
+        - float(xlogy(shares, shares).sum())
+    )
+    return Factors(family.posterior(prior, statistics), sticks, alpha, counts, bound)
+
+
+def update_shares(rows: Index, scores: Array, links: Links, pull: Array, shares: Array) -> None:
+    """Write the new shares of some points, linked ones in sequence; scores go with the rows."""
+    from maylink.kernels.soften import soften
+
+    linked = links.degree[rows] > 0
+    shares[rows[~linked]] = softmax(scores[~linked], axis=1)
+    if linked.any():
+        csr = links.csr
+        known = np.ones(len(shares), bool)
+        soften(rows[linked], scores[linked], csr.indptr, csr.neighbour, pull, known, shares)
+
+
+def point_scores(problem: Problem, settings: Settings, factors: Factors) -> Array:
+    """Return E ln π_k + γ E ln p(x_i | θ_k), shape (n, K)."""
+    data = problem.family.expected_log_likelihood(problem.X, factors.posterior)
+    return np.asarray(log_weights(factors.sticks) + settings.data_weight * data)
+
+
+def log_weights(sticks: Array) -> Array:
+    """Return E ln π_k, shape (K,)."""
+    total = digamma(sticks.sum(axis=1))
+    taken, left = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
+    return np.asarray(taken + np.concatenate([[0.0], np.cumsum(left)[:-1]]))
+
+
+def fit_sticks(sizes: Array, alpha: Array) -> Array:
+    """Return the Beta distributions of the sticks, shape (K, 2)."""
+    beyond = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
+    return np.column_stack([1.0 + sizes, expected_alpha(alpha) + beyond])
+
+
+def fit_alpha(sticks: Array, prior: tuple[float, float]) -> Array:
+    """Return shape and rate of the Gamma distribution of α."""
+    left = digamma(sticks[:, 1]) - digamma(sticks.sum(axis=1))
+    return np.array([prior[0] + len(sticks), prior[1] - left.sum()])
+
+
+def expected_alpha(alpha: Array) -> float:
+    """Return E α; of a known α, α."""
+    return float(alpha[1] if np.isinf(alpha[0]) else alpha[0] / alpha[1])
+
+
+def known_alpha(settings: Settings) -> Array:
+    """Return α where it is known, or its prior."""
+    if settings.alpha is not None:
+        return np.array([np.inf, settings.alpha])
+    return np.array(settings.alpha_prior, np.float64)
+
+
+def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: Settings) -> float:
+    """Return what partition weights and α add to the bound, entropies included."""
+    total = digamma(sticks.sum(axis=1))
+    taken, left = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
+    beyond = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
+    a, b = sticks[:, 0], sticks[:, 1]
+    entropy = betaln(a, b) - (a - 1.0) * taken - (b - 1.0) * left
+    value = float((sizes * taken + beyond * left + entropy).sum())
+    mean = expected_alpha(alpha)
+    if settings.alpha is not None:
+        return value + len(sticks) * float(np.log(mean)) + (mean - 1.0) * float(left.sum())
+    shape, rate = alpha
+    log_mean = float(digamma(shape) - np.log(rate))
+    a0, b0 = settings.alpha_prior
+    value += len(sticks) * log_mean + (mean - 1.0) * float(left.sum())
+    value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
+    return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))
+
+
+# ---------------------------------------------------------------------- the links
+
+
+def soft_counts(links: Links, shares: Array) -> LinkCounts:
+    """Count links by source, each as far as its points share a cluster."""
+    together = pair_shares(shares, links.i, links.j)
+    size = len(links.sources)
+
+    def votes(chosen: NDArray[np.bool_], part: Array) -> Array:
+        weight = links.weight[chosen] * part[chosen]
+        return np.bincount(links.source[chosen], weight, minlength=size).astype(np.float64)
+
+    may = links.kind == MAY
+    return LinkCounts(
+        votes(may, together),
+        votes(~may, together),
+        votes(~may, 1.0 - together),
+        votes(may, 1.0 - together),
+    )
+
+
+def pair_shares(shares: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
+    """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
+    out = np.empty(len(i))
+    for low in range(0, len(i), CHUNK):
+        part = slice(low, low + CHUNK)
+        out[part] = np.einsum("ek,ek->e", shares[i[part]], shares[j[part]])
+    return np.clip(out, 0.0, 1.0)
+
+
+def reliabilities(counts: LinkCounts, settings: Settings) -> Reliabilities:
+    """Return expected logarithms of p, 1 − p, q and 1 − q, by source."""
+    size = len(counts.may_same)
+    if settings.reliability is not None:
+        known_p, known_q = settings.reliability
+        values = np.log([known_p, 1.0 - known_p, known_q, 1.0 - known_q])
+        return Reliabilities(*np.repeat(values[:, None], size, axis=1))
+    right, wrong = settings.reliability_prior
+    p, not_p = right + counts.may_same, wrong + counts.not_same
+    q, not_q = right + counts.not_different, wrong + counts.may_different
+    total_p, total_q = digamma(p + not_p), digamma(q + not_q)
+    return Reliabilities(
+        digamma(p) - total_p,
+        digamma(not_p) - total_p,
+        digamma(q) - total_q,
+        digamma(not_q) - total_q,
+    )
+
+
+def link_pull(links: Links, known: Reliabilities) -> Array:
+    """Return what each entry of the links' CSR adds for a cluster that the neighbour is in."""
+    may = known.log_p - known.log_not_q
+    may_not = known.log_q - known.log_not_p
+    by_link = np.where(links.kind == MAY, may[links.source], -may_not[links.source]) * links.weight
+    return np.asarray(by_link[links.csr.link])
+
+
+def links_bound(counts: LinkCounts, settings: Settings) -> float:
+    """Return what the links add to the bound."""
+    if settings.reliability is None:
+        return log_evidence(counts, settings.reliability_prior)
+    known = reliabilities(counts, settings)
+    return float(
+        counts.may_same @ known.log_p
+        + counts.not_same @ known.log_not_p
+        + counts.not_different @ known.log_q
+        + counts.may_different @ known.log_not_q
+    )

@@ -1,0 +1,335 @@
+"""TVClust as its users see it."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from scipy import integrate
+from sklearn.exceptions import ConvergenceWarning
+
+import maylink as ml
+from maylink import Links, TVClust
+from maylink.datasets import make_two_view, sample_links
+from maylink.errors import LinksError, MaylinkError
+from maylink.metrics import pair_f
+from maylink.result import Status
+from zoo import FAMILIES, draw, example
+
+VIEW = make_two_view(150, 2, reliability={"good": (0.95, 0.95), "bad": (0.6, 0.6)}, rng=1)
+SHORT = {"inference": "gibbs", "n_warmup": 100, "n_draws": 150, "n_jobs": 1}
+BOTH = pytest.mark.parametrize("options", [{}, SHORT], ids=["variational", "gibbs"])
+
+
+@pytest.fixture(scope="module", params=[{}, SHORT], ids=["variational", "gibbs"])
+def model(request):
+    return TVClust("gaussian", random_state=0, **request.param).fit(VIEW.X, links=VIEW.links)
+
+
+# ---------------------------------------------------------------------- what comes out
+
+
+def test_clusters_are_found(model):
+    assert pair_f(VIEW.y, model.labels_) > 0.95
+    assert model.n_clusters_ == model.labels_.max() + 1
+    assert model.cluster_centers_.shape == (model.n_clusters_, 2)
+    assert model.shares_.shape == (150, model.n_clusters_)
+    np.testing.assert_allclose(model.shares_.sum(axis=1), 1.0)
+    assert (model.shares_.argmax(axis=1) == model.labels_).mean() > 0.98
+
+
+def test_reliability_is_found_within_its_intervals(model):
+    table = model.reliability_
+    for source, truth in (("good", 0.95), ("bad", 0.6)):
+        for name in ("p", "q"):
+            low, high = table.loc[source, f"{name}_low"], table.loc[source, f"{name}_high"]
+            assert low < table.loc[source, name] < high
+            assert low - 0.02 < truth < high + 0.02
+    votes = table["p_votes"] + table["q_votes"]
+    np.testing.assert_allclose(votes, [300, 300])
+
+
+def test_suspect_links_are_the_wrong_ones(model):
+    table = model.suspect_links()
+    assert len(table) == VIEW.links.n_links
+    assert table["wrong"].is_monotonic_decreasing
+    same = VIEW.y[table["i"]] == VIEW.y[table["j"]]
+    wrong = same != (table["kind"] == "may")
+    assert wrong.head(50).mean() > 0.9
+    np.testing.assert_array_equal(
+        VIEW.links.to_frame().loc[table.index, "i"].to_numpy(), table["i"].to_numpy()
+    )
+
+
+def test_coclustering(model):
+    matrix = model.coclustering()
+    assert matrix.shape == (150, 150)
+    np.testing.assert_allclose(matrix, matrix.T)
+    np.testing.assert_allclose(np.diag(matrix), 1.0)
+    pairs = [(0, 1), (5, 9)]
+    np.testing.assert_allclose(model.coclustering(pairs), [matrix[0, 1], matrix[5, 9]])
+    for bad, message in (([(0, 150)], r"pairs\[0, 1\] = 150"), ([0, 1], "pairs: shape")):
+        with pytest.raises(MaylinkError, match=message):
+            model.coclustering(bad)
+
+
+def test_prediction(model):
+    proba = model.predict_proba(VIEW.X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert (model.predict(VIEW.X) == proba.argmax(axis=1)).all()
+    assert pair_f(VIEW.y, model.predict(VIEW.X)) > 0.95
+
+
+def test_links_of_new_points_have_a_say(model):
+    """A point in the middle of two centres goes where its links say."""
+    middle = model.cluster_centers_[:2].mean(axis=0)[None]
+    for k in (0, 1):
+        friends = np.flatnonzero(model.labels_ == k)[:8]
+        links = Links(151, friends, [150] * 8, [1] * 8, source=["good"] * 8)
+        assert model.predict(middle, links=links)[0] == k
+    with pytest.raises(LinksError, match="first, then the new ones"):
+        model.predict(middle, links=Links.empty(77))
+
+
+def test_score_is_a_log_density(model):
+    assert model.score(VIEW.X) > model.score(VIEW.X + 30.0)
+    with pytest.raises(MaylinkError, match="sample_weight"):
+        model.score(VIEW.X, sample_weight=np.ones(150))
+
+
+def test_log_joint_is_the_public_one(model):
+    expected = ml.log_joint(
+        VIEW.X, VIEW.y, links=VIEW.links, alpha=model.alpha_, prior=model.prior_
+    )
+    assert model.log_joint(VIEW.y) == pytest.approx(expected)
+    with pytest.raises(MaylinkError, match="labels: 3"):
+        model.log_joint([0, 0, 1])
+
+
+def test_the_mixture_integrates_to_one():
+    X = np.concatenate([np.random.default_rng(0).normal(size=60), [9.0, 9.5, 10.0]])[:, None]
+    model = TVClust("gaussian", random_state=0).fit(X)
+    total, _ = integrate.quad(
+        lambda x: np.exp(model.mixture_.log_density(np.array([[x]]))[0]), -400, 400,
+        points=[0, 9.5], limit=400,
+    )  # fmt: skip
+    assert total == pytest.approx(1.0, abs=0.02)  # the rest is in the tails of Student's t
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@BOTH
+def test_every_family(name, options):
+    X, y = draw(name, 90, seed=4)
+    links = sample_links(y, 0.1, 0.9, rng=0)
+    model = TVClust(example(name), random_state=0, **options).fit(X, links=links)
+    assert pair_f(y, model.labels_) > 0.85
+    assert np.isfinite(model.score(X))
+    assert model.predict_proba(X).shape == (90, model.n_clusters_)
+
+
+def test_without_links_there_is_nothing_to_suspect():
+    model = TVClust("gaussian", random_state=0).fit(VIEW.X)
+    assert len(model.suspect_links()) == 0
+    assert len(model.reliability_) == 0
+    links = Links.from_pairs(may=[(0, 150)], n=151)
+    assert model.predict(VIEW.X[:1], links=links).shape == (1,)
+
+
+def test_known_reliability_is_not_learned():
+    model = TVClust("gaussian", reliability=(0.8, 0.7), random_state=0, **SHORT)
+    model.fit(VIEW.X, links=VIEW.links)
+    np.testing.assert_allclose(model.reliability_["p"], 0.8)
+    model.set_params(inference="variational").fit(VIEW.X, links=VIEW.links)
+    assert set(model.reliability_["q"]) == {0.7}
+    assert set(model.reliability_["q_low"]) == {0.7}
+
+
+# ---------------------------------------------------------------------- starts and settings
+
+
+@pytest.mark.parametrize("init", ["rdp-means", "one", "singletons", VIEW.y])
+@BOTH
+def test_starts(init, options):
+    model = TVClust("gaussian", init=init, random_state=0, **options)
+    model.fit(VIEW.X, links=VIEW.links)
+    assert model.labels_.size == 150
+
+
+def test_a_start_of_the_wrong_length():
+    with pytest.raises(MaylinkError, match="init: 3 labels"):
+        TVClust(init=[0, 0, 1]).fit(VIEW.X)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inference": "mcmc"}, "inference: 'mcmc' is not one of"),
+        ({"sampler": "slice"}, "sampler: 'slice'"),
+        ({"loss": "rand"}, "loss: 'rand'"),
+        ({"init": "random"}, "init: 'random'"),
+        ({"data_weight": -1}, "data_weight: -1"),
+        ({"alpha": 0.0}, r"alpha: 0\.0"),
+        ({"alpha_prior": (1.0, 0.0)}, "alpha_prior"),
+        ({"reliability": (0.9, 1.0)}, "reliability: .* below 1"),
+        ({"reliability_prior": 9}, "reliability_prior: 9 is not a pair"),
+        ({"n_draws": 0}, "n_draws: 0"),
+        ({"n_warmup": -1}, "n_warmup: -1"),
+        ({"truncation": 0}, "truncation: 0"),
+        ({"sampler": "instantiated", "data_weight": 0.5}, "instantiated sampler needs 1"),
+    ],
+)
+def test_bad_settings(options, message):
+    model = TVClust(**options)
+    with pytest.raises(MaylinkError, match=message):
+        model.fit(VIEW.X)
+    assert not hasattr(model, "labels_")
+
+
+def test_too_few_sweeps_are_a_warning():
+    with pytest.warns(ConvergenceWarning, match="1 sweeps"):
+        TVClust("gaussian", init="singletons", max_sweeps=1, tol=0.0).fit(VIEW.X)
+
+
+def test_draws_are_needed_for_what_is_made_of_draws():
+    model = TVClust("gaussian", random_state=0).fit(VIEW.X)
+    for name in ("credible_ball", "point_estimate", "to_arviz", "diagnostics"):
+        with pytest.raises(MaylinkError, match=f"{name}: only inference='gibbs'"):
+            getattr(model, name)()
+
+
+# ---------------------------------------------------------------------- chains
+
+
+def test_point_estimates_and_credible_ball():
+    model = TVClust("gaussian", random_state=0, **SHORT).fit(VIEW.X, links=VIEW.links)
+    assert pair_f(model.point_estimate("binder"), model.labels_) > 0.95
+    ball = model.credible_ball()
+    assert ball.radius >= 0.0
+    assert ball.coarsest.max() <= ball.finest.max()
+
+
+def test_diagnostics_of_good_chains():
+    model = TVClust("gaussian", random_state=0, **{**SHORT, "n_draws": 300})
+    model.fit(VIEW.X, links=VIEW.links)
+    table = model.diagnostics()
+    assert {"n_clusters", "alpha", "log_joint", "p[good]", "q[bad]"} <= set(table.index)
+    assert (table.loc[["alpha", "p[good]", "q[bad]"], "r_hat"] < 1.1).all()
+    assert (table.loc[["alpha", "p[good]"], "ess_bulk"] > 50).all()
+    assert model.to_arviz().posterior["p"].shape == (2, 300, 2)
+
+
+def test_processes_do_not_change_the_draws():
+    one, two = (
+        TVClust("gaussian", random_state=3, **{**SHORT, "n_jobs": k}).fit(VIEW.X, links=VIEW.links)
+        for k in (1, 2)
+    )
+    np.testing.assert_array_equal(one.draws_.labels, two.draws_.labels)
+    np.testing.assert_array_equal(one.draws_.p, two.draws_.p)
+
+
+def test_a_chain_is_the_same_alone():
+    one, two = (
+        TVClust("gaussian", random_state=3, **{**SHORT, "n_chains": k}).fit(
+            VIEW.X, links=VIEW.links
+        )
+        for k in (1, 3)
+    )
+    np.testing.assert_array_equal(one.draws_.labels, two.draws_.labels[:150])
+
+
+def test_the_instantiated_sampler():
+    model = TVClust("gaussian", sampler="instantiated", random_state=0, **SHORT)
+    assert pair_f(VIEW.y, model.fit(VIEW.X, links=VIEW.links).labels_) > 0.95
+
+
+def test_scales_of_the_prior_are_learned_when_asked():
+    options = {**SHORT, "n_draws": 30, "n_warmup": 30, "learn_prior": True}
+    model = TVClust("gaussian", random_state=0, **options).fit(VIEW.X, links=VIEW.links)
+    assert pair_f(VIEW.y, model.labels_) > 0.9
+
+
+def test_a_progress_bar_when_asked(capsys):
+    TVClust("gaussian", random_state=0, verbose=True, **SHORT).fit(VIEW.X, links=VIEW.links)
+    shown = capsys.readouterr().err
+    assert "chain 1 of 2" in shown
+    assert "log joint" in shown
+    assert "p=" in shown
+
+
+# ---------------------------------------------------------------------- long runs
+
+SCRIPT = """
+    import sys
+    import numpy as np
+    from maylink import TVClust
+    from maylink.datasets import make_two_view
+    view = make_two_view(150, 2, rng=1)
+    model = TVClust("gaussian", inference="gibbs", n_warmup=100, n_draws=int(sys.argv[2]),
+                    thin=20, n_jobs=int(sys.argv[3]), checkpoint=sys.argv[1] or None,
+                    random_state=0)
+    print("ready", flush=True)
+    model.fit(view.X, links=view.links)
+    print(model.status_, model.draws_.labels.shape[0], model.n_clusters_, flush=True)
+    np.save(sys.argv[4], model.draws_.labels)
+"""
+
+
+def start(*arguments):
+    code = textwrap.dedent(SCRIPT)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(tmp_path, n_jobs):
+    whole = start("", 700, n_jobs, tmp_path / "whole.npy")
+    folder = tmp_path / "checkpoint"
+    broken = start(folder, 700, n_jobs, tmp_path / "broken.npy")
+    deadline = time.monotonic() + 120
+    while not (folder / "chain-0.npz").exists() and broken.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(broken.pid, signal.SIGKILL)
+    broken.communicate()
+    assert broken.returncode == -signal.SIGKILL, "it was done before it could be killed"
+    saved = np.load(folder / "chain-0.npz")
+    assert len(saved["draws_alpha"]) < 700
+    again = start(folder, 700, n_jobs, tmp_path / "again.npy")
+    assert again.communicate()[0].endswith("\n")
+    whole.communicate()
+    assert (whole.returncode, again.returncode) == (0, 0)
+    np.testing.assert_array_equal(np.load(tmp_path / "whole.npy"), np.load(tmp_path / "again.npy"))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_keeps_what_was_drawn(tmp_path, n_jobs):
+    run = start("", 10**6, n_jobs, tmp_path / "draws.npy")
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(10 if n_jobs == 2 else 6)
+    os.killpg(run.pid, signal.SIGINT)
+    output, _ = run.communicate(timeout=60)
+    assert output.startswith(Status.STOPPED)
+    assert run.returncode == 0
+    assert len(np.load(tmp_path / "draws.npy")) > 0
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path):
+    options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
+    TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    with pytest.raises(MaylinkError, match="from other data, links or settings"):
+        TVClust("gaussian", random_state=0, **options).fit(VIEW.X + 1.0)
+
+
+def test_a_finished_checkpoint_is_the_result(tmp_path):
+    options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
+    first = TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    again = TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    np.testing.assert_array_equal(first.draws_.labels, again.draws_.labels)

@@ -1,0 +1,67 @@
+"""The exact posterior of a few points, by enumerating all partitions."""
+
+import numpy as np
+from scipy.special import logsumexp
+
+from maylink import Links
+from maylink.joint import log_crp
+from maylink.reliability import PRIOR, count_links, log_evidence
+from reference import all_partitions
+
+
+def log_joints(problem, prior, *, alpha=1.0, data_weight=1.0, reliability=None):
+    """log p(x, E, z) of every partition; p and q integrated out unless they are given."""
+    out = {}
+    for labels in all_partitions(problem.n):
+        z = np.array(labels)
+        statistics = problem.family.cluster_statistics(problem.X, z, z.max() + 1)
+        data = problem.family.log_marginal(statistics, prior).sum()
+        counts = count_links(problem.links, z)
+        if reliability is None:
+            links = log_evidence(counts, PRIOR)
+        else:
+            p, q = reliability
+            links = np.sum(
+                counts.may_same * np.log(p)
+                + counts.not_same * np.log(1 - p)
+                + counts.not_different * np.log(q)
+                + counts.may_different * np.log(1 - q)
+            )
+        out[labels] = log_crp(statistics.size, alpha) + data_weight * data + links
+    return out
+
+
+def evidence(problem, prior, **options):
+    """log p(x, E)."""
+    return logsumexp(list(log_joints(problem, prior, **options).values()))
+
+
+def posterior(problem, prior, **options):
+    """The probability of every partition."""
+    joints = log_joints(problem, prior, **options)
+    total = logsumexp(list(joints.values()))
+    return {labels: float(np.exp(value - total)) for labels, value in joints.items()}
+
+
+def total_variation(draws, exact):
+    """Half the sum of |frequency − probability| over all partitions."""
+    n = draws.shape[1]
+    powers = n ** np.arange(n)
+    keys, counts = np.unique(draws @ powers, return_counts=True)
+    frequency = dict(zip(keys.tolist(), (counts / len(draws)).tolist(), strict=True))
+    apart = [
+        abs(frequency.pop(int(np.dot(labels, powers)), 0.0) - probability)
+        for labels, probability in exact.items()
+    ]
+    assert not frequency, "a draw that is no partition numbered by first appearance"
+    return 0.5 * sum(apart)
+
+
+def some_links(n, *, contradictory, n_sources):
+    """A handful of links with different weights."""
+    i, j, kind = [0, 1, 3, 0], [1, 2, 4, 3], [1, 1, -1, -1]
+    if contradictory:
+        i, j, kind = [*i, 0, 0, 1], [*j, 1, 2, 2], [*kind, -1, -1, -1]
+    source = [("rule", "expert")[k % n_sources] for k in range(len(i))]
+    weight = [1.0, 2.0, 1.0, 0.5, 1.0, 1.0, 1.5][: len(i)]
+    return Links(n, i, j, kind, weight=weight, source=source)

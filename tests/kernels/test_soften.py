@@ -1,0 +1,27 @@
+"""Shares of linked points, one after the other."""
+
+import numpy as np
+from scipy.special import softmax
+
+from maylink.kernels.soften import soften
+
+
+def test_each_point_sees_the_new_shares_of_those_before_it():
+    rng = np.random.default_rng(0)
+    scores, shares = rng.normal(size=(3, 2)), softmax(rng.normal(size=(3, 2)), axis=1)
+    # a chain 0 – 1 – 2 with pulls 2 and −1
+    indptr, neighbour = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1])
+    pull = np.array([2.0, 2.0, -1.0, -1.0])
+    expected = shares.copy()
+    expected[0] = softmax(scores[0] + 2.0 * expected[1])
+    expected[1] = softmax(scores[1] + 2.0 * expected[0] - expected[2])
+    expected[2] = softmax(scores[2] - expected[1])
+    soften(np.arange(3), scores, indptr, neighbour, pull, np.ones(3, bool), shares)
+    np.testing.assert_allclose(shares, expected)
+
+
+def test_unknown_neighbours_do_not_count():
+    shares = np.array([[0.9, 0.1], [0.5, 0.5]])
+    links = np.array([0, 1, 2]), np.array([1, 0]), np.array([3.0, 3.0])
+    soften(np.array([1]), np.zeros((1, 2)), *links, np.array([False, False]), shares)
+    np.testing.assert_allclose(shares[1], [0.5, 0.5])

@@ -1,0 +1,93 @@
+"""Batches and streams."""
+
+import numpy as np
+import pytest
+
+from maylink import Links, TVClust
+from maylink.datasets import make_two_view, sample_links
+from maylink.errors import MaylinkError
+from maylink.metrics import pair_f
+from maylink.problem import Problem
+from maylink.solvers.stochastic import solve
+from maylink.solvers.variational import Settings
+
+
+class OneCluster:
+    def several(self, problem, count):
+        return [np.zeros(problem.n, np.int64)] * count
+
+
+@pytest.mark.parametrize("batch_size", [7, 60, 1000])
+def test_the_bound_never_falls(batch_size):
+    view = make_two_view(150, 2, rng=3)
+    problem = Problem.build(view.X, view.links, "gaussian")
+    prior = problem.family.default_prior(problem.X)
+    settings = Settings(tol=0.0, max_sweeps=25)
+    rng = np.random.default_rng(0)
+    _, bounds, _ = solve(problem, prior, settings, batch_size, OneCluster(), rng)
+    assert np.diff(bounds).min() >= -1e-9 * np.abs(bounds).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_batches_find_what_the_whole_finds(seed):
+    view = make_two_view(400, 3, reliability={"a": (0.95, 0.95), "b": (0.7, 0.7)}, rng=seed)
+    whole = TVClust(random_state=0).fit(view.X, links=view.links)
+    parts = TVClust(batch_size=80, random_state=0).fit(view.X, links=view.links)
+    assert pair_f(whole.labels_, parts.labels_) > 0.95
+    np.testing.assert_allclose(parts.reliability_["p"], whole.reliability_["p"], atol=0.05)
+
+
+def test_a_stream_finds_clusters_as_they_come():
+    rng = np.random.default_rng(0)
+    centers = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])
+    model = TVClust("gaussian", random_state=0)
+    for number in range(3):  # each batch brings a cluster that none had before
+        y = rng.integers(0, number + 1, 80)
+        model.partial_fit(centers[y] + rng.normal(size=(80, 2)))
+    assert model.n_clusters_ == 3
+    assert model.labels_.size == 240
+    assert model.predict(centers).tolist() == [model.predict(c[None])[0] for c in centers]
+    assert len(set(model.predict(centers).tolist())) == 3
+
+
+def test_links_to_earlier_points_are_honoured():
+    """Two overlapping clusters: only links tell which points of the second batch go where."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 2)) + np.where(y == 0, -0.6, 0.6)[:, None]
+    order = rng.permutation(120)
+    X, y = X[order], y[order]
+    first, both = np.arange(60), Links.from_labels(y, sample=2000, rng=0)
+    model = TVClust("gaussian", random_state=0)
+    model.partial_fit(X[:60], links=both[first]).partial_fit(X[60:], links=both)
+    alone = TVClust("gaussian", random_state=0)
+    alone.partial_fit(X[:60], links=both[first]).partial_fit(X[60:])
+    assert pair_f(y, model.labels_) > 0.97
+    assert pair_f(y, model.labels_) > pair_f(y, alone.labels_) + 0.05
+
+
+def test_a_stream_keeps_reliability_and_suspects():
+    y = np.arange(200) % 2
+    X = np.random.default_rng(0).normal(size=(200, 2)) + 8.0 * y[:, None]
+    good, bad = (sample_links(y, 0.05, accuracy, rng=0) for accuracy in (0.95, 0.55))
+    links = Links(200, good.i, good.j, good.kind, source=["good"] * good.n_links)
+    links = links + Links(200, bad.i, bad.j, bad.kind, source=["bad"] * bad.n_links)
+    model = TVClust("gaussian", random_state=0)
+    for low in range(0, 200, 50):
+        model.partial_fit(X[low : low + 50], links=links[np.arange(low + 50)])
+    assert len(model.suspect_links()) == links.n_links  # each link once
+    assert model.reliability_.loc["good", "p"] == pytest.approx(0.95, abs=0.03)
+    assert model.reliability_.loc["bad", "p"] == pytest.approx(0.55, abs=0.06)
+    assert model.suspect_links()["wrong"].between(0, 1).all()
+
+
+def test_errors():
+    with pytest.raises(MaylinkError, match="partial_fit: only"):
+        TVClust(inference="gibbs").partial_fit([[0.0], [1.0]])
+    with pytest.raises(MaylinkError, match="batch_size: only"):
+        TVClust(inference="gibbs", batch_size=2).fit([[0.0], [1.0]])
+    model = TVClust("gaussian", random_state=0).partial_fit(np.random.default_rng(0).random((9, 2)))
+    with pytest.raises(ValueError, match="3 features"):
+        model.partial_fit(np.zeros((4, 3)))
+    with pytest.raises(MaylinkError, match="keeps no data"):
+        model.log_joint(np.zeros(9))
