@@ -1,7 +1,7 @@
 """The demo: six patterns and iris, with right links and with some wrong ones.
 
 ``python -m maylink.demo`` prints a table of methods against the truth and draws one picture that
-shows why links help and why a few wrong ones do little harm.
+shows why links help and why wrong ones do little harm: TVClust learns how reliable they are.
 """
 
 from __future__ import annotations
@@ -17,13 +17,33 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from maylink.datasets import PATTERNS, Dataset, load, make_pattern, sample_links
-from maylink.estimators import DPMeans, RDPMeans
+from maylink.estimators import DPMeans, RDPMeans, TVClust
 from maylink.links import Links
 from maylink.metrics import pair_f
 
 LINKS_PER_POINT = 15
-WRONG = 0.1
-METHODS = ("K-means, told k", "DP-means", "RDP-means, right links", "RDP-means, 10% wrong")
+WRONG = 0.2
+METHODS = (
+    "K-means, told k",
+    "DP-means",
+    "RDP-means, right links",
+    "RDP-means, 20% wrong",
+    "TVClust, 20% wrong",
+)
+TITLES = (
+    "F of RDP-means, average",
+    "F of TVClust, average",
+    "reliability that TVClust learns",
+)
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # of wrong links, in the curve
+
+
+class Curve(NamedTuple):
+    """Averages over all data sets, one entry for each of :data:`SHARES`."""
+
+    rdp_means: list[float]  # F
+    tvclust: list[float]  # F
+    reliability: list[float]  # what TVClust learns: mean of p and q
 
 
 class Outcome(NamedTuple):
@@ -46,8 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = {each.name: run(each, options.seed) for each in data}
     print(table(results))
     curve = harm(data, options.seed)
-    print(f"\n{'wrong links':25}" + "".join(f"{share:>8.0%}" for share in curve[0]))
-    print(f"{'F of RDP-means, average':25}" + "".join(f"{score:>8.2f}" for score in curve[1]))
+    print(f"\n{'wrong links':34}" + "".join(f"{share:>8.0%}" for share in SHARES))
+    for title, values in zip(TITLES, curve, strict=True):
+        print(f"{title:34}" + "".join(f"{value:>8.2f}" for value in values))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     picture(data, results, curve).savefig(options.out, dpi=options.dpi)
     print(f"\nThe picture: {options.out}")
@@ -63,6 +84,7 @@ def run(data: Dataset, seed: int) -> dict[str, Outcome]:
         METHODS[1]: (DPMeans(random_state=seed).fit(data.X).labels_, None),
         METHODS[2]: (RDPMeans(random_state=seed).fit(data.X, links=right).labels_, right),
         METHODS[3]: (RDPMeans(random_state=seed).fit(data.X, links=wrong).labels_, wrong),
+        METHODS[4]: (TVClust(random_state=seed).fit(data.X, links=wrong).labels_, wrong),
     }
     return {
         name: Outcome(z, pair_f(data.y, z, unlinked=right), links)
@@ -92,25 +114,30 @@ def table(results: dict[str, dict[str, Outcome]]) -> str:
     return "\n".join(lines)
 
 
-def harm(data: list[Dataset], seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return shares of wrong links, and the average F of RDP-means over all data sets at each."""
-    shares = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4])
-    scores = [np.mean([_score(each, float(share), seed) for each in data]) for share in shares]
-    return shares, np.array(scores)
+def harm(data: list[Dataset], seed: int) -> Curve:
+    """Return what more and more wrong links do, on average over all data sets."""
+    rows = [[_scores(each, share, seed) for each in data] for share in SHARES]
+    means = np.array(rows).mean(axis=1)  # (shares, 3)
+    return Curve(*means.T.tolist())
 
 
-def _score(data: Dataset, wrong: float, seed: int) -> float:
+def _scores(data: Dataset, wrong: float, seed: int) -> tuple[float, float, float]:
     links = links_of(data, wrong, seed)
-    labels = RDPMeans(random_state=seed).fit(data.X, links=links).labels_
-    return pair_f(data.y, labels, unlinked=links)
+    fast = RDPMeans(random_state=seed).fit(data.X, links=links)
+    full = TVClust(random_state=seed).fit(data.X, links=links)
+    return (
+        pair_f(data.y, fast.labels_, unlinked=links),
+        pair_f(data.y, full.labels_, unlinked=links),
+        float(full.reliability_[["p", "q"]].to_numpy().mean()),
+    )
 
 
 def picture(
     data: list[Dataset],
     results: dict[str, dict[str, Outcome]],
-    curve: tuple[NDArray[Any], NDArray[Any]],
+    curve: Curve,
 ) -> Any:
-    """Draw K-means above RDP-means with right and with some wrong links, and the harm they do."""
+    """Draw K-means, RDP-means with right and TVClust with wrong links, and the harm they do."""
     from matplotlib.figure import Figure
 
     from maylink.plots import plot_partition
@@ -118,7 +145,7 @@ def picture(
     figure = Figure(figsize=(16, 9.6), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=[3, 1.15])
     upper, lower = parts
-    shown = (METHODS[0], METHODS[2], METHODS[3])
+    shown = (METHODS[0], METHODS[2], METHODS[4])
     axes = upper.subplots(3, len(data))
     for column, each in enumerate(data):
         plane = each.X if each.X.shape[1] == 2 else PCA(2).fit_transform(each.X)
@@ -133,7 +160,7 @@ def picture(
     upper.suptitle("Links find what distance cannot; red lines are wrong links", fontsize=14)
     left, right = lower.subplots(1, 2, width_ratios=[1, 1])
     _draw_harm(left, curve, results)
-    _draw_votes(right, data, results)
+    _draw_reliability(right, curve)
     return figure
 
 
@@ -143,9 +170,10 @@ def _wrong(links: Links, y: NDArray[np.int64]) -> Links:
     return Links(links.n, links.i[says_wrong], links.j[says_wrong], links.kind[says_wrong])
 
 
-def _draw_harm(ax: Any, curve: tuple[Any, Any], results: dict[str, dict[str, Outcome]]) -> None:
-    shares, scores = curve
-    ax.plot(100 * shares, scores, "o-", color="#0072B2", label="RDP-means, k not told")
+def _draw_harm(ax: Any, curve: Curve, results: dict[str, dict[str, Outcome]]) -> None:
+    percent = [100 * share for share in SHARES]
+    ax.plot(percent, curve.tvclust, "o-", color="#D55E00", label="TVClust, k not told")
+    ax.plot(percent, curve.rdp_means, "s-", color="#0072B2", label="RDP-means, k not told")
     for method, style in ((METHODS[0], "--"), (METHODS[1], ":")):
         mean = np.mean([row[method].f for row in results.values()])
         ax.axhline(mean, ls=style, color="#777777", label=f"{method} (no links)")
@@ -158,23 +186,18 @@ def _draw_harm(ax: Any, curve: tuple[Any, Any], results: dict[str, dict[str, Out
     ax.legend(frameon=False, loc="lower left")
 
 
-def _draw_votes(ax: Any, data: list[Dataset], results: dict[str, dict[str, Outcome]]) -> None:
-    """Histogram of the share of right links that each point has."""
-    shares = []
-    for each in data:
-        links = results[each.name][METHODS[3]].links
-        assert links is not None
-        right = (each.y[links.i] == each.y[links.j]) == (links.kind == 1)
-        votes = np.bincount(links.i, right, links.n) + np.bincount(links.j, right, links.n)
-        shares.append(votes / np.maximum(links.degree, 1))
-    share = np.concatenate(shares)
-    ax.hist(100 * share, bins=np.arange(35, 106, 10), color="#0072B2", edgecolor="white")
-    ax.axvline(50, color="#B00020")
+def _draw_reliability(ax: Any, curve: Curve) -> None:
+    """What TVClust learns about the links, against the truth."""
+    percent = [100 * share for share in SHARES]
+    ax.plot(percent, curve.reliability, "o-", color="#D55E00", label="learned, average of p and q")
+    ax.plot(percent, [1 - share for share in SHARES], "--", color="#777777", label="truth")
     ax.set(
-        xlabel="right links among all links of a point, %",
-        ylabel="points",
-        title=f"Why: for {100 * np.mean(share > 0.5):.4g}% of the points most links are right",
+        xlabel="wrong links, %",
+        ylabel="share of right links",
+        ylim=(0.4, 1.03),
+        title="Why: it learns how reliable the links are",
     )
+    ax.legend(frameon=False, loc="lower left")
 
 
 if __name__ == "__main__":

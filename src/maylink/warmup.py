@@ -7,14 +7,18 @@ from scipy import sparse
 
 
 def warmup() -> None:
-    """Compile every kernel for float32 and float64, dense and sparse data.
+    """Compile every kernel for float32 and float64, dense and sparse data; half a minute.
 
     The compiled code is kept on disk; later processes load it. Call this once after installing, for
     example when building an image.
     """
     from maylink.estimators.rdpmeans import RDPMeans
+    from maylink.estimators.tvclust import TVClust
 
     X = np.array([[0.0], [1.0], [9.0]])
     for dtype in (np.float32, np.float64):
         for data in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
             RDPMeans(cluster_penalty=1.0, n_init=1).fit(data, links=([(0, 1)], [(0, 2)]))
+    for options in ({}, {"inference": "gibbs"}, {"inference": "gibbs", "sampler": "instantiated"}):
+        model = TVClust("gaussian", n_draws=1, n_warmup=0, n_chains=1, n_jobs=1, **options)
+        model.fit(X, links=([(0, 1)], [(0, 2)]))
