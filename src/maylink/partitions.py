@@ -23,6 +23,7 @@ from maylink.labels import complete_codes
 
 LOSSES = ("vi", "binder")
 MOST_DRAWS = 1000  # draws that the search looks at
+WORK = 5_000_000  # points times draws that it looks at, but never fewer than a hundred draws
 SMALL = 30  # points up to which eight times as many starts cost nothing
 LARGEST_MATRIX = 5000  # points for which an n × n matrix is made
 
@@ -89,7 +90,8 @@ def point_estimate(
     Parameters
     ----------
     draws : array of shape (m, n)
-        Partitions; beyond a thousand of them, a thousand evenly spaced ones are used.
+        Partitions; of more than a thousand, or a hundred for many points, evenly spaced ones are
+        used.
     loss : {"vi", "binder"}, default "vi"
         The distance.
     n_starts : int, default 16
@@ -113,17 +115,16 @@ def point_estimate(
     from maylink.kernels.partitions import descend
 
     generator = np.random.default_rng(rng)
-    draws = np.ascontiguousarray(_thinned(draws), np.int32)
     n = draws.shape[1]
+    draws = _spaced(draws, int(np.clip(WORK // n, 100, MOST_DRAWS)))
+    draws = np.ascontiguousarray(draws, np.int32)
     price, _ = _price(n, loss)
     if n <= SMALL:
         n_starts *= 8
     n_labels = int(draws.max()) + 1
     limit = min(n, n_labels + 1)
-    distinct = np.unique(draws, axis=0)
-    means = np.array(
-        [distances(draws, row.astype(np.int64), loss).mean() for row in distinct[:200]]
-    )
+    distinct = _spaced(np.unique(draws, axis=0), int(np.clip(WORK // (100 * n), 20, 200)))
+    means = np.array([distances(draws, row.astype(np.int64), loss).mean() for row in distinct])
     nearest = distinct[np.argsort(means, kind="stable")[: n_starts - n_starts // 2]]
     starts = [row.astype(np.int64) for row in nearest]
     starts += [np.full(n, -1) for _ in range(n_starts // 2)]
@@ -216,10 +217,11 @@ def check_matrix(n: int) -> None:
         )
 
 
-def _thinned(draws: NDArray[np.integer]) -> NDArray[np.integer]:
-    if len(draws) <= MOST_DRAWS:
+def _spaced(draws: NDArray[np.integer], most: int) -> NDArray[np.integer]:
+    """Return the draws, or as many of them as there may be, evenly spaced."""
+    if len(draws) <= most:
         return draws
-    return draws[np.linspace(0, len(draws) - 1, MOST_DRAWS).round().astype(np.int64)]
+    return draws[np.linspace(0, len(draws) - 1, most).round().astype(np.int64)]
 
 
 def _price(n: int, loss: str) -> tuple[Array, float]:

@@ -19,6 +19,11 @@ def warmup() -> None:
     for dtype in (np.float32, np.float64):
         for data in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
             RDPMeans(cluster_penalty=1.0, n_init=1).fit(data, links=([(0, 1)], [(0, 2)]))
-    for options in ({}, {"inference": "gibbs"}, {"inference": "gibbs", "sampler": "instantiated"}):
-        model = TVClust("gaussian", n_draws=1, n_warmup=0, n_chains=1, n_jobs=1, **options)
+    model = TVClust("gaussian", n_draws=1, n_warmup=0, n_chains=1, n_jobs=1)
+    for inference, sampler in (
+        ("variational", "collapsed"),
+        ("gibbs", "collapsed"),
+        ("gibbs", "instantiated"),
+    ):
+        model.set_params(inference=inference, sampler=sampler)
         model.fit(X, links=([(0, 1)], [(0, 2)]))
