@@ -14,7 +14,7 @@ def some_draws(m, n_sources=1, seed=0):
     rng = np.random.default_rng(seed)
     p = rng.beta(9, 1, (m, n_sources))
     labels = np.zeros((m, 3), np.int32)
-    return Draws(labels, np.ones(m, int), rng.gamma(1.0, 1.0, m), rng.normal(size=m), p, p)
+    return Draws(labels, np.ones(m, int), rng.gamma(1.0, 1.0, m), rng.normal(size=m), p, p, p)
 
 
 def test_independent_draws_look_independent():

@@ -49,8 +49,8 @@ def test_a_link_multiplies_the_odds():
     new = np.array([[2.0]])
     plain = known.shares(new)[0]
     links = Links.from_pairs(may=[(0, 5)], n=6)
-    odds = (np.array([1.5]), np.array([0.7]))
-    found = known.linked_shares(new, one_hot(LABELS, 2), links, odds)[0]
+    odds = {0: (1.5, 0.7)}
+    found = known.linked_shares(new, one_hot(LABELS, 2), links, odds.__getitem__)[0]
     np.testing.assert_allclose(found[0] / found[1], plain[0] / plain[1] * np.exp(1.5))
 
 

@@ -1,5 +1,7 @@
 """Partitions together: against scikit-learn and brute force."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score, rand_score
@@ -43,6 +45,13 @@ def test_the_estimate_is_the_optimum_of_all_partitions(loss, seed):
     found = distances(draws, point_estimate(draws, loss), loss).mean()
     optimum = min(distances(draws, np.array(z), loss).mean() for z in all_partitions(n))
     assert found == pytest.approx(optimum, abs=1e-12)
+
+
+def test_binder_may_want_more_clusters_than_any_draw():
+    """All splits of 8 points in two halves: no pair is together in more than 3/7 of them."""
+    halves = [half for half in combinations(range(8), 4) if 0 in half]
+    draws = np.array([complete_codes(np.isin(np.arange(8), half)) for half in halves])
+    assert point_estimate(draws, "binder").tolist() == list(range(8))
 
 
 def test_the_estimate_is_no_worse_than_any_draw():

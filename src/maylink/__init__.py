@@ -15,9 +15,8 @@ from maylink.datasets.sampling import sample_links
 from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
 from maylink.joint import log_joint
 from maylink.links import Links
+from maylink.version import __version__
 from maylink.warmup import warmup
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DPMeans",

@@ -20,7 +20,7 @@ from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.labels import complete_codes
 from maylink.problem import Problem
-from maylink.reliability import PRIOR, count_links, log_evidence
+from maylink.reliability import PRIOR, count_links, log_evidence, log_likelihood
 
 
 def log_joint(
@@ -88,11 +88,16 @@ def joint_of(
     alpha: float = 1.0,
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
+    reliability: tuple[float, float] | None = None,
 ) -> float:
     """Return the same for a checked problem and labels 0 … K − 1 of which none is empty."""
     statistics = problem.family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     data = float(problem.family.log_marginal(statistics, prior).sum())
-    evidence = log_evidence(count_links(problem.links, labels), reliability_prior)
+    counts = count_links(problem.links, labels)
+    if reliability is None:
+        evidence = log_evidence(counts, reliability_prior)
+    else:
+        evidence = log_likelihood(counts, reliability)
     score = log_crp(statistics.size, alpha) + data_weight * data + evidence
     if not np.isfinite(score):
         raise MaylinkError(

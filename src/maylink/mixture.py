@@ -6,6 +6,7 @@ probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ class Mixture:
         return np.log(self.sizes) + self.data_weight * self.log_predictive(X)
 
     def linked_shares(
-        self, X: Matrix, known: Array, links: Links, log_odds: tuple[Array, Array]
+        self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]
     ) -> Array:
         """Return the same for new points with links to each other and to known points.
 
@@ -82,9 +83,8 @@ class Mixture:
             Shares of the known points.
         links : Links
             Over n + m points, the known ones first.
-        log_odds : pair of arrays
-            What a may and a may-not link of each source weighs; sources that the fit did not know
-            weigh as its first one.
+        log_odds : function
+            Tells of the name of a source what its may and may-not links weigh.
         """
         from maylink.kernels.soften import soften
 
@@ -93,9 +93,9 @@ class Mixture:
         new = len(known) + np.arange(len(scores))
         linked = links.degree[new] > 0
         csr = links.csr
-        source = links.source if len(links.sources) == len(log_odds[0]) else 0 * links.source
-        may, may_not = log_odds
-        by_link = np.where(links.kind == MAY, may[source], -may_not[source]) * links.weight
+        odds = np.array([log_odds(name) for name in links.sources]).reshape(-1, 2)
+        may, may_not = odds[links.source].T
+        by_link = np.where(links.kind == MAY, may, -may_not) * links.weight
         seen = np.concatenate([np.ones(len(known), bool), ~linked])
         before = shares.copy()
         for _ in range(ROUNDS):

@@ -122,12 +122,14 @@ def point_estimate(
     if n <= SMALL:
         n_starts *= 8
     n_labels = int(draws.max()) + 1
-    limit = min(n, n_labels + 1)
+    limit = n if n <= SMALL else min(n, n_labels + 1)
     distinct = _spaced(np.unique(draws, axis=0), int(np.clip(WORK // (100 * n), 20, 200)))
     means = np.array([distances(draws, row.astype(np.int64), loss).mean() for row in distinct])
     nearest = distinct[np.argsort(means, kind="stable")[: n_starts - n_starts // 2]]
     starts = [row.astype(np.int64) for row in nearest]
     starts += [np.full(n, -1) for _ in range(n_starts // 2)]
+    if n <= SMALL:
+        starts.append(np.arange(n))
     best, least = starts[0], np.inf
     for start in starts:
         descend(draws, n_labels, price, generator.permutation(n), limit, start)

@@ -74,8 +74,11 @@ class Posterior(ABC):
 
     def suspects(self) -> pd.DataFrame:
         """Return the links with the probability that each is wrong, worst first."""
+        i, j = self.links.i.astype(np.int64), self.links.j.astype(np.int64)
+        return self._ranked(self.together(i, j))
+
+    def _ranked(self, together: Array) -> pd.DataFrame:
         frame = self.links.to_frame()
-        together = self.together(self.links.i.astype(np.int64), self.links.j.astype(np.int64))
         frame["wrong"] = np.where(self.links.kind == MAY, 1.0 - together, together)
         return frame.sort_values("wrong", ascending=False, kind="stable")
 
@@ -135,10 +138,10 @@ class VariationalPosterior(Posterior):
 
     def matrix(self) -> Array:
         """Return the same for all pairs."""
-        n = len(self.shares)
-        i, j = np.divmod(np.arange(n * n), n)
-        partitions.check_matrix(n)
-        return self.together(i, j).reshape(n, n)
+        partitions.check_matrix(len(self.shares))
+        matrix = np.clip(self.shares @ self.shares.T, 0.0, 1.0)
+        np.fill_diagonal(matrix, 1.0)
+        return np.asarray(matrix)
 
     def reliabilities(self) -> tuple[Reliability, Reliability]:
         """Return means and quantiles of the Beta distributions."""
@@ -165,6 +168,17 @@ class VariationalPosterior(Posterior):
         settings = Settings(reliability=self.known, reliability_prior=self.prior)
         known = reliabilities(self.counts, settings)
         return known.log_p - known.log_not_q, known.log_q - known.log_not_p
+
+
+@dataclass(frozen=True)
+class StreamPosterior(VariationalPosterior):
+    """Labels of all points seen, and of each link what was known when it was seen."""
+
+    seen_together: Array
+
+    def suspects(self) -> pd.DataFrame:
+        """Return the links with the probability that each is wrong, worst first."""
+        return self._ranked(self.seen_together)
 
 
 def _interval(drawn: Array) -> tuple[Array, Array]:

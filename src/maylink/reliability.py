@@ -75,3 +75,14 @@ def log_evidence(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> floa
     inside = betaln(right + counts.may_same, wrong + counts.not_same)
     between = betaln(right + counts.not_different, wrong + counts.may_different)
     return float(np.sum(inside + between - 2.0 * betaln(right, wrong)))
+
+
+def log_likelihood(counts: LinkCounts, reliability: tuple[float, float]) -> float:
+    """Return the log probability of the links given the partition and known p and q."""
+    p, q = reliability
+    return float(
+        counts.may_same.sum() * np.log(p)
+        + counts.not_same.sum() * np.log(1.0 - p)
+        + counts.not_different.sum() * np.log(q)
+        + counts.may_different.sum() * np.log(1.0 - q)
+    )

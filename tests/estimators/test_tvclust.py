@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from scipy import integrate
+from scipy.special import digamma
 from sklearn.exceptions import ConvergenceWarning
 
 import maylink as ml
@@ -148,6 +149,64 @@ def test_known_reliability_is_not_learned():
     assert set(model.reliability_["q_low"]) == {0.7}
 
 
+def test_sources_of_new_links_are_known_by_name(model):
+    """The same link weighs what its source deserves, in whatever order sources come."""
+    middle = model.cluster_centers_[:2].mean(axis=0)[None]
+    a, b = (int(np.argmax(model.labels_ == k)) for k in (0, 1))
+
+    def odds(rows):
+        i, kind, source = zip(*rows, strict=True)
+        links = Links(151, i, [150] * len(i), kind, source=list(source))
+        proba = model.predict_proba(middle, links=links)[0]
+        return proba[0] / proba[1]
+
+    plain = model.predict_proba(middle)[0]
+    plain = plain[0] / plain[1]
+    good, bad, new = (odds([(a, 1, name)]) / plain for name in ("good", "bad", "new"))
+    assert good > 5.0 > bad
+    expected = np.exp(digamma(9.0) - digamma(1.0))  # of a source that was never seen
+    assert new == pytest.approx(expected, rel=1e-3)
+    both = [(a, 1, "good"), (b, 1, "bad")]
+    assert odds(both) == pytest.approx(odds(both[::-1]), rel=1e-9)
+
+
+def test_known_reliability_counts_for_new_links_and_in_the_joint():
+    model = TVClust("gaussian", reliability=(0.99, 0.98), alpha=1.0, random_state=0, **SHORT)
+    model.fit(VIEW.X, links=VIEW.links)
+    assert model.log_joint(model.draws_.labels[-1]) == pytest.approx(model.draws_.log_joint[-1])
+    model.fit(VIEW.X)
+    assert model._log_odds("any") == pytest.approx((np.log(0.99 / 0.02), np.log(0.98 / 0.01)))
+
+
+def test_a_matrix_that_is_too_large_is_refused_at_once():
+    model = TVClust("gaussian", init="one", random_state=0).fit(
+        np.random.default_rng(0).random((6000, 1))
+    )
+    with pytest.raises(MaylinkError, match="ask for pairs"):
+        model.coclustering()
+
+
+def test_a_fit_leaves_nothing_of_an_earlier_one():
+    model = TVClust("gaussian", random_state=0, **SHORT).fit(VIEW.X)
+    model.set_params(inference="variational").fit(VIEW.X[:50])
+    assert not hasattr(model, "draws_")
+    model.partial_fit(VIEW.X[:40])
+    assert model.labels_.size == 40
+    assert not hasattr(model, "shares_")
+    assert model.cluster_centers_.shape == (model.n_clusters_, 2)
+    model.fit(VIEW.X[:30])
+    assert not hasattr(model, "stream_")
+    assert model.partial_fit(VIEW.X[:20]).labels_.size == 20
+
+
+def test_tight_directions():
+    """Concentrations so large that Bessel functions need expansions."""
+    angle = np.random.default_rng(0).normal(0, 1e-4, 400) + np.repeat([0.0, 1.0], 200)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    model = TVClust("von-mises-fisher", random_state=0).fit(X)
+    assert pair_f(np.repeat([0, 1], 200), model.labels_) > 0.9
+
+
 # ---------------------------------------------------------------------- starts and settings
 
 
@@ -180,6 +239,11 @@ def test_a_start_of_the_wrong_length():
         ({"n_warmup": -1}, "n_warmup: -1"),
         ({"truncation": 0}, "truncation: 0"),
         ({"sampler": "instantiated", "data_weight": 0.5}, "instantiated sampler needs 1"),
+        ({"reliability": ("a", "b")}, "reliability: .* is not a pair"),
+        ({"checkpoint": "here"}, "checkpoint: needs a random_state"),
+        ({"prior": 3.0}, "prior: not a prior of 'full-gaussian'"),
+        ({"prior": ml.families.Gaussian().unit_prior(2)}, "NormalInverseWishart"),
+        ({"prior": ml.families.FullGaussian().unit_prior(3)}, r"scale: \(2, 2\)"),
     ],
 )
 def test_bad_settings(options, message):
@@ -250,6 +314,10 @@ def test_scales_of_the_prior_are_learned_when_asked():
     options = {**SHORT, "n_draws": 30, "n_warmup": 30, "learn_prior": True}
     model = TVClust("gaussian", random_state=0, **options).fit(VIEW.X, links=VIEW.links)
     assert pair_f(VIEW.y, model.labels_) > 0.9
+    assert model.draws_.factors.shape == (60, 2)
+    plain = example("gaussian").adapt(VIEW.X).default_prior(VIEW.X)
+    expected = np.exp(np.log(model.draws_.factors[:, 1]).mean()) * plain.rate
+    assert model.prior_.rate == pytest.approx(expected)
 
 
 def test_a_progress_bar_when_asked(capsys):
@@ -326,6 +394,23 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
     with pytest.raises(MaylinkError, match="from other data, links or settings"):
         TVClust("gaussian", random_state=0, **options).fit(VIEW.X + 1.0)
+
+
+def test_a_checkpoint_of_another_start_is_refused(tmp_path):
+    options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
+    TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    with pytest.raises(MaylinkError, match="from other data, links or settings"):
+        TVClust("gaussian", init="one", random_state=0, **options).fit(VIEW.X)
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    options = {**SHORT, "checkpoint": tmp_path, "n_draws": 20, "n_warmup": 5}
+    (tmp_path / "chain-0.npz").write_bytes(b"nonsense")
+    with pytest.raises(MaylinkError, match=r"chain-0\.npz cannot be read"):
+        TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    options["checkpoint"] = tmp_path / "chain-0.npz"
+    with pytest.raises(MaylinkError, match="cannot be made a folder"):
+        TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
 
 
 def test_a_finished_checkpoint_is_the_result(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from maylink import Links, TVClust
 from maylink.datasets import make_two_view, sample_links
 from maylink.errors import MaylinkError
+from maylink.families import Gaussian
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers.stochastic import solve
@@ -13,8 +14,13 @@ from maylink.solvers.variational import Settings
 
 
 class OneCluster:
+    at_once = False
+
     def several(self, problem, count):
         return [np.zeros(problem.n, np.int64)] * count
+
+    def later(self):
+        return self
 
 
 @pytest.mark.parametrize("batch_size", [7, 60, 1000])
@@ -79,6 +85,50 @@ def test_a_stream_keeps_reliability_and_suspects():
     assert model.reliability_.loc["good", "p"] == pytest.approx(0.95, abs=0.03)
     assert model.reliability_.loc["bad", "p"] == pytest.approx(0.55, abs=0.06)
     assert model.suspect_links()["wrong"].between(0, 1).all()
+
+
+def test_points_that_come_one_by_one_open_clusters():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + np.where(np.arange(60) % 2, 0.0, 40.0)[:, None]
+    prior = Gaussian().unit_prior(2)
+    model = TVClust("gaussian", prior=prior, random_state=0)
+    for row in X:
+        model.partial_fit(row[None])
+    assert pair_f(np.arange(60) % 2, model.labels_) == 1.0
+
+
+def test_small_batches_find_clusters():
+    y = np.arange(150) % 3
+    X = np.random.default_rng(0).normal(size=(150, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    for batch_size in (1, 5, 50):
+        model = TVClust("gaussian", batch_size=batch_size, random_state=0).fit(X)
+        assert pair_f(y, model.labels_) > 0.99
+
+
+def test_labels_to_start_from():
+    y = np.arange(90) % 3
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    model = TVClust("gaussian", init=y, batch_size=20).fit(X)
+    assert pair_f(y, model.labels_) == 1.0
+    model = TVClust("gaussian", init=y[:60], random_state=0)
+    model.partial_fit(X[:60]).partial_fit(X[60:])
+    assert pair_f(y, model.labels_) == 1.0
+
+
+def test_a_feature_that_begins_to_vary_is_a_warning():
+    rng = np.random.default_rng(0)
+    first = np.column_stack([rng.normal(size=40), np.zeros(40)])
+    model = TVClust("gaussian", random_state=0).partial_fit(first)
+    with pytest.warns(UserWarning, match="column 1 of X was constant"):
+        model.partial_fit(first + [0.0, 3.0])
+
+
+def test_a_stream_tells_how_sure_it_was_of_links():
+    y = np.arange(120) % 2
+    X = np.random.default_rng(0).normal(size=(120, 1)) + 2.5 * y[:, None]
+    links = sample_links(y, 0.02, 0.8, rng=0)
+    wrong = TVClust("gaussian", random_state=0).partial_fit(X, links=links).suspect_links()["wrong"]
+    assert ((wrong > 0.01) & (wrong < 0.99)).any()
 
 
 def test_errors():

@@ -49,7 +49,9 @@ class Checked:
         return tags
 
     def _keep(self, X: Any, **attributes: Any) -> Self:
-        """Set all fitted attributes at once, so that a failed fit leaves none behind."""
+        """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
         validate_data(self, X, skip_check_array=True)
         for name, value in attributes.items():
             setattr(self, name, value)

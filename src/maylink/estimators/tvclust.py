@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -139,7 +141,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     family_ : Family
         The family with what it took from the data.
     prior_
-        The prior in use.
+        The prior in use; with ``learn_prior``, its scales at their geometric posterior means.
 
     See Also
     --------
@@ -253,7 +255,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         forbid_links_as_y(y)
         self._check_parameters()
         problem = Problem.build(X, links, self.family)
-        prior = problem.family.default_prior(problem.X) if self.prior is None else self.prior
+        prior = self._prior_of(problem)
         rng = as_generator(self.random_state)
         if self.inference == "gibbs":
             found = self._sample(problem, prior, rng)
@@ -261,7 +263,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             found = self._visit_batches(problem, prior, rng)
         else:
             found = self._maximise(problem, prior, rng)
-        return self._keep(X, **found, problem_=problem, prior_=prior, family_=problem.family)
+        found = {"prior_": prior, **found}
+        return self._keep(X, **found, problem_=problem, family_=problem.family)
 
     def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
@@ -271,25 +274,19 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     def _maximise(self, problem: Problem, prior: Any, rng: np.random.Generator) -> dict[str, Any]:
         settings = self._variational_settings()
-        starts = self._starts(problem, rng)
+        start = self._start_for(rng)
+        count = self.n_init if isinstance(self.init, str) and self.init == "rdp-means" else 1
         results = []
         with (
             CtrlC() as stop,
-            Progress("TVClust", len(starts), self.verbose, "start", stop) as progress,
+            Progress("TVClust", count, self.verbose, "start", stop) as progress,
         ):
-            for labels in starts:
+            for labels in start.several(problem, count):
                 results.append(variational.solve(problem, prior, settings, labels, progress))
                 progress.advance()
                 if progress.stopped:
                     break
         best = max(results, key=lambda result: result.bounds[-1])
-        if best.status is Status.MAX_SWEEPS:
-            warnings.warn(
-                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
-                "raise max_sweeps or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
         return self._describe_shares(problem, prior, best.state, best.bounds, best.status)
 
     def _describe_shares(
@@ -301,6 +298,13 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         status: Status,
     ) -> dict[str, Any]:
         settings = self._variational_settings()
+        if status is Status.MAX_SWEEPS:
+            warnings.warn(
+                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
+                "raise max_sweeps or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         chosen = state.shares.argmax(axis=1)
         used = np.unique(chosen, return_index=True)
         columns = used[0][np.argsort(used[1])]  # by first appearance
@@ -343,6 +347,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
         """Go on with another batch of points; see :mod:`maylink.solvers.stochastic`.
 
+        The first batch sets the scale of the features and the prior. A stream keeps labels, not
+        shares: ``coclustering`` then tells 0 or 1, and ``shares_`` and ``bound_`` are not there.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (m, d)
@@ -370,16 +377,24 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         settings = self._variational_settings()
         if stream is None:
             problem = Problem.build(X, links, self.family)
-            prior = problem.family.default_prior(problem.X) if self.prior is None else self.prior
+            prior = self._prior_of(problem)
             stream = stochastic.Stream.begin(problem.family, prior, settings)
         stream.family.check(data)
+        column = stream.family.overlooked(data)
+        if column is not None:
+            warnings.warn(
+                f"column {column} of X was constant in the first batch and so is left out for "
+                "good; begin with a batch in which it varies",
+                UserWarning,
+                stacklevel=2,
+            )
         known = links_of_new_points(links, stream.n, data.shape[0])
         stream = stream.add(data, known, self._start_for(rng))
-        found = stream.describe()
-        validate_data(self, X, skip_check_array=True, reset=not hasattr(self, "stream_"))
-        for name, value in found.items():
+        first = not hasattr(self, "stream_")
+        if first:
+            return self._keep(X, **stream.describe(), stream_=stream)
+        for name, value in {**stream.describe(), "stream_": stream}.items():
             setattr(self, name, value)
-        self.stream_ = stream
         return self
 
     # ------------------------------------------------------------------ Gibbs
@@ -393,6 +408,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         seed = int(rng.integers(2**63))
         done = chains.run_chains(sampler, self._start_of_chain(problem), plan, seed)
         draws = chains.gather(done)
+        if self.learn_prior and draws.factors.shape[1]:
+            prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))
         labels = partitions.point_estimate(draws.labels, self.loss, rng=seed)
         posterior = SampledPosterior(draws, problem.links)
         n_clusters = int(labels.max()) + 1
@@ -405,6 +422,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             "posterior_": posterior,
             "alpha_": alpha,
             "draws_": draws,
+            "prior_": prior,
             "chain_lengths_": [len(chain.draws.alpha) for chain in done],
             "n_chains_": len(done),
             "status_": Status.STOPPED if stopped else Status.SAMPLED,
@@ -526,6 +544,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             New points.
         links : Links, optional
             Made for the m new points, or for the n points of the fit and the new ones after them.
+            Sources are known by their names; one that the fit did not see weighs as its prior says.
 
         Returns
         -------
@@ -535,12 +554,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         checked = links_of_new_points(links, self.labels_.size, data.shape[0])
         if checked is None:
             return self.mixture_.shares(data)
-        if not len(self.posterior_.links.sources):
-            odds = self._unseen_odds()
-        else:
-            odds = self.posterior_.log_odds()
         known = one_hot(self.labels_, self.n_clusters_)
-        return self.mixture_.linked_shares(data, known, checked, odds)
+        return self.mixture_.linked_shares(data, known, checked, self._log_odds)
 
     def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
         """Return the most probable cluster of new points.
@@ -606,6 +621,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             self.alpha_,
             float(self.data_weight),
             self.reliability_prior,
+            self.reliability,
         )
 
     # ------------------------------------------------------------------ details
@@ -631,16 +647,30 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             "reliability_": posterior.reliability(),
         }
 
-    def _unseen_odds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a link weighs before any was seen."""
+    def _log_odds(self, source: Any) -> tuple[float, float]:
+        """What a may and a may-not link of a source weigh; of one not seen, by the prior."""
+        if source in self.posterior_.links.sources:
+            number = self.posterior_.links.sources.index(source)
+            may, may_not = self.posterior_.log_odds()
+            return float(may[number]), float(may_not[number])
+        if self.reliability is not None:
+            p, q = self.reliability
+            return float(np.log(p / (1.0 - q))), float(np.log(q / (1.0 - p)))
         right, wrong = self.reliability_prior
-        odds = np.array([np.log(right / wrong)])
+        odds = float(digamma(right) - digamma(wrong))
         return odds, odds
 
-    def _starts(self, problem: Problem, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-        start = self._start_for(rng)
-        n_starts = self.n_init if isinstance(self.init, str) and self.init == "rdp-means" else 1
-        return start.several(problem, n_starts)
+    def _prior_of(self, problem: Problem) -> Any:
+        """Return the prior in use, checked against the family's own."""
+        default = problem.family.default_prior(problem.X)
+        if self.prior is None:
+            return default
+        if not _alike(self.prior, default):
+            raise MaylinkError(
+                f"prior: not a prior of {problem.family.name!r} for these data; give one with the "
+                f"type and shapes of {_told(default)}"
+            )
+        return self.prior
 
     def _start_for(self, rng: np.random.Generator) -> Start:
         return Start(self.init, self.n_jobs, rng)
@@ -691,6 +721,10 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 check_integer(name, getattr(self, name), 1)
         if isinstance(self.init, str):
             check_choice("init", self.init, STARTS)
+        if self.checkpoint is not None and self.random_state is None:
+            raise MaylinkError(
+                "checkpoint: needs a random_state, by which a broken run knows its own chains"
+            )
         if self.inference == "gibbs" and self.batch_size is not None:
             raise MaylinkError("batch_size: only for inference='variational'")
         if self.sampler == "instantiated" and self.data_weight != 1.0:
@@ -707,17 +741,18 @@ class Start:
         self.n_jobs = n_jobs
         self.rng = rng
 
-    def several(self, problem: Problem, count: int) -> list[NDArray[np.int64]]:
-        """Return so many starts; for RDP-means in other random orders."""
+    def several(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
+        """Yield so many starts; for RDP-means in other random orders."""
         if not isinstance(self.init, str):
             labels = complete_codes(self.init, "init")
             if labels.size != problem.n:
                 raise MaylinkError(f"init: {labels.size} labels, but X has {problem.n} rows")
-            return [labels]
-        if self.init == "one":
-            return [np.zeros(problem.n, np.int64)]
-        if self.init == "singletons":
-            return [np.arange(problem.n)]
+            yield labels
+            return
+        if self.init != "rdp-means":
+            one = self.init == "one"
+            yield np.zeros(problem.n, np.int64) if one else np.arange(problem.n)
+            return
         model = RDPMeans(
             problem.family.coarser(),
             keep="objective",
@@ -725,14 +760,22 @@ class Start:
             n_jobs=self.n_jobs,
             random_state=self.rng,
         )
-        out = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            for _ in range(count):
+        for _ in range(count):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(problem.X, links=problem.links)
-                model.cluster_penalty = model.cluster_penalty_  # chosen once
-                out.append(model.labels_)
-        return out
+            model.cluster_penalty = model.cluster_penalty_  # chosen once
+            yield model.labels_
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it costs nothing to start with all points at once."""
+        return not isinstance(self.init, str) or self.init != "rdp-means"
+
+    def later(self) -> Start:
+        """Return the start of points that come later, of which given labels say nothing."""
+        init = self.init if isinstance(self.init, str) else "rdp-means"
+        return Start(init, self.n_jobs, self.rng)
 
 
 class ChainStart:
@@ -744,13 +787,36 @@ class ChainStart:
 
     def __call__(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return the partition."""
-        return Start(self.init, 1, rng).several(self.problem, 1)[0]
+        return next(Start(self.init, 1, rng).several(self.problem, 1))
+
+    def told(self) -> str:
+        """Tell what kind of start it is."""
+        return self.init if isinstance(self.init, str) else repr(list(self.init))
+
+
+def _alike(prior: Any, default: Any) -> bool:
+    """Whether a prior has the type and the shapes of another."""
+    if isinstance(default, tuple):
+        return (
+            type(prior) is type(default)
+            and len(prior) == len(default)
+            and all(_alike(a, b) for a, b in zip(prior, default, strict=True))
+        )
+    return bool(np.shape(prior) == np.shape(default))
+
+
+def _told(prior: Any) -> str:
+    if not hasattr(prior, "_fields"):
+        return "(" + ", ".join(_told(part) for part in prior) + ")"
+    shapes = ", ".join(f"{n}: {np.shape(v)}" for n, v in prior._asdict().items())
+    return f"{type(prior).__name__}({shapes})"
 
 
 def _check_pair(name: str, value: Any, below: float) -> None:
     if value is None and name == "reliability":
         return
     pair = value if isinstance(value, (tuple, list)) else ()
-    if len(pair) != 2 or not all(np.isfinite(number) and 0.0 < number < below for number in pair):
+    numbers = all(isinstance(number, (int, float, np.number)) for number in pair)
+    if len(pair) != 2 or not numbers or not all(0.0 < number < below for number in pair):
         limit = " and below 1" if below == 1.0 else ""
         raise MaylinkError(f"{name}: {value!r} is not a pair of numbers above 0{limit}")

@@ -112,6 +112,10 @@ class Family(ABC):
         except DomainError as error:
             raise DomainError(f"init: {error}") from None
 
+    def overlooked(self, X: Matrix) -> int | None:
+        """Return a column that the family left out as constant but that varies in these data."""
+        return None
+
     def adapt(self, X: Matrix) -> Family:
         """Return this family with the constants that it takes from the data, checked against X."""
         self.check(X)

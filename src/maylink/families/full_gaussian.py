@@ -149,7 +149,7 @@ class FullGaussian(EuclideanFamily):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x xᵀ), counted from the offset, the matrix laid out by rows."""
-        T = self.seen(X)
+        T = np.asarray(self.seen(X), np.float64)
         return np.hstack([T, np.einsum("ij,ik->ijk", T, T).reshape(len(T), -1)])
 
     def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
@@ -279,8 +279,9 @@ class FullGaussian(EuclideanFamily):
         constant = -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
         out = np.empty((len(T), len(center)))
         for k, lower in enumerate(factor):
-            apart = linalg.solve_triangular(lower, (T - center[k]).T, lower=True)
-            out[:, k] = constant[k] - 0.5 * prior.dof[k] * np.square(apart).sum(axis=0)
+            inverse = linalg.solve_triangular(lower, np.eye(d), lower=True)
+            apart = (T - center[k]) @ inverse.T
+            out[:, k] = constant[k] - 0.5 * prior.dof[k] * np.einsum("nd,nd->n", apart, apart)
         return out
 
     def _expected_log_det(self, prior: NormalInverseWishart) -> Array:

@@ -80,6 +80,15 @@ class EuclideanFamily(Family):
         varying = np.flatnonzero(~constant) if constant.any() and not constant.all() else None
         return replace(self, offset=offset, varying=varying)
 
+    def overlooked(self, X: Matrix) -> int | None:
+        """Return the first column that was constant in the data of the fit and is not here."""
+        if self.varying is None:
+            return None
+        constant = np.setdiff1d(np.arange(X.shape[1]), self.varying)
+        largest, smallest = column_range(X[:, constant])
+        other = np.maximum(largest - self.shift[constant], self.shift[constant] - smallest) > 0
+        return int(constant[np.argmax(other)]) if other.any() else None
+
     def centred(self, X: Matrix) -> Matrix:
         """Return X less the offset, in the precision of X; with no offset sparse data stay so."""
         if self.offset is None or not self.offset.any():

@@ -209,7 +209,16 @@ def _log_bessel_over_power(order: float, x: Array) -> Array:
 
 
 def _log_bessel_large(order: float, x: Array) -> Array:
-    """Return log I_order(x): SciPy's scaled function, or Olver's expansion where that is 0."""
+    """Return log I_order(x): SciPy's scaled function, or an expansion where that fails."""
+    far = (x > 500.0) & (x > 100.0 * order**2)
+    if np.any(far):  # for large arguments (DLMF 10.40.1) with four terms
+        mu, at = 4.0 * order**2, np.where(far, x, 1e3 + 100.0 * order**2)
+        series = 1.0 - (mu - 1.0) / (8.0 * at) * (
+            1.0 - (mu - 9.0) / (16.0 * at) * (1.0 - (mu - 25.0) / (24.0 * at))
+        )
+        beyond = at - 0.5 * np.log(2.0 * np.pi * at) + np.log(series)
+        near = np.where(far, 1.0 + order, x)
+        return np.where(far, beyond, _log_bessel_large(order, near))
     scaled = ive(order, x)
     direct = np.log(np.where(scaled > 0, scaled, 1.0)) + x
     if np.all(scaled > 0):

@@ -366,7 +366,13 @@ def _direction(prior, clusters, k, x, sign, b, low, high):
 
 @compiled()
 def log_bessel(order, x):
-    """Return log(I_order(x)/x^order) + order log 2, by the power series from its largest term."""
+    """Return log(I_order(x)/x^order) + order log 2, by series."""
+    if x > 500.0 and x > 100.0 * order * order:  # far out; the error is below 1e-10
+        mu = 4.0 * order * order
+        far = 1.0 - (mu - 1.0) / (8.0 * x) * (
+            1.0 - (mu - 9.0) / (16.0 * x) * (1.0 - (mu - 25.0) / (24.0 * x))
+        )
+        return x - 0.5 * log(2.0 * np.pi * x) + log(far) - order * log(0.5 * x)
     quarter = 0.25 * x * x
     peak = np.floor(0.5 * (sqrt(order * order + x * x) - order))
     total, term, m = 1.0, 1.0, peak

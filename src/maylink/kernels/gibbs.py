@@ -54,7 +54,7 @@ class Settings(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """Which slots hold clusters; ``count`` is (number active, number free, factors spoilt)."""
+    """Which slots hold clusters; ``count`` is (how many do, how many are free, rebuild or not)."""
 
     active: Any
     free: Any
@@ -106,6 +106,11 @@ def run(
     counts = np.zeros((4, scalars.p.size))
     for draw in range(len(out_labels)):
         for _ in range(settings.thin):
+            if slots.count[2] > 0:  # rounding spoilt a factor, or a split–merge move built anew
+                for a in range(slots.count[0]):
+                    clear(prior, clusters, slots.active[a])
+                fill(rows, prior, labels, clusters)
+                slots.count[2] = 0
             at = 0 if settings.single_site else n
             while at < n:
                 if slots.count[1] < 4:
@@ -274,6 +279,7 @@ def split_merge(
                 labels[m] = both
             else:
                 labels[m] = a if side[m] == 0 else b
+        slots.count[2] += 1
         _retire(prior, clusters, slots, from_i)
         if merging:
             _retire(prior, clusters, slots, from_j)

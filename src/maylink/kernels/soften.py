@@ -1,4 +1,4 @@
-"""Update the responsibilities of linked points one after the other."""
+"""Shares of linked points: updates one after the other, and overlaps of pairs."""
 
 from __future__ import annotations
 
@@ -41,3 +41,13 @@ def soften(points, scores, indptr, neighbour, pull, known, shares):
         for k in range(n_clusters):
             shares[i, k] = weights[k] / total
         known[i] = True
+
+
+@compiled()
+def overlap(shares, i, j, out):
+    """Write Σ_k shares[i, k] shares[j, k] of each pair, at most 1."""
+    for e in range(i.size):
+        total = 0.0
+        for k in range(shares.shape[1]):
+            total += shares[i[e], k] * shares[j[e], k]
+        out[e] = min(total, 1.0)

@@ -12,7 +12,6 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -25,6 +24,7 @@ from maylink.problem import Problem
 from maylink.progress import Progress
 from maylink.solvers.gibbs import Draws, State
 from maylink.stop import CtrlC, Stop, ignore_ctrl_c
+from maylink.version import __version__
 
 Index = NDArray[np.int64]
 REST = 1.0  # seconds between two checkpoints, at the least
@@ -69,7 +69,14 @@ class Chain(NamedTuple):
     stopped: bool
 
 
-Start = Callable[[np.random.Generator], Index]
+class Start(Protocol):
+    """Makes the partition that a chain starts from."""
+
+    def __call__(self, rng: np.random.Generator) -> Index:
+        """Return the partition."""
+
+    def told(self) -> str:
+        """Tell what kind of start it is."""
 
 
 def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Chain]:
@@ -79,7 +86,7 @@ def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Ch
     ----------
     sampler : Sampler
         Makes the draws.
-    start : function
+    start : Start
         Makes the partition that a chain starts from, with the chain's generator.
     plan : Plan
         How many chains and draws.
@@ -97,15 +104,21 @@ def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Ch
 
     n_jobs = min(thread_count(plan.n_jobs), plan.n_chains)
     if plan.checkpoint is not None:
-        Path(plan.checkpoint).mkdir(parents=True, exist_ok=True)
-    mark = fingerprint(sampler, plan, seed)
+        try:
+            Path(plan.checkpoint).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MaylinkError(
+                f"checkpoint: {plan.checkpoint} cannot be made a folder ({error}); name another"
+            ) from None
+    mark = fingerprint(sampler, start, plan, seed)
     with CtrlC() as stop:
         if n_jobs == 1:
             return [
                 run_chain(sampler, start, plan, seed, number, mark, stop)
                 for number in range(plan.n_chains)
             ]
-        parallel = Parallel(n_jobs=n_jobs, backend="loky")
+        # Large arrays as read-only maps would be another type to the kernels: no maps.
+        parallel = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)
         jobs = (
             delayed(_in_worker)(sampler, start, plan, seed, number, mark, stop)
             for number in range(plan.n_chains)
@@ -126,6 +139,7 @@ def gather(chains: list[Chain]) -> Draws:
         np.full(len(states), np.nan),
         np.array([state.p for state in states]),
         np.array([state.q for state in states]),
+        np.array([state.factors for state in states]),
     )
 
 
@@ -202,7 +216,9 @@ def _summary(draws: Draws) -> dict[str, Any]:
 
 
 def _no_draws(sampler: Sampler) -> Draws:
-    return Draws.empty(sampler.problem.n, len(sampler.problem.links.sources))
+    problem = sampler.problem
+    n_scales = problem.family.scales(vars(sampler)["prior"])
+    return Draws.empty(problem.n, len(problem.links.sources), n_scales)
 
 
 def _joined(parts: list[Draws]) -> Draws:
@@ -212,7 +228,7 @@ def _joined(parts: list[Draws]) -> Draws:
 # ---------------------------------------------------------------------- checkpoints
 
 
-def fingerprint(sampler: Sampler, plan: Plan, seed: int) -> str:
+def fingerprint(sampler: Sampler, start: Start, plan: Plan, seed: int) -> str:
     """Return a mark of everything that decides what a chain draws."""
     mark = hashlib.sha256()
     problem = sampler.problem
@@ -224,6 +240,8 @@ def fingerprint(sampler: Sampler, plan: Plan, seed: int) -> str:
     links = problem.links
     for array in (*parts, links.i, links.j, links.kind, links.weight, links.source):
         mark.update(np.ascontiguousarray(array).tobytes())
+    mark.update(repr((problem.X.shape, str(problem.X.dtype), __version__)).encode())
+    mark.update(start.told().encode())
     settings = vars(sampler)["settings"]
     named = {field.name: getattr(settings, field.name) for field in fields(settings)}
     told = (type(sampler).__name__, problem.family, named, _numbers(vars(sampler)["prior"]))
@@ -257,8 +275,14 @@ def load(path: Path, mark: str, rng: np.random.Generator) -> Chain | None:
     """Read a checkpoint and set the generator to where it was; None where there is none."""
     if not path.exists():
         return None
-    with np.load(path, allow_pickle=False) as file:
+    try:
+        file = np.load(path, allow_pickle=False)
         told = json.loads(str(file["told"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise MaylinkError(
+            f"checkpoint: {path} cannot be read ({error}); delete it to begin anew"
+        ) from None
+    with file:
         if told.get("schema") != SCHEMA or told["mark"] != mark:
             raise MaylinkError(
                 f"checkpoint: {path} is from other data, links or settings; "

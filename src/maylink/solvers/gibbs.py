@@ -64,12 +64,14 @@ class Draws(NamedTuple):
     log_joint: Array  # (m,) of data, links and partition given α
     p: Array  # (m, sources)
     q: Array  # (m, sources)
+    factors: Array  # (m, scales) by which the scales of the prior are multiplied
 
     @classmethod
-    def empty(cls, n: int, n_sources: int) -> Draws:
+    def empty(cls, n: int, n_sources: int, n_scales: int) -> Draws:
         """Return no draws."""
         none, pairs = np.empty(0), np.empty((0, n_sources))
-        return cls(np.empty((0, n), np.int32), np.empty(0, np.int64), none, none, pairs, pairs)
+        labels, sizes = np.empty((0, n), np.int32), np.empty(0, np.int64)
+        return cls(labels, sizes, none, none, pairs, pairs, np.empty((0, n_scales)))
 
 
 class Sampler:
@@ -174,6 +176,7 @@ class Sampler:
             trace[:, 2].copy(),
             trace[:, 3 : 3 + n_sources].copy(),
             trace[:, 3 + n_sources :].copy(),
+            np.tile(state.factors, (n_draws, 1)),
         )
         state = State(
             draws.labels[-1].astype(np.int64),

@@ -18,7 +18,7 @@ from maylink.families.base import Array, Statistics
 from maylink.joint import log_crp
 from maylink.labels import complete_codes
 from maylink.mixture import one_of
-from maylink.reliability import LinkCounts, log_evidence
+from maylink.reliability import LinkCounts, log_evidence, log_likelihood
 from maylink.solvers import gibbs
 from maylink.solvers.gibbs import Draws, Settings, State
 
@@ -127,8 +127,7 @@ class Sampler(gibbs.Sampler):
         if self.settings.reliability is None:
             links = log_evidence(LinkCounts(*counts), self.settings.reliability_prior)
         else:
-            logs = np.log([state.p, 1.0 - state.p, state.q, 1.0 - state.q])
-            links = float((counts * logs).sum())
+            links = log_likelihood(LinkCounts(*counts), self.settings.reliability)
         joint = log_crp(statistics.size, state.alpha) + data + links
         return Draws(
             state.labels[None].astype(np.int32),
@@ -137,4 +136,5 @@ class Sampler(gibbs.Sampler):
             np.array([joint]),
             state.p[None].copy(),
             state.q[None].copy(),
+            state.factors[None].copy(),
         )

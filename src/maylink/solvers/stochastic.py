@@ -28,7 +28,7 @@ from maylink.families.base import Array, Matrix, Statistics
 from maylink.labels import complete_codes
 from maylink.links import Links
 from maylink.mixture import Mixture, one_hot, one_of
-from maylink.posterior import VariationalPosterior
+from maylink.posterior import StreamPosterior
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.reliability import LinkCounts
@@ -37,13 +37,21 @@ from maylink.solvers import variational
 from maylink.solvers.variational import Settings
 
 Index = NDArray[np.int64]
+FIRST = 500  # points, at the least, of a batch of the first pass, where clusters are found
 
 
 class Start(Protocol):
     """Makes partitions to start from."""
 
-    def several(self, problem: Problem, count: int) -> list[Index]:
-        """Return so many partitions."""
+    @property
+    def at_once(self) -> bool:
+        """Whether it costs nothing to start with all points at once."""
+
+    def several(self, problem: Problem, count: int) -> Iterator[Index]:
+        """Yield so many partitions."""
+
+    def later(self) -> Start:
+        """Return the start of points that come later."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,10 @@ class Stream:
         For each source its four counts of links.
     links : Links
         All links seen.
+    together : array of shape (links,)
+        Probability of each link's points to share a cluster, when it was seen.
+    sums : array of shape (K, s)
+        Sums of the points of each cluster, for the centres.
     alpha : array of shape (2,)
         Gamma distribution of α.
     """
@@ -77,6 +89,8 @@ class Stream:
     statistics: Statistics
     counts: dict[Any, Array]
     links: Links
+    together: Array
+    sums: Array
     alpha: Array
 
     @classmethod
@@ -91,6 +105,8 @@ class Stream:
             Statistics(none, np.empty((0, 0)), none),
             {},
             Links.empty(0),
+            none,
+            np.empty((0, 0)),
             variational.known_alpha(settings),
         )
 
@@ -148,6 +164,10 @@ class Stream:
                 **{s: np.array([part[k] for part in counts]) for k, s in enumerate(links.sources)},
             },
             links=self.links.moved(0, self.n + m) + links,
+            together=np.concatenate(
+                [self.together, variational.pair_shares(both, links.i, links.j)]
+            ),
+            sums=self._sums(X, shares),
             alpha=alpha,
         )
 
@@ -156,7 +176,7 @@ class Stream:
         n_known = len(self.statistics.size)
         inside = links[np.arange(self.n, self.n + X.shape[0])]
         if n_known == 0:
-            labels = start.several(Problem(X, inside, self.family), 1)[0]
+            labels = next(iter(start.several(Problem(X, inside, self.family), 1)))
             return one_hot(labels, int(labels.max()) + 1), int(labels.max()) + 1
         mixture = self._mixture()
         scores = np.log(mixture.sizes) + self.settings.data_weight * mixture.log_predictive(X)
@@ -165,9 +185,10 @@ class Stream:
         )
         alone = np.flatnonzero(new > scores.max(axis=1))
         shares = softmax(scores, axis=1)
-        if alone.size < 2:
+        if alone.size == 0:
             return shares, n_known
-        labels = start.several(Problem(X[alone], inside[alone], self.family), 1)[0]
+        part = Problem(X[alone], inside[alone], self.family)
+        labels = next(iter(start.later().several(part, 1)))
         size = n_known + int(labels.max()) + 1
         wide = np.zeros((X.shape[0], size))
         wide[:, :n_known] = shares
@@ -187,6 +208,12 @@ class Stream:
             self.settings.data_weight,
         )
 
+    def _sums(self, X: Matrix, shares: Array) -> Array:
+        sums = np.asarray(shares.T @ self.family.points(X), np.float64)
+        if len(self.sums):
+            sums[: len(self.sums)] += self.sums
+        return sums
+
     def _earlier_counts(self, sources: Any) -> LinkCounts:
         columns = [self.counts.get(source, np.zeros(4)) for source in sources]
         return LinkCounts(*np.array(columns).reshape(len(columns), 4).T)
@@ -200,22 +227,27 @@ class Stream:
         mixture = replace(
             whole, posteriors=[whole.posteriors[k] for k in column], sizes=whole.sizes[column]
         )
-        posterior = VariationalPosterior(
+        posterior = StreamPosterior(
             one_hot(labels, n_clusters),
             self._earlier_counts(self.links.sources),
             self.settings.reliability,
             self.settings.reliability_prior,
             self.links,
+            self.together,
         )
+        centers = self.sums[column] / np.maximum(self.statistics.size[column], 1e-9)[:, None]
         return {
             "labels_": labels,
             "n_clusters_": n_clusters,
+            "cluster_centers_": self.family.units(self.family.centroid(centers)),
             "mixture_": mixture,
             "posterior_": posterior,
             "alpha_": mixture.alpha,
             "family_": self.family,
             "prior_": self.prior,
             "reliability_": posterior.reliability(),
+            "status_": Status.CONVERGED,
+            "n_iter_": 1,
         }
 
 
@@ -257,15 +289,12 @@ def solve(
         Why it stopped.
     """
     order = rng.permutation(problem.n)
-    links = problem.links[order]
-    stream = Stream.begin(problem.family, prior, settings)
-    cuts = list(range(0, problem.n, batch_size)) + [problem.n]
-    for low, high, part in zip(cuts[:-1], cuts[1:], _by_batch(links, cuts), strict=True):
-        stream = stream.add(problem.X[order[low:high]], part, start)
-    width = settings.truncation or len(stream.statistics.size) + variational.SPARE
-    labels = np.empty(problem.n, np.int64)
-    labels[order] = stream.labels
-    state = variational.init(problem, prior, replace(settings, truncation=width), labels)
+    if start.at_once:
+        labels = next(iter(start.several(problem, 1)))
+    else:
+        labels = _first_pass(problem, prior, settings, max(batch_size, FIRST), start, order)
+    state = variational.init(problem, prior, settings, labels)
+    cuts = [*range(0, problem.n, batch_size), problem.n]
     batches = [np.sort(order[low:high]) for low, high in pairwise(cuts)]
     bounds, status = [state.factors.bound], Status.MAX_SWEEPS
     for sweep in range(1, settings.max_sweeps + 1):
@@ -280,6 +309,20 @@ def solve(
             status = Status.CONVERGED
             break
     return state, np.array(bounds), status
+
+
+def _first_pass(
+    problem: Problem, prior: Any, settings: Settings, size: int, start: Start, order: Index
+) -> Index:
+    """Let the points come as a stream, and return its labels."""
+    stream = Stream.begin(problem.family, prior, settings)
+    cuts = [*range(0, problem.n, size), problem.n]
+    parts = _by_batch(problem.links[order], cuts)
+    for low, high, links in zip(cuts[:-1], cuts[1:], parts, strict=True):
+        stream = stream.add(problem.X[order[low:high]], links, start)
+    labels = np.empty(problem.n, np.int64)
+    labels[order] = complete_codes(stream.labels)
+    return labels
 
 
 def _sweep(

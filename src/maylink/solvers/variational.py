@@ -23,16 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln, softmax, xlogy
 
+from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.links import MAY, Links
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
-from maylink.reliability import PRIOR, LinkCounts, log_evidence
+from maylink.reliability import PRIOR, LinkCounts, log_evidence, log_likelihood
 from maylink.result import Status
 
 Index = NDArray[np.int64]
 SPARE = 5  # clusters beyond those of the start
-CHUNK = 200_000  # links that are looked at together
+LARGEST = 3e8  # shares, 2.4 GB, beyond which a truncation must be given
 logger = logging.getLogger("maylink")
 
 
@@ -88,6 +89,11 @@ def init(problem: Problem, prior: Any, settings: Settings, labels: Index) -> Sta
     """Start from a partition; large clusters first, as sticks expect them."""
     sizes = np.bincount(labels)
     width = settings.truncation or len(sizes) + SPARE
+    if labels.size * width > LARGEST:
+        raise MaylinkError(
+            f"{labels.size} points times {width} clusters are too many to hold; set truncation, or "
+            "start from fewer clusters"
+        )
     rank = np.empty(len(sizes), np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     shares = np.zeros((labels.size, width))
@@ -262,11 +268,11 @@ def soft_counts(links: Links, shares: Array) -> LinkCounts:
 
 def pair_shares(shares: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
     """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
+    from maylink.kernels.soften import overlap
+
     out = np.empty(len(i))
-    for low in range(0, len(i), CHUNK):
-        part = slice(low, low + CHUNK)
-        out[part] = np.einsum("ek,ek->e", shares[i[part]], shares[j[part]])
-    return np.clip(out, 0.0, 1.0)
+    overlap(np.ascontiguousarray(shares), i.astype(np.int64), j.astype(np.int64), out)
+    return out
 
 
 def reliabilities(counts: LinkCounts, settings: Settings) -> Reliabilities:
@@ -300,10 +306,4 @@ def links_bound(counts: LinkCounts, settings: Settings) -> float:
     """Return what the links add to the bound."""
     if settings.reliability is None:
         return log_evidence(counts, settings.reliability_prior)
-    known = reliabilities(counts, settings)
-    return float(
-        counts.may_same @ known.log_p
-        + counts.not_same @ known.log_not_p
-        + counts.not_different @ known.log_q
-        + counts.may_different @ known.log_not_q
-    )
+    return log_likelihood(counts, settings.reliability)
