@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -25,7 +24,7 @@ from maylink.estimators.base import (
     forbid_links_as_y,
     links_of_new_points,
 )
-from maylink.estimators.rdpmeans import RDPMeans
+from maylink.estimators.start import STARTS, ChainStart, Start
 from maylink.families import Family
 from maylink.joint import joint_of
 from maylink.labels import complete_codes
@@ -40,8 +39,6 @@ from maylink.stop import CtrlC
 
 if TYPE_CHECKING:
     import pandas as pd
-
-STARTS = ("rdp-means", "one", "singletons")
 
 
 class TVClust(Checked, ClusterMixin, BaseEstimator):
@@ -731,67 +728,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             raise MaylinkError(
                 "data_weight: the instantiated sampler needs 1; use sampler='collapsed'"
             )
-
-
-class Start:
-    """Makes the partitions that a fit starts from."""
-
-    def __init__(self, init: Any, n_jobs: int | None, rng: np.random.Generator) -> None:
-        self.init = init
-        self.n_jobs = n_jobs
-        self.rng = rng
-
-    def several(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
-        """Yield so many starts; for RDP-means in other random orders."""
-        if not isinstance(self.init, str):
-            labels = complete_codes(self.init, "init")
-            if labels.size != problem.n:
-                raise MaylinkError(f"init: {labels.size} labels, but X has {problem.n} rows")
-            yield labels
-            return
-        if self.init != "rdp-means":
-            one = self.init == "one"
-            yield np.zeros(problem.n, np.int64) if one else np.arange(problem.n)
-            return
-        model = RDPMeans(
-            problem.family.coarser(),
-            keep="objective",
-            n_init=1,
-            n_jobs=self.n_jobs,
-            random_state=self.rng,
-        )
-        for _ in range(count):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(problem.X, links=problem.links)
-            model.cluster_penalty = model.cluster_penalty_  # chosen once
-            yield model.labels_
-
-    @property
-    def at_once(self) -> bool:
-        """Whether it costs nothing to start with all points at once."""
-        return not isinstance(self.init, str) or self.init != "rdp-means"
-
-    def later(self) -> Start:
-        """Return the start of points that come later, of which given labels say nothing."""
-        init = self.init if isinstance(self.init, str) else "rdp-means"
-        return Start(init, self.n_jobs, self.rng)
-
-
-class ChainStart:
-    """Makes the partition that a chain starts from, in the chain's own process."""
-
-    def __init__(self, problem: Problem, init: Any) -> None:
-        self.problem = problem
-        self.init = init
-
-    def __call__(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the partition."""
-        return next(Start(self.init, 1, rng).several(self.problem, 1))
-
-    def told(self) -> str:
-        """Tell what kind of start it is."""
-        return self.init if isinstance(self.init, str) else repr(list(self.init))
 
 
 def _alike(prior: Any, default: Any) -> bool:

@@ -259,7 +259,7 @@ def solve(
     start: Start,
     rng: np.random.Generator,
     progress: Progress = SILENT,
-) -> tuple[variational.State, Array, Status]:
+) -> variational.Result:
     """Fit data at hand, batch after batch.
 
     Parameters
@@ -281,12 +281,7 @@ def solve(
 
     Returns
     -------
-    State
-        Shares and factors.
-    array
-        The bound after each sweep.
-    Status
-        Why it stopped.
+    Result
     """
     order = rng.permutation(problem.n)
     if start.at_once:
@@ -296,19 +291,12 @@ def solve(
     state = variational.init(problem, prior, settings, labels)
     cuts = [*range(0, problem.n, batch_size), problem.n]
     batches = [np.sort(order[low:high]) for low, high in pairwise(cuts)]
-    bounds, status = [state.factors.bound], Status.MAX_SWEEPS
-    for sweep in range(1, settings.max_sweeps + 1):
-        if progress.stopped:
-            status = Status.STOPPED
-            break
-        state = _sweep(problem, prior, settings, state, batches)
-        bounds.append(state.factors.bound)
+
+    def sweep(state: variational.State) -> variational.State:
         progress.advance()
-        progress.show(sweep=sweep, bound=f"{bounds[-1]:.2f}")
-        if bounds[-1] - bounds[-2] <= settings.tol * problem.n:
-            status = Status.CONVERGED
-            break
-    return state, np.array(bounds), status
+        return _sweep(problem, prior, settings, state, batches)
+
+    return variational.climb(state, sweep, settings, progress)
 
 
 def _first_pass(

@@ -16,6 +16,7 @@ truncated; sticks beyond stay at their prior, so the bound is one of the untrunc
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -137,18 +138,29 @@ def solve(
     Result
     """
     state = init(problem, prior, settings, labels)
+
+    def sweep(state: State) -> State:
+        return step(problem, prior, settings, state)
+
+    return climb(state, sweep, settings, progress)
+
+
+def climb(
+    state: State, sweep: Callable[[State], State], settings: Settings, progress: Progress = SILENT
+) -> Result:
+    """Sweep until the bound stands still, the sweeps are used up or the user wants to stop."""
+    n = len(state.shares)
     bounds = [state.factors.bound]
     status = Status.MAX_SWEEPS
-    for sweep in range(1, settings.max_sweeps + 1):
+    for number in range(1, settings.max_sweeps + 1):
         if progress.stopped:
             status = Status.STOPPED
             break
-        new = step(problem, prior, settings, state)
-        bounds.append(new.factors.bound)
-        state = new
+        state = sweep(state)
+        bounds.append(state.factors.bound)
         n_clusters = int((state.shares.sum(axis=0) > 0.5).sum())
-        progress.show(sweep=sweep, clusters=n_clusters, bound=f"{bounds[-1]:.2f}")
-        if bounds[-1] - bounds[-2] <= settings.tol * problem.n:
+        progress.show(sweep=number, clusters=n_clusters, bound=f"{bounds[-1]:.2f}")
+        if bounds[-1] - bounds[-2] <= settings.tol * n:
             status = Status.CONVERGED
             break
     logger.info("variational: %d sweeps, bound %.4f, %s", len(bounds) - 1, bounds[-1], status)
