@@ -20,7 +20,7 @@ from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.labels import complete_codes
 from maylink.problem import Problem
-from maylink.reliability import PRIOR, count_links, log_evidence, log_likelihood
+from maylink.reliability import PRIOR, count_links, log_evidence
 
 
 def log_joint(
@@ -94,10 +94,7 @@ def joint_of(
     statistics = problem.family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     data = float(problem.family.log_marginal(statistics, prior).sum())
     counts = count_links(problem.links, labels)
-    if reliability is None:
-        evidence = log_evidence(counts, reliability_prior)
-    else:
-        evidence = log_likelihood(counts, reliability)
+    evidence = log_evidence(counts, reliability_prior, reliability)
     score = log_crp(statistics.size, alpha) + data_weight * data + evidence
     if not np.isfinite(score):
         raise MaylinkError(

@@ -32,7 +32,6 @@ def complete_codes(labels: Any, name: str = "labels") -> NDArray[np.int64]:
 
 
 def first_appearance(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number labels 0 … K − 1 by where they first appear; also return the old number of each."""
-    _, first = np.unique(labels, return_index=True)
-    old = np.argsort(first)
-    return np.argsort(old)[labels], old
+    """Number labels by where they first appear; also return the old number of each."""
+    codes, old = label_codes(labels)
+    return codes, np.array(old, np.int64)

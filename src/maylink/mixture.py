@@ -16,7 +16,8 @@ from scipy.special import logsumexp, softmax
 
 from maylink.families import Family
 from maylink.families.base import Array, Matrix
-from maylink.links import MAY, Links
+from maylink.links import Links
+from maylink.reliability import link_pull
 
 ROUNDS = 50  # over new points that are linked to each other
 
@@ -94,13 +95,12 @@ class Mixture:
         linked = links.degree[new] > 0
         csr = links.csr
         odds = np.array([log_odds(name) for name in links.sources]).reshape(-1, 2)
-        may, may_not = odds[links.source].T
-        by_link = np.where(links.kind == MAY, may, -may_not) * links.weight
+        pull = link_pull(links, *odds.T)
         seen = np.concatenate([np.ones(len(known), bool), ~linked])
         before = shares.copy()
         for _ in range(ROUNDS):
             soften(
-                new[linked], scores[linked], csr.indptr, csr.neighbour, by_link[csr.link], seen,
+                new[linked], scores[linked], csr.indptr, csr.neighbour, pull, seen,
                 shares,
             )  # fmt: skip
             if np.abs(shares - before).max() < 1e-9:

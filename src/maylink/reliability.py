@@ -57,7 +57,11 @@ def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
     )
 
 
-def log_evidence(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> float:
+def log_evidence(
+    counts: LinkCounts,
+    prior: tuple[float, float] = PRIOR,
+    known: tuple[float, float] | None = None,
+) -> float:
     """Return the log probability of the links given the partition, p and q integrated out.
 
     Parameters
@@ -66,23 +70,32 @@ def log_evidence(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> floa
         Links by source.
     prior : (float, float), default (9, 1)
         Beta prior of both p and q.
+    known : (float, float), optional
+        p and q of all sources, where they are known; then nothing is integrated out.
 
     Returns
     -------
     float
     """
+    if known is not None:
+        p, q = known
+        logs = np.log([p, 1.0 - p, q, 1.0 - q])
+        return float(logs @ np.array(counts).sum(axis=1))
     right, wrong = prior
     inside = betaln(right + counts.may_same, wrong + counts.not_same)
     between = betaln(right + counts.not_different, wrong + counts.may_different)
     return float(np.sum(inside + between - 2.0 * betaln(right, wrong)))
 
 
-def log_likelihood(counts: LinkCounts, reliability: tuple[float, float]) -> float:
-    """Return the log probability of the links given the partition and known p and q."""
-    p, q = reliability
-    return float(
-        counts.may_same.sum() * np.log(p)
-        + counts.not_same.sum() * np.log(1.0 - p)
-        + counts.not_different.sum() * np.log(q)
-        + counts.may_different.sum() * np.log(1.0 - q)
-    )
+def link_pull(links: Links, may: Array, may_not: Array) -> Array:
+    """Return what each entry of the links' CSR adds to the cluster that the neighbour is in.
+
+    Parameters
+    ----------
+    links : Links
+        The links.
+    may, may_not : arrays of shape (sources,)
+        What a vote of each source weighs: ln(p/(1−q)) and ln(q/(1−p)), or expectations of them.
+    """
+    by_link = np.where(links.kind == MAY, may[links.source], -may_not[links.source]) * links.weight
+    return np.asarray(by_link[links.csr.link])

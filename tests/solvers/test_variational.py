@@ -14,11 +14,10 @@ from maylink.solvers import gibbs
 from maylink.solvers.variational import (
     Settings,
     init,
-    link_pull,
     log_weights,
     pair_shares,
     point_scores,
-    reliabilities,
+    pull_of,
     solve,
     step,
 )
@@ -89,8 +88,9 @@ def test_one_sweep_is_the_formula():
     prior, settings = problem.family.default_prior(problem.X), Settings()
     state = init(problem, prior, settings, np.random.default_rng(0).integers(0, 3, 20))
     expected = state.shares.copy()
-    scores = point_scores(problem, settings, state.factors)
-    pull = link_pull(problem.links, reliabilities(state.factors.counts, settings))
+    factors = state.factors
+    scores = point_scores(problem.family, problem.X, settings, factors.posterior, factors.sticks)
+    pull = pull_of(problem.links, factors.counts, settings)
     csr = problem.links.csr
     degree = problem.links.degree
     for i in [*np.flatnonzero(degree == 0), *np.flatnonzero(degree > 0)]:

@@ -119,8 +119,7 @@ class CenterClusterer(
         float
             The larger the better.
         """
-        if sample_weight is not None:
-            raise MaylinkError("sample_weight: points have no weights here; leave it out")
+        forbid_sample_weight(sample_weight)
         data = self._new_data(X)
         checked = as_links(links, data.shape[0])
         n_known = self.labels_.size
@@ -175,6 +174,12 @@ def forbid_links_as_y(y: Any) -> None:
     """Raise when links were given by position and so would be ignored."""
     if isinstance(y, (Links, tuple)) or {"i", "j", "kind"} <= set(getattr(y, "columns", ())):
         raise LinksError("y: these look like links; name them: fit(X, links=...)")
+
+
+def forbid_sample_weight(sample_weight: Any) -> None:
+    """Raise when points were given weights, which would be ignored."""
+    if sample_weight is not None:
+        raise MaylinkError("sample_weight: points have no weights here; leave it out")
 
 
 def check_number(name: str, value: Any, least: float, *, above: bool = False) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from maylink import partitions
 from maylink.errors import MaylinkError
@@ -22,15 +22,16 @@ from maylink.estimators.base import (
     check_integer,
     check_number,
     forbid_links_as_y,
+    forbid_sample_weight,
     links_of_new_points,
 )
 from maylink.estimators.start import STARTS, ChainStart, Start
 from maylink.families import Family
 from maylink.joint import joint_of
-from maylink.labels import complete_codes
+from maylink.labels import complete_codes, first_appearance
 from maylink.mixture import Mixture, one_hot
 from maylink.posterior import Posterior, SampledPosterior, VariationalPosterior
-from maylink.problem import Problem, as_data
+from maylink.problem import Problem
 from maylink.progress import Progress
 from maylink.reliability import PRIOR
 from maylink.result import Status
@@ -302,9 +303,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        chosen = state.shares.argmax(axis=1)
-        used = np.unique(chosen, return_index=True)
-        columns = used[0][np.argsort(used[1])]  # by first appearance
+        labels, columns = first_appearance(state.shares.argmax(axis=1))
         shares = state.shares[:, columns]
         shares = shares / shares.sum(axis=1, keepdims=True)
         alpha = variational.expected_alpha(state.factors.alpha)
@@ -315,7 +314,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             settings.reliability_prior,
             problem.links,
         )
-        labels = complete_codes(chosen)
         return {
             "labels_": labels,
             "shares_": shares,
@@ -366,17 +364,14 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         self._check_parameters()
         if self.inference != "variational":
             raise MaylinkError("partial_fit: only for inference='variational'")
-        data = as_data(X, self)
         stream: stochastic.Stream | None = getattr(self, "stream_", None)
-        if stream is not None:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        rng = as_generator(self.random_state)
-        settings = self._variational_settings()
         if stream is None:
-            problem = Problem.build(X, links, self.family)
-            prior = self._prior_of(problem)
+            problem = Problem.build(X, None, self.family)
+            data, prior = problem.X, self._prior_of(problem)
+            settings = self._variational_settings()
             stream = stochastic.Stream.begin(problem.family, prior, settings)
-        stream.family.check(data)
+        else:
+            data = self._new_data(X)
         column = stream.family.overlooked(data)
         if column is not None:
             warnings.warn(
@@ -386,13 +381,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 stacklevel=2,
             )
         known = links_of_new_points(links, stream.n, data.shape[0])
+        rng = as_generator(self.random_state)
         stream = stream.add(data, known, self._start_for(rng))
-        first = not hasattr(self, "stream_")
-        if first:
-            return self._keep(X, **stream.describe(), stream_=stream)
-        for name, value in {**stream.describe(), "stream_": stream}.items():
-            setattr(self, name, value)
-        return self
+        return self._keep(X, **stream.describe(), stream_=stream)
 
     # ------------------------------------------------------------------ Gibbs
 
@@ -403,7 +394,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         kind = gibbs.Sampler if self.sampler == "collapsed" else instantiated.Sampler
         sampler = kind(problem, prior, self._gibbs_settings())
         seed = int(rng.integers(2**63))
-        done = chains.run_chains(sampler, self._start_of_chain(problem), plan, seed)
+        done = chains.run_chains(sampler, ChainStart(problem, self.init), plan, seed)
         draws = chains.gather(done)
         if self.learn_prior and draws.factors.shape[1]:
             prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))
@@ -587,8 +578,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         float
             The larger the better.
         """
-        if sample_weight is not None:
-            raise MaylinkError("sample_weight: points have no weights here; leave it out")
+        forbid_sample_weight(sample_weight)
         data = self._new_data(X)
         return float(self.mixture_.log_density(data).mean())
 
@@ -671,9 +661,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     def _start_for(self, rng: np.random.Generator) -> Start:
         return Start(self.init, self.n_jobs, rng)
-
-    def _start_of_chain(self, problem: Problem) -> ChainStart:
-        return ChainStart(problem, self.init)
 
     def _variational_settings(self) -> variational.Settings:
         return variational.Settings(

@@ -164,14 +164,6 @@ class DiagonalGaussian(EuclideanFamily):
         partition = 0.5 * (square - log_precision).sum(axis=1)
         return np.hstack([center * precision, -0.5 * precision]), partition
 
-    def scales(self, prior: NormalGamma) -> int:
-        """Two: the strength of the mean and the rates, which are the sizes of the variances."""
-        return 2
-
-    def rescale(self, prior: NormalGamma, factors: Array) -> NormalGamma:
-        """Multiply strength and rates."""
-        return prior._replace(strength=prior.strength * factors[0], rate=prior.rate * factors[1])
-
     def blocks(self, prior: NormalGamma) -> list[Block]:
         """Return means and rates; strength and shape."""
         scalars = np.array([prior.strength, prior.shape, 0.0], np.float64)

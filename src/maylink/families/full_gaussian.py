@@ -64,6 +64,7 @@ class FullGaussian(EuclideanFamily):
     """
 
     name: ClassVar[str] = "full-gaussian"
+    sized_by: ClassVar[str] = "scale"
     accepts_sparse: ClassVar[bool] = False
 
     scale: Array | None = field(default=None, repr=False, compare=False)
@@ -290,14 +291,6 @@ class FullGaussian(EuclideanFamily):
         return np.asarray(
             np.linalg.slogdet(prior.scale)[1] - d * np.log(2.0) - digamma(halves).sum(axis=1)
         )
-
-    def scales(self, prior: NormalInverseWishart) -> int:
-        """Two: the strength of the mean and the scale, which is the size of the covariance."""
-        return 2
-
-    def rescale(self, prior: NormalInverseWishart, factors: Array) -> NormalInverseWishart:
-        """Multiply strength and scale."""
-        return prior._replace(strength=prior.strength * factors[0], scale=prior.scale * factors[1])
 
     def blocks(self, prior: NormalInverseWishart) -> list[Block]:
         """Return means; strength and degrees of freedom; the factor of the scale."""

@@ -21,17 +21,16 @@ from maylink.families.base import (
     Array,
     Block,
     Code,
-    Family,
     Matrix,
     Statistics,
     column_means,
     row_sums,
 )
-from maylink.families.poisson import Gammas
+from maylink.families.poisson import GammaFamily, Gammas
 
 
 @dataclass(frozen=True)
-class Gamma(Family):
+class Gamma(GammaFamily):
     """Clusters of positive values with a scale for each feature.
 
     Parameters
@@ -118,10 +117,6 @@ class Gamma(Family):
         shape = prior.shape + self.shape * statistics.size[:, None]
         return Gammas(shape, prior.rate + statistics.total)
 
-    def log_normalizer(self, prior: Gammas) -> Array:
-        """Return Σ_j log Γ(a_j) − a_j log b_j."""
-        return np.asarray((gammaln(prior.shape) - prior.shape * np.log(prior.rate)).sum(axis=-1))
-
     def sample_parameters(self, prior: Gammas, rng: np.random.Generator) -> Array:
         """Draw rates, return them with a minus sign."""
         return -np.maximum(rng.gamma(prior.shape, 1.0 / prior.rate), np.finfo(np.float64).tiny)
@@ -130,14 +125,6 @@ class Gamma(Family):
         """E r_j = a_j/b_j, E log r_j = ψ(a_j) − log b_j."""
         log_rate = digamma(prior.shape) - np.log(prior.rate)
         return -prior.shape / prior.rate, -self.shape * log_rate.sum(axis=1)
-
-    def scales(self, prior: Gammas) -> int:
-        """One: the shape, with the rate along, so that the expected values stay."""
-        return 1
-
-    def rescale(self, prior: Gammas, factors: Array) -> Gammas:
-        """Multiply shape and rate."""
-        return Gammas(prior.shape * factors[0], prior.rate * factors[0])
 
     def blocks(self, prior: Gammas) -> list[Block]:
         """Return shapes and rates; the known shape of the likelihood."""

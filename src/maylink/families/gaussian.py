@@ -51,6 +51,8 @@ class EuclideanFamily(Family):
     """What the three Gaussians share: the squared Euclidean distance between mapped points."""
 
     needs: ClassVar[str] = "finite real numbers"
+    sized_by: ClassVar[str] = "rate"
+    """The part of the prior that holds the size of the variances."""
 
     offset: Array | None = field(default=None, repr=False, compare=False)
     """The mean of the data: points are counted from there, which saves digits."""
@@ -122,6 +124,15 @@ class EuclideanFamily(Family):
     def n_seen(self, n_features: int) -> int:
         """Return how many features the likelihood sees."""
         return n_features if self.varying is None else self.varying.size
+
+    def scales(self, prior: Any) -> int:
+        """Two: the strength of the mean, and the size of the variances."""
+        return 2
+
+    def rescale(self, prior: Any, factors: Array) -> Any:
+        """Multiply the strength, and what holds the size of the variances."""
+        sized = {self.sized_by: getattr(prior, self.sized_by) * factors[1]}
+        return prior._replace(strength=prior.strength * factors[0], **sized)
 
     def potential(self, T: Matrix) -> Array:
         """Return ‖t‖²."""
@@ -240,14 +251,6 @@ class Gaussian(EuclideanFamily):
         square = precision * np.square(center).sum(axis=-1) + d / prior.strength
         partition = 0.5 * (square - d * (digamma(prior.shape) - np.log(prior.rate)))
         return np.column_stack([center * precision[:, None], -0.5 * precision]), partition
-
-    def scales(self, prior: NormalGamma) -> int:
-        """Two: the strength of the mean and the rate, which is the size of the variance."""
-        return 2
-
-    def rescale(self, prior: NormalGamma, factors: Array) -> NormalGamma:
-        """Multiply strength and rate."""
-        return prior._replace(strength=prior.strength * factors[0], rate=prior.rate * factors[1])
 
     def blocks(self, prior: NormalGamma) -> list[Block]:
         """Return means; strength, shape and rate."""

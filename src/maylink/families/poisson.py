@@ -35,8 +35,24 @@ class Gammas(NamedTuple):
     rate: Array
 
 
+class GammaFamily(Family):
+    """What families with independent Gamma priors share."""
+
+    def log_normalizer(self, prior: Gammas) -> Array:
+        """Return Σ_j log Γ(a_j) − a_j log b_j."""
+        return np.asarray((gammaln(prior.shape) - prior.shape * np.log(prior.rate)).sum(axis=-1))
+
+    def scales(self, prior: Gammas) -> int:
+        """One: the shape, with the rate along, so that the expected values stay."""
+        return 1
+
+    def rescale(self, prior: Gammas, factors: Array) -> Gammas:
+        """Multiply shape and rate."""
+        return Gammas(prior.shape * factors[0], prior.rate * factors[0])
+
+
 @dataclass(frozen=True)
-class Poisson(Family):
+class Poisson(GammaFamily):
     """Clusters of counts with a rate for each feature.
 
     Parameters
@@ -120,10 +136,6 @@ class Poisson(Family):
         """Add the counts to the shape and the points to the rate."""
         return Gammas(prior.shape + statistics.total, prior.rate + statistics.size[:, None])
 
-    def log_normalizer(self, prior: Gammas) -> Array:
-        """Return Σ_j log Γ(a_j) − a_j log b_j."""
-        return np.asarray((gammaln(prior.shape) - prior.shape * np.log(prior.rate)).sum(axis=-1))
-
     def sample_parameters(self, prior: Gammas, rng: np.random.Generator) -> Array:
         """Draw rates, return their logarithms."""
         rate = rng.gamma(prior.shape, 1.0 / prior.rate)
@@ -132,14 +144,6 @@ class Poisson(Family):
     def expected_parameters(self, prior: Gammas) -> tuple[Array, Array]:
         """E log r_j = ψ(a_j) − log b_j, E r_j = a_j/b_j."""
         return digamma(prior.shape) - np.log(prior.rate), (prior.shape / prior.rate).sum(axis=1)
-
-    def scales(self, prior: Gammas) -> int:
-        """One: the shape, with the rate along, so that the expected values stay."""
-        return 1
-
-    def rescale(self, prior: Gammas, factors: Array) -> Gammas:
-        """Multiply shape and rate."""
-        return Gammas(prior.shape * factors[0], prior.rate * factors[0])
 
     def blocks(self, prior: Gammas) -> list[Block]:
         """Return shapes and rates."""

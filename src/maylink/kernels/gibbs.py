@@ -229,18 +229,15 @@ def split_merge(
     n_free = slots.count[1]
     a, b, both = slots.free[n_free - 1], slots.free[n_free - 2], slots.free[n_free - 3]
     side[i], side[j] = 0, 1
-    for point, slot in ((i, a), (j, b)):
-        fetch(rows, point, x)
-        put(prior, clusters, slot, x, 1.0, gain(prior, clusters, slot, x, 1.0, solve), solve)
+    add(rows, prior, clusters, a, i, x, solve)
+    add(rows, prior, clusters, b, j, x, solve)
     n_members = 0
     for m in range(n):
         if (labels[m] == from_i or labels[m] == from_j) and m != i and m != j:
             members[n_members] = m
             n_members += 1
             side[m] = 0 if rng.random() < 0.5 else 1
-            slot = a if side[m] == 0 else b
-            fetch(rows, m, x)
-            put(prior, clusters, slot, x, 1.0, gain(prior, clusters, slot, x, 1.0, solve), solve)
+            add(rows, prior, clusters, a if side[m] == 0 else b, m, x, solve)
     merging = from_i != from_j
     chance = 0.0
     for s in range(n_scans + 1):
@@ -254,9 +251,7 @@ def split_merge(
         for p in range(-1, n_members):
             m = j if p < 0 else members[p]
             if side[m] == 1:
-                fetch(rows, m, x)
-                change = gain(prior, clusters, both, x, 1.0, solve)
-                put(prior, clusters, both, x, 1.0, change, solve)
+                add(rows, prior, clusters, both, m, x, solve)
         merged = clusters.norm[both]
     else:
         merged = clusters.norm[from_i]
@@ -360,13 +355,18 @@ def restricted_scan(
 
 
 @compiled()
+def add(rows, prior, clusters, slot, i, x, solve):
+    """Put point i into a slot; x and solve are scratch."""
+    fetch(rows, i, x)
+    put(prior, clusters, slot, x, 1.0, gain(prior, clusters, slot, x, 1.0, solve), solve)
+
+
+@compiled()
 def fill(rows, prior, labels, clusters):
     """Put every point into its slot; the clusters must be empty."""
     x, solve = np.empty(prior.columns.shape[1]), np.empty(prior.columns.shape[1])
     for i in range(labels.size):
-        fetch(rows, i, x)
-        change = gain(prior, clusters, labels[i], x, 1.0, solve)
-        put(prior, clusters, labels[i], x, 1.0, change, solve)
+        add(rows, prior, clusters, labels[i], i, x, solve)
 
 
 @compiled()

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -36,6 +36,8 @@ class Sampler(Protocol):
     """What a chain needs of a sampler."""
 
     problem: Problem
+    settings: Any
+    prior: Any
 
     def init(self, labels: Index) -> State:
         """Return the state of a chain that starts from a partition."""
@@ -130,7 +132,7 @@ def gather(chains: list[Chain]) -> Draws:
     """Return the draws of all chains, or where they stand if they were stopped before any."""
     drawn = [chain.draws for chain in chains if len(chain.draws.alpha)]
     if drawn:
-        return _joined(drawn)
+        return Draws.joined(drawn)
     states = [chain.state for chain in chains]
     return Draws(
         np.array([state.labels for state in states], np.int32),
@@ -185,8 +187,6 @@ def run_chain(
             state, draws = sampler.step(state, size, rng)
             if warming:
                 n_warmup += size
-                if n_warmup < plan.n_warmup or plan.n_draws == 0:
-                    parts = [_no_draws(sampler)]
             else:
                 parts.append(draws)
                 n_done += size
@@ -194,11 +194,11 @@ def run_chain(
             progress.show(**_summary(draws))
             if path is not None and time.monotonic() - last_saved > rest:
                 began = time.monotonic()
-                parts = [_joined(parts)]
+                parts = [Draws.joined(parts)]
                 save(path, mark, rng, Chain(parts[0], state, n_warmup, False))
                 last_saved = time.monotonic()
                 rest = max(REST, 20.0 * (last_saved - began))
-    draws = _joined(parts)
+    draws = Draws.joined(parts)
     if path is not None:
         save(path, mark, rng, Chain(draws, state, n_warmup, False))
     return Chain(draws, state, n_warmup, stopped)
@@ -217,12 +217,8 @@ def _summary(draws: Draws) -> dict[str, Any]:
 
 def _no_draws(sampler: Sampler) -> Draws:
     problem = sampler.problem
-    n_scales = problem.family.scales(vars(sampler)["prior"])
+    n_scales = problem.family.scales(sampler.prior)
     return Draws.empty(problem.n, len(problem.links.sources), n_scales)
-
-
-def _joined(parts: list[Draws]) -> Draws:
-    return Draws(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 # ---------------------------------------------------------------------- checkpoints
@@ -242,9 +238,7 @@ def fingerprint(sampler: Sampler, start: Start, plan: Plan, seed: int) -> str:
         mark.update(np.ascontiguousarray(array).tobytes())
     mark.update(repr((problem.X.shape, str(problem.X.dtype), __version__)).encode())
     mark.update(start.told().encode())
-    settings = vars(sampler)["settings"]
-    named = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    told = (type(sampler).__name__, problem.family, named, _numbers(vars(sampler)["prior"]))
+    told = (type(sampler).__name__, problem.family, sampler.settings, _numbers(sampler.prior))
     mark.update(repr((told, plan.n_warmup, plan.n_draws, seed)).encode())
     return mark.hexdigest()
 

@@ -67,6 +67,11 @@ class Draws(NamedTuple):
     factors: Array  # (m, scales) by which the scales of the prior are multiplied
 
     @classmethod
+    def joined(cls, parts: list[Draws]) -> Draws:
+        """Return the draws of all parts, in order."""
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    @classmethod
     def empty(cls, n: int, n_sources: int, n_scales: int) -> Draws:
         """Return no draws."""
         none, pairs = np.empty(0), np.empty((0, n_sources))

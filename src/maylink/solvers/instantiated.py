@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from maylink.families.base import Array, Statistics
-from maylink.joint import log_crp
+from maylink.families.base import Array
+from maylink.joint import joint_of
 from maylink.labels import complete_codes
 from maylink.mixture import one_of
-from maylink.reliability import LinkCounts, log_evidence, log_likelihood
 from maylink.solvers import gibbs
 from maylink.solvers.gibbs import Draws, Settings, State
 
@@ -51,13 +50,13 @@ class Sampler(gibbs.Sampler):
         parts = []
         for _ in range(n_draws):
             for _ in range(self.settings.thin):
-                state, counts = self._sweep(state, rng)
+                state = self._sweep(state, rng)
             if self.settings.learn_prior and state.factors.size:
                 state = self._draw_factors(state, rng)
-            parts.append(self._draw(state, counts))
-        return state, Draws(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            parts.append(self._draw(state))
+        return state, Draws.joined(parts)
 
-    def _sweep(self, state: State, rng: np.random.Generator) -> tuple[State, Array]:
+    def _sweep(self, state: State, rng: np.random.Generator) -> State:
         from maylink.kernels import gibbs as kernel
         from maylink.kernels.instantiated import scan
 
@@ -107,7 +106,7 @@ class Sampler(gibbs.Sampler):
                 rng, n, int(labels.max()) + 1, gibbs.floats(self.settings.alpha_prior), scalars
             )
         alpha = float(scalars.alpha[0])
-        return State(labels, scalars.p, scalars.q, alpha, state.factors), counts
+        return State(labels, scalars.p, scalars.q, alpha, state.factors)
 
     def _scores(self, parameters: Array) -> Array:
         """Return log p(x | θ) − log h(x) of all points, shape (n, K)."""
@@ -119,19 +118,18 @@ class Sampler(gibbs.Sampler):
         alone = family.cluster_statistics(X[[i]], np.zeros(1, np.int64), 1)
         return family.sample_parameters(one_of(family.posterior(prior, alone), 0), rng)
 
-    def _draw(self, state: State, counts: Array) -> Draws:
-        family, X = self.problem.family, self.problem.X
-        n_clusters = int(state.labels.max()) + 1
-        statistics: Statistics = family.cluster_statistics(X, state.labels, n_clusters)
-        data = float(family.log_marginal(statistics, self._scaled_prior(state.factors)).sum())
-        if self.settings.reliability is None:
-            links = log_evidence(LinkCounts(*counts), self.settings.reliability_prior)
-        else:
-            links = log_likelihood(LinkCounts(*counts), self.settings.reliability)
-        joint = log_crp(statistics.size, state.alpha) + data + links
+    def _draw(self, state: State) -> Draws:
+        joint = joint_of(
+            self.problem,
+            state.labels,
+            self._scaled_prior(state.factors),
+            state.alpha,
+            reliability_prior=self.settings.reliability_prior,
+            reliability=self.settings.reliability,
+        )
         return Draws(
             state.labels[None].astype(np.int32),
-            np.array([n_clusters]),
+            np.array([int(state.labels.max()) + 1]),
             np.array([state.alpha]),
             np.array([joint]),
             state.p[None].copy(),

@@ -1,7 +1,7 @@
 """TVClust for data that come, or are visited, in batches.
 
 **A stream** (:class:`Stream`) sees each point once. It keeps the sufficient statistics of the
-clusters, the counts of links and the label of each point, nothing else. A batch is fitted by the
+clusters, the links with their counts, and the label of each point. A batch is fitted by the
 variational updates with everything earlier as it was; points that a new cluster explains better
 than all that exist, by the model's own rule, go through RDP-means into new clusters. Links within
 the batch and from it to earlier points are honoured; earlier points do not move.
@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax, xlogy
+from scipy.special import softmax
 
 from maylink.families import Family
 from maylink.families.base import Array, Matrix, Statistics
-from maylink.labels import complete_codes
+from maylink.labels import complete_codes, first_appearance
 from maylink.links import Links
 from maylink.mixture import Mixture, one_hot, one_of
 from maylink.posterior import StreamPosterior
@@ -136,24 +137,28 @@ class Stream:
         links = Links.empty(self.n + m) if links is None else links
         links = links.chosen(np.flatnonzero(np.maximum(links.i, links.j) >= self.n), self.n + m)
         shares, size = self._first_shares(X, links, start)
-        batch = _Batch(self.family, X, links, self.n)
         before = _widened(self.statistics, size, self.family.n_statistics(X.shape[1]))
         held = one_hot(self.labels, size)
         earlier = self._earlier_counts(links.sources)
+        rows = np.arange(self.n, self.n + m)
         alpha, last = self.alpha, -np.inf
         for _ in range(self.settings.max_sweeps):
-            own = self.family.soft_statistics(X, shares)
-            total = _sum(before, own)
+            total = _sum(before, self.family.soft_statistics(X, shares))
             both = np.vstack([held, shares])
             counts = _added(earlier, variational.soft_counts(links, both))
-            sticks = variational.fit_sticks(total.size, alpha)
-            if self.settings.alpha is None:
-                alpha = variational.fit_alpha(sticks, self.settings.alpha_prior)
-            bound = _bound(self, total, sticks, alpha, counts, shares)
-            if bound - last <= self.settings.tol * m:
+            factors = variational.factors_of(
+                self.family, self.prior, self.settings, total, counts, shares, alpha
+            )
+            alpha = factors.alpha
+            if factors.bound - last <= self.settings.tol * m:
                 break
-            last = bound
-            shares = batch.update(self, total, sticks, counts, both)
+            last = factors.bound
+            scores = variational.point_scores(
+                self.family, X, self.settings, factors.posterior, factors.sticks
+            )
+            pull = variational.pull_of(links, counts, self.settings)
+            variational.update_shares(rows, scores, links, pull, both)
+            shares = both[self.n :]
         labels = shares.argmax(axis=1)
         return replace(
             self,
@@ -220,9 +225,8 @@ class Stream:
 
     def describe(self) -> dict[str, Any]:
         """Return what an estimator shows of the stream."""
-        labels = complete_codes(self.labels)
-        n_clusters = int(labels.max()) + 1
-        column = np.array([self.labels[np.argmax(labels == k)] for k in range(n_clusters)])
+        labels, column = first_appearance(self.labels)
+        n_clusters = len(column)
         whole = self._mixture()
         mixture = replace(
             whole, posteriors=[whole.posteriors[k] for k in column], sizes=whole.sizes[column]
@@ -291,10 +295,13 @@ def solve(
     state = variational.init(problem, prior, settings, labels)
     cuts = [*range(0, problem.n, batch_size), problem.n]
     batches = [np.sort(order[low:high]) for low, high in pairwise(cuts)]
+    memory = [
+        problem.family.soft_statistics(problem.X[rows], state.shares[rows]) for rows in batches
+    ]
 
     def sweep(state: variational.State) -> variational.State:
         progress.advance()
-        return _sweep(problem, prior, settings, state, batches)
+        return _sweep(problem, prior, settings, state, batches, memory)
 
     return variational.climb(state, sweep, settings, progress)
 
@@ -319,64 +326,26 @@ def _sweep(
     settings: Settings,
     state: variational.State,
     batches: list[Index],
+    memory: list[Statistics],
 ) -> variational.State:
-    """Visit every batch once; reliabilities and α move at the end."""
+    """Visit every batch once and remember its new statistics; p, q and α move at the end."""
     family, links = problem.family, problem.links
     shares, factors = state.shares.copy(), state.factors
-    own = [family.soft_statistics(problem.X[rows], shares[rows]) for rows in batches]
-    total = own[0]
-    for part in own[1:]:
-        total = _sum(total, part)
-    pull = variational.link_pull(links, variational.reliabilities(factors.counts, settings))
-    for rows, old in zip(batches, own, strict=True):
+    total = reduce(_sum, memory)
+    pull = variational.pull_of(links, factors.counts, settings)
+    for number, rows in enumerate(batches):
+        X = problem.X[rows]
         posterior = family.posterior(prior, total)
         sticks = variational.fit_sticks(total.size, factors.alpha)
-        data = family.expected_log_likelihood(problem.X[rows], posterior)
-        scores = variational.log_weights(sticks) + settings.data_weight * data
+        scores = variational.point_scores(family, X, settings, posterior, sticks)
         variational.update_shares(rows, scores, links, pull, shares)
-        total = _sum(_sum(total, old, -1.0), family.soft_statistics(problem.X[rows], shares[rows]))
-    factors = variational.fit_factors(problem, prior, settings, shares, factors.alpha)
+        new = family.soft_statistics(X, shares[rows])
+        total = _sum(total, new, memory[number])
+        memory[number] = new
+    total = reduce(_sum, memory)  # what was added and taken out leaves rounding behind
+    counts = variational.soft_counts(links, shares)
+    factors = variational.factors_of(family, prior, settings, total, counts, shares, factors.alpha)
     return variational.State(shares, factors)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """New points of a stream."""
-
-    family: Family
-    X: Matrix
-    links: Links
-    n_known: int
-
-    def update(
-        self, stream: Stream, total: Statistics, sticks: Array, counts: LinkCounts, both: Array
-    ) -> Array:
-        """Return new shares of the points; ``both`` holds those of known and new points."""
-        settings = stream.settings
-        posterior = self.family.posterior(stream.prior, total)
-        data = self.family.expected_log_likelihood(self.X, posterior)
-        scores = variational.log_weights(sticks) + settings.data_weight * data
-        pull = variational.link_pull(self.links, variational.reliabilities(counts, settings))
-        rows = self.n_known + np.arange(self.X.shape[0])
-        variational.update_shares(rows, scores, self.links, pull, both)
-        return both[self.n_known :]
-
-
-def _bound(
-    stream: Stream,
-    total: Statistics,
-    sticks: Array,
-    alpha: Array,
-    counts: LinkCounts,
-    shares: Array,
-) -> float:
-    settings = stream.settings
-    return (
-        settings.data_weight * float(stream.family.log_marginal(total, stream.prior).sum())
-        + variational.sticks_bound(total.size, sticks, alpha, settings)
-        + variational.links_bound(counts, settings)
-        - float(xlogy(shares, shares).sum())
-    )
 
 
 def _by_batch(links: Links, cuts: list[int]) -> Iterator[Links]:
@@ -388,8 +357,11 @@ def _by_batch(links: Links, cuts: list[int]) -> Iterator[Links]:
         yield links.chosen(order[first:last], high)
 
 
-def _sum(a: Statistics, b: Statistics, sign: float = 1.0) -> Statistics:
-    return Statistics(*(x + sign * y for x, y in zip(a, b, strict=True)))
+def _sum(a: Statistics, b: Statistics, less: Statistics | None = None) -> Statistics:
+    """Return a + b, less a third where there is one."""
+    if less is None:
+        return Statistics(*(x + y for x, y in zip(a, b, strict=True)))
+    return Statistics(*(x + (y - z) for x, y, z in zip(a, b, less, strict=True)))
 
 
 def _added(a: LinkCounts, b: LinkCounts) -> LinkCounts:

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln, softmax, xlogy
 
 from maylink.errors import MaylinkError
-from maylink.families.base import Array
+from maylink.families import Family
+from maylink.families.base import Array, Matrix, Statistics
 from maylink.links import MAY, Links
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
-from maylink.reliability import PRIOR, LinkCounts, log_evidence, log_likelihood
+from maylink.reliability import PRIOR, LinkCounts, link_pull, log_evidence
 from maylink.result import Status
 
 Index = NDArray[np.int64]
@@ -104,11 +105,12 @@ def init(problem: Problem, prior: Any, settings: Settings, labels: Index) -> Sta
 
 def step(problem: Problem, prior: Any, settings: Settings, state: State) -> State:
     """One sweep: update the shares, then the factors."""
-    scores = point_scores(problem, settings, state.factors)
-    pull = link_pull(problem.links, reliabilities(state.factors.counts, settings))
+    factors = state.factors
+    scores = point_scores(problem.family, problem.X, settings, factors.posterior, factors.sticks)
+    pull = pull_of(problem.links, factors.counts, settings)
     shares = state.shares.copy()
     update_shares(np.arange(problem.n), scores, problem.links, pull, shares)
-    return State(shares, fit_factors(problem, prior, settings, shares, state.factors.alpha))
+    return State(shares, fit_factors(problem, prior, settings, shares, factors.alpha))
 
 
 def solve(
@@ -174,16 +176,31 @@ def fit_factors(
     problem: Problem, prior: Any, settings: Settings, shares: Array, alpha: Array
 ) -> Factors:
     """Fit all factors to the shares and return them with the bound."""
-    family = problem.family
-    statistics = family.soft_statistics(problem.X, shares)
+    statistics = problem.family.soft_statistics(problem.X, shares)
     counts = soft_counts(problem.links, shares)
+    return factors_of(problem.family, prior, settings, statistics, counts, shares, alpha)
+
+
+def factors_of(
+    family: Family,
+    prior: Any,
+    settings: Settings,
+    statistics: Statistics,
+    counts: LinkCounts,
+    shares: Array,
+    alpha: Array,
+) -> Factors:
+    """Return the factors that fit these statistics and counts, and the bound.
+
+    The shares are needed for their entropy; of a stream they are those of the present batch.
+    """
     sticks = fit_sticks(statistics.size, alpha)
     if settings.alpha is None:
         alpha = fit_alpha(sticks, settings.alpha_prior)
     bound = (
         settings.data_weight * float(family.log_marginal(statistics, prior).sum())
         + sticks_bound(statistics.size, sticks, alpha, settings)
-        + links_bound(counts, settings)
+        + log_evidence(counts, settings.reliability_prior, settings.reliability)
         - float(xlogy(shares, shares).sum())
     )
     return Factors(family.posterior(prior, statistics), sticks, alpha, counts, bound)
@@ -201,10 +218,18 @@ def update_shares(rows: Index, scores: Array, links: Links, pull: Array, shares:
         soften(rows[linked], scores[linked], csr.indptr, csr.neighbour, pull, known, shares)
 
 
-def point_scores(problem: Problem, settings: Settings, factors: Factors) -> Array:
+def point_scores(
+    family: Family, X: Matrix, settings: Settings, posterior: Any, sticks: Array
+) -> Array:
     """Return E ln π_k + γ E ln p(x_i | θ_k), shape (n, K)."""
-    data = problem.family.expected_log_likelihood(problem.X, factors.posterior)
-    return np.asarray(log_weights(factors.sticks) + settings.data_weight * data)
+    data = family.expected_log_likelihood(X, posterior)
+    return np.asarray(log_weights(sticks) + settings.data_weight * data)
+
+
+def pull_of(links: Links, counts: LinkCounts, settings: Settings) -> Array:
+    """Return what each entry of the links' CSR adds, in expectation."""
+    known = reliabilities(counts, settings)
+    return link_pull(links, known.log_p - known.log_not_q, known.log_q - known.log_not_p)
 
 
 def log_weights(sticks: Array) -> Array:
@@ -304,18 +329,3 @@ def reliabilities(counts: LinkCounts, settings: Settings) -> Reliabilities:
         digamma(q) - total_q,
         digamma(not_q) - total_q,
     )
-
-
-def link_pull(links: Links, known: Reliabilities) -> Array:
-    """Return what each entry of the links' CSR adds for a cluster that the neighbour is in."""
-    may = known.log_p - known.log_not_q
-    may_not = known.log_q - known.log_not_p
-    by_link = np.where(links.kind == MAY, may[links.source], -may_not[links.source]) * links.weight
-    return np.asarray(by_link[links.csr.link])
-
-
-def links_bound(counts: LinkCounts, settings: Settings) -> float:
-    """Return what the links add to the bound."""
-    if settings.reliability is None:
-        return log_evidence(counts, settings.reliability_prior)
-    return log_likelihood(counts, settings.reliability)
