@@ -102,7 +102,7 @@ def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Ch
     """
     from joblib import Parallel, delayed
 
-    from maylink.engines.cpu import thread_count
+    from maylink.threads import thread_count
 
     n_jobs = min(thread_count(plan.n_jobs), plan.n_chains)
     if plan.checkpoint is not None:

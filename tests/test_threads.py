@@ -1,0 +1,69 @@
+"""Threads: how many, and that nothing is done twice or left out."""
+
+import multiprocessing
+import os
+
+import numpy as np
+import pytest
+
+from maylink import threads
+from maylink.threads import share, thread_count
+
+
+def test_thread_count(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert thread_count(3) == 3
+    assert thread_count(None) == thread_count(-1) >= 1
+    with pytest.raises(ValueError, match="n_jobs: -4"):
+        thread_count(-4)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # how joblib tells its workers to share
+    assert thread_count(None) == 1
+    assert thread_count(3) == 3
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("size", [0, 1, 5, 100])
+def test_every_piece_is_done_once_and_in_order(n_threads, size, monkeypatch):
+    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 1)
+    done = np.zeros(size, int)
+
+    def part(low, high):
+        done[low:high] += 1
+        return list(range(low, high))
+
+    parts = share(part, size, 1, n_threads)
+    assert [i for found in parts for i in found] == list(range(size))
+    assert done.tolist() == [1] * size
+    assert len(parts) <= n_threads
+
+
+def test_little_work_stays_on_this_thread():
+    assert len(share(lambda low, high: None, 10, 10, 8)) == 1
+
+
+def test_errors_come_through(monkeypatch):
+    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 1)
+
+    def part(low, high):
+        if high == 4:
+            raise ValueError("here")
+
+    with pytest.raises(ValueError, match="here"):
+        share(part, 4, 1, 2)
+
+
+def in_child(queue):
+    threads.WORK_FOR_A_THREAD = 1
+    queue.put(share(lambda low, high: high - low, 4, 1, 2))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch):
+    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 1)
+    assert share(lambda low, high: high - low, 4, 1, 2) == [2, 2]
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=20) == [2, 2]
+    child.join()
