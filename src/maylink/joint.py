@@ -18,9 +18,10 @@ from scipy.special import gammaln
 
 from maylink.errors import MaylinkError
 from maylink.families import Family
+from maylink.families.base import Statistics
 from maylink.labels import complete_codes
 from maylink.problem import Problem
-from maylink.reliability import PRIOR, count_links, log_evidence
+from maylink.reliability import PRIOR, LinkCounts, count_links, log_evidence
 
 
 def log_joint(
@@ -91,9 +92,26 @@ def joint_of(
     reliability: tuple[float, float] | None = None,
 ) -> float:
     """Return the same for a checked problem and labels 0 … K − 1 of which none is empty."""
-    statistics = problem.family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
-    data = float(problem.family.log_marginal(statistics, prior).sum())
+    family = problem.family
+    statistics = family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     counts = count_links(problem.links, labels)
+    return joint_of_statistics(
+        family, statistics, counts, prior, alpha, data_weight, reliability_prior, reliability
+    )
+
+
+def joint_of_statistics(
+    family: Family,
+    statistics: Statistics,
+    counts: LinkCounts,
+    prior: Any,
+    alpha: float = 1.0,
+    data_weight: float = 1.0,
+    reliability_prior: tuple[float, float] = PRIOR,
+    reliability: tuple[float, float] | None = None,
+) -> float:
+    """Return the same from the statistics of the clusters and the counts of the links."""
+    data = float(family.log_marginal(statistics, prior).sum())
     evidence = log_evidence(counts, reliability_prior, reliability)
     score = log_crp(statistics.size, alpha) + data_weight * data + evidence
     if not np.isfinite(score):

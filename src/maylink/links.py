@@ -349,6 +349,13 @@ class Links:
         return degree
 
     @cached_property
+    def classes(self) -> NDArray[np.int64]:
+        """A number for the source and the kind of each link: 2 · source, and 1 more for may."""
+        classes: NDArray[np.int64] = 2 * self.source.astype(np.int64) + (self.kind == MAY)
+        classes.setflags(write=False)
+        return classes
+
+    @cached_property
     def csr(self) -> SignedCSR:
         """The links of every point as a symmetric signed CSR matrix; made once, when first read."""
         return _build_csr(self)

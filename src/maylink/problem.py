@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ class Problem:
     def n(self) -> int:
         """Number of points."""
         return int(self.X.shape[0])
+
+    @cached_property
+    def prior(self) -> Any:
+        """The family's prior for these data; made once, when first read."""
+        return self.family.default_prior(self.X)
 
     def rows(self, rows: NDArray[np.int64]) -> Problem:
         """Return the problem that some of the points make, with the family as it is."""

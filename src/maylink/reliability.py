@@ -44,17 +44,16 @@ def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
     LinkCounts
         Each link once, with its weight.
     """
-    same = labels[links.i] == labels[links.j]
-    may = links.kind == MAY
+    return count_same(links, labels[links.i] == labels[links.j])
+
+
+def count_same(links: Links, same: NDArray[np.bool_]) -> LinkCounts:
+    """Count likewise, from whether the points of each link share a cluster."""
     size = len(links.sources)
-
-    def votes(chosen: NDArray[np.bool_]) -> Array:
-        counts = np.bincount(links.source[chosen], links.weight[chosen], minlength=size)
-        return counts.astype(np.float64)
-
-    return LinkCounts(
-        votes(may & same), votes(~may & same), votes(~may & ~same), votes(may & ~same)
-    )
+    votes = np.bincount(2 * links.classes + same, links.weight, minlength=4 * size)
+    parts = votes.astype(np.float64).reshape(size, 4).T
+    not_different, not_same, may_different, may_same = parts
+    return LinkCounts(may_same, not_same, not_different, may_different)
 
 
 def log_evidence(

@@ -15,10 +15,12 @@ def warmup() -> None:
     from maylink.estimators.rdpmeans import RDPMeans
     from maylink.estimators.tvclust import TVClust
 
-    X = np.array([[0.0], [1.0], [9.0]])
+    X = np.array([[0.0], [1.0], [9.0], [10.0]])
     for dtype in (np.float32, np.float64):
         for data in (X.astype(dtype), sparse.csr_array(X.astype(dtype))):
             RDPMeans(cluster_penalty=1.0, n_init=1).fit(data, links=([(0, 1)], [(0, 2)]))
+        large = np.tile(X.astype(dtype), (300, 200))  # large enough for the rough scores
+        RDPMeans(cluster_penalty=1e4, n_init=1).fit(large, links=([(0, 1)], [(0, 2)]))
     model = TVClust("gaussian", n_draws=1, n_warmup=0, n_chains=1, n_jobs=1)
     for inference, sampler in (
         ("variational", "collapsed"),

@@ -56,6 +56,23 @@ def test_divergence_obeys_the_bregman_identity(name):
     np.testing.assert_allclose(family.divergence(X, M), identity, rtol=1e-5, atol=1e-6)
 
 
+def test_sums_of_points_tell_the_statistics_where_a_family_says_so(name):
+    family, X, labels = adapted(name)
+    forms = [X, sparse.csr_array(X)] if type(family).accepts_sparse else [X]
+    constant = np.column_stack([X, np.full(len(X), X[0, 0])]) if name == "gaussian" else X
+    for data in [*forms, constant, sparse.csr_array(constant)] if name == "gaussian" else forms:
+        fitted = example(name).adapt(data)
+        T = fitted.points(data)
+        phi = fitted.potential(T)
+        T = T.toarray() if sparse.issparse(T) else T
+        groups = np.unique(labels)
+        total = np.array([T[labels == k].sum(axis=0) for k in groups])
+        found = fitted.summed(total, np.array([phi[labels == k].sum() for k in groups]))
+        if found is not None:
+            expected = fitted.cluster_statistics(data, labels, groups.size).total
+            np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-9)
+
+
 def test_divergence_is_zero_at_the_point_itself_and_never_negative(name):
     family, X, _ = adapted(name)
     D = family.divergence(X, family.points(X))

@@ -1,11 +1,14 @@
 """RDP-means against the plain loop of Algorithm 1, and what its objective must do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from maylink import Links, RDPMeans, log_joint, sample_links
+from maylink.engines import sweep
 from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
 from maylink.metrics import pair_f
@@ -28,7 +31,11 @@ def build(name, n, n_links, seed):
     X, _ = draw(name, n, seed, n_clusters=3)
     pairs = draw_pairs(n, n_links, seed)
     problem = Problem.build(X, links_of(pairs, n), example(name))
-    return problem, CpuEngine(problem.X, problem.family), pairs
+    return problem, engine_of(problem), pairs
+
+
+def engine_of(problem):
+    return CpuEngine(problem.X, problem.family, links=problem.links)
 
 
 def run(problem, engine, choices, order, start=None):
@@ -63,19 +70,15 @@ def test_labels_are_those_of_the_plain_loop(name, seed, n, density, share, rate)
     assert result.status is Status.CONVERGED
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 7])
-@pytest.mark.parametrize("most_scores", [1, 60, 8_000_000])
-def test_blocks_do_not_change_the_labels(block, most_scores, monkeypatch):
+@pytest.mark.parametrize("spare", [1, 2, 7])
+def test_how_often_points_look_again_does_not_change_the_labels(spare, monkeypatch):
     problem, engine, _ = build("gaussian", 60, 60, 5)
     value = 0.02 * penalty.ladder(engine, 1)[0]
     order = np.random.default_rng(0).permutation(60)
     choices = rdpmeans.Settings(penalty=value, keep="objective")
     whole = run(problem, engine, choices, order)
     assert whole.n_clusters > 5
-    monkeypatch.setattr(rdpmeans, "SMALLEST_BLOCK", block)
-    monkeypatch.setattr(rdpmeans, "LARGEST_BLOCK", 2 * block)
-    monkeypatch.setattr(rdpmeans, "SPARE", 1 + block // 3)
-    monkeypatch.setattr(rdpmeans, "MOST_SCORES", most_scores)
+    monkeypatch.setattr(sweep, "SPARE", spare)
     assert run(problem, engine, choices, order).labels.tolist() == whole.labels.tolist()
 
 
@@ -85,9 +88,9 @@ def test_a_point_at_exactly_the_penalty_opens_a_cluster():
     for _ in range(20):
         X = rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-3, 4)
         problem = Problem.build(X)
-        engine = CpuEngine(problem.X, problem.family)
+        engine = engine_of(problem)
         start = rdpmeans.init(problem, engine, rdpmeans.Settings(1.0), np.arange(40))
-        furthest = engine.assign(np.arange(40), start.centers)[1].max()
+        furthest = engine.scores(start.centers).max()
         for value, expected in ((furthest, 2), (penalty.from_hint(engine, 1), 1)):
             choices = rdpmeans.Settings(penalty=value)
             first_sweep = run(problem, engine, choices, np.arange(40)).trace.sweeps[0]
@@ -148,10 +151,10 @@ def test_best_of_many_orders_reaches_the_optimum_of_few_points(seed):
     rng = np.random.default_rng(0)
 
     def objective(labels):
-        z = np.array(labels)
-        centers, distortion = rdpmeans._means(engine, z, z.max() + 1)
-        state = rdpmeans.State(z, z, centers, 0, 0, 1, 1, distortion=distortion)
-        return rdpmeans.objective(problem, choices, state, choices.xi_may, choices.xi_not)
+        state = rdpmeans.init(problem, engine, choices, np.arange(6), np.array(labels))
+        distortion = engine.distortion(state.labels, state.totals, state.centers)
+        state = replace(state, distortion=distortion)
+        return rdpmeans.objective(choices, state, choices.xi_may, choices.xi_not)
 
     optimum = min(objective(labels) for labels in all_partitions(6))
     starts = [
@@ -168,16 +171,18 @@ def test_runs_that_end_at_different_link_weights_are_compared_at_the_largest():
     for seed in range(12):
         X, y = draw("gaussian", 40, seed)
         problem = Problem.build(X, Links.from_labels(y, sample=50, rng=seed))
-        engine = CpuEngine(problem.X, problem.family)
+        engine = engine_of(problem)
         choices = rdpmeans.Settings(penalty=4.0, keep="objective")
         rng = np.random.default_rng(seed)
         starts = [rdpmeans.init(problem, engine, choices, rng.permutation(40)) for _ in range(6)]
-        ends = [rdpmeans._run(problem, engine, choices, start, SILENT).run for start in starts]
+        ends = [
+            rdpmeans._run(problem, engine, choices, start, SILENT, None).run for start in starts
+        ]
         xi = max(end.xi_may for end in ends)
-        values = [rdpmeans.objective(problem, choices, end, xi, xi) for end in ends]
+        values = [rdpmeans.objective(choices, end, xi, xi) for end in ends]
         kept, _ = rdpmeans.solve(problem, engine, choices, starts)
         best = ends[int(np.argmin(values))]
-        assert kept.labels.tolist() == by_first_appearance(best.labels.tolist())
+        assert kept.labels.tolist() == by_first_appearance(engine.given(best.labels).tolist())
         differ += int(np.argmin([end.sweeps[-1].objective for end in ends])) != int(
             np.argmin(values)
         )
@@ -193,20 +198,19 @@ def test_the_most_probable_partition_of_all_sweeps_is_kept():
     for state in starts:
         for _ in range(60):
             state = rdpmeans.step(problem, engine, choices, state)
-            partition = tuple(by_first_appearance(state.labels.tolist()))
+            partition = tuple(by_first_appearance(engine.given(state.labels).tolist()))
             seen[partition] = log_joint(problem.X, partition, links=problem.links)
     result, kept = rdpmeans.solve(problem, engine, choices, starts)
     best = max(seen, key=seen.get)
     assert result.labels.tolist() == list(best)
     assert kept.log_joint == pytest.approx(seen[best])
+    points = problem.family.points(problem.X)
     record = result.trace.sweeps[result.trace.kept]
     assert record.n_clusters == result.n_clusters
     assert record.objective == result.objective
     np.testing.assert_allclose(
         engine.family.centroid(
-            np.array(
-                [engine.points[result.labels == k].mean(axis=0) for k in range(result.n_clusters)]
-            )
+            np.array([points[result.labels == k].mean(axis=0) for k in range(result.n_clusters)])
         ),
         result.centers,
     )
@@ -215,7 +219,7 @@ def test_the_most_probable_partition_of_all_sweeps_is_kept():
 def test_an_earlier_run_may_win():
     X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     problem = Problem.build(X)
-    engine = CpuEngine(problem.X, problem.family)
+    engine = engine_of(problem)
     good, bad = rdpmeans.Settings(penalty=1.0), rdpmeans.Settings(penalty=1e9)
     start = rdpmeans.init(problem, engine, good, np.arange(6))
     _, before = rdpmeans.solve(problem, engine, good, [start])
@@ -282,7 +286,7 @@ def test_without_links_the_first_quiet_sweep_is_the_last():
 def test_with_growing_weights_twenty_quiet_sweeps_are_awaited():
     X, y = draw("gaussian", 30, 0)
     problem = Problem.build(X, Links.from_labels(y, sample=60, rng=0))
-    engine = CpuEngine(problem.X, problem.family)
+    engine = engine_of(problem)
     trace = run(problem, engine, rdpmeans.Settings(penalty=1.0), np.arange(30)).trace.sweeps
     changes = [sweep.n_changed for sweep in trace]
     assert changes[-20:] == [0] * 20
@@ -303,7 +307,7 @@ def test_zero_link_weight_is_dp_means():
     bare = Problem(problem.X, Links.empty(40), problem.family)
     choices = rdpmeans.Settings(penalty=1.0, xi_may=0.0, xi_not=0.0, keep="objective")
     with_links = run(problem, engine, choices, np.arange(40))
-    without = run(bare, engine, choices, np.arange(40))
+    without = run(bare, engine_of(bare), choices, np.arange(40))
     assert with_links.labels.tolist() == without.labels.tolist()
 
 
@@ -366,13 +370,13 @@ def test_new_points_are_placed_as_by_the_plain_loop(seed):
     rng = np.random.default_rng(seed)
     X, _ = draw("gaussian", 30, seed)
     problem = Problem.build(X)
-    engine = CpuEngine(X[20:], problem.family)
+    pairs = draw_pairs(30, 60, seed)
+    engine = CpuEngine(X[20:], problem.family, links=links_of(pairs, 30))
     known = rng.integers(0, 3, 20)
     centers = rng.normal(size=(3, 3)) * 5
-    pairs = draw_pairs(30, 60, seed)
     xi_may, xi_not = 20.0 * rng.random(2)
     expected = plain_place(engine.scores(centers), known, pairs, xi_may, xi_not)
-    found = rdpmeans.place(engine, centers, known, links_of(pairs, 30), (xi_may, xi_not))
+    found = engine.place(centers, known, (xi_may, xi_not))
     assert found.tolist() == expected
 
 
@@ -381,16 +385,14 @@ def test_points_without_a_label_have_no_say_in_the_first_sweep():
     X = np.array([[0.0], [10.0]])
     links = Links.from_pairs(may=[(0, 1)], n=2, weight=1e6)
     problem = Problem.build(X, links)
-    engine = CpuEngine(problem.X, problem.family)
+    engine = engine_of(problem)
     centers = problem.family.coordinates(np.array([[10.0], [0.0]]))
     choices = rdpmeans.Settings(penalty=1e9, xi_may=1.0, xi_not=1.0)
     state = rdpmeans.init(problem, engine, choices, np.arange(2), centers)
     swept = rdpmeans.step(problem, engine, choices, state)
     assert len(swept.centers) == 1  # the first goes to its own centre, the second follows it
     assert swept.sweeps[0].n_changed == 2
-    unlinked = rdpmeans._visit_all(problem, engine, choices, state, labels := np.full(2, -1))
-    assert unlinked[1] == 2
-    assert labels.tolist() == [1, 1]
+    assert np.allclose(problem.family.units(swept.centers), 5.0)
 
 
 def test_shuffled_orders_differ_from_sweep_to_sweep():

@@ -1,27 +1,59 @@
-"""The CPU engine: holds the points as rows t and scores them on threads of this process.
+"""The CPU engine: holds the points and makes sweeps over them, on threads of this process.
 
-It offers the three things a sweep is made of: scores and nearest centres of some points
-(:meth:`CpuEngine.assign`), the ordered visit (:meth:`CpuEngine.visit`) and the sums of the clusters
-(:meth:`CpuEngine.sums`). Results do not depend on the number of threads, to the last bit.
+Centres stand still within a sweep, and links join only linked points. So points without links go to
+their nearest centre in parallel (:mod:`maylink.kernels.nearest`), and linked points decide in
+parallel and are then visited in order (:mod:`maylink.kernels.linked`), together with those that
+want to open a cluster; when some have opened, the points without links look again, each at the
+clusters that opened before its turn. The labels are those of the plain loop of Algorithm 1 in the
+order of visits, whatever the number of threads and whatever the processor.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from maylink.errors import MaylinkError
+from maylink.engines.layout import lay_out
 from maylink.families.base import Array, Family, Matrix
+from maylink.links import Links
+from maylink.threads import share, thread_count
 
 Index = NDArray[np.int64]
-WORK_FOR_A_THREAD = 200_000  # multiplications below which another thread costs more than it saves
+Stored = NDArray[np.int32]  # labels in the order of the slots, −1 for none
+
+
+class Totals(NamedTuple):
+    """Sums of a partition; see :class:`maylink.kernels.sums.Sums`."""
+
+    high: Array
+    low: Array
+    size: Index
+
+    @property
+    def points(self) -> Array:
+        """The sum of the points of each cluster, shape (K, s)."""
+        return self.high[:, :-1] + self.low[:, :-1]
+
+    @property
+    def potential(self) -> Array:
+        """The sum of φ over each cluster, shape (K,)."""
+        return self.high[:, -1] + self.low[:, -1]
+
+    def only(self, clusters: Any) -> Totals:
+        """Return the sums of some clusters."""
+        return Totals(self.high[clusters], self.low[clusters], self.size[clusters])
+
+
+class Swept(NamedTuple):
+    """What a sweep leaves: a partition without empty clusters, its sums, and what has changed."""
+
+    labels: Stored
+    totals: Totals
+    n_changed: int
 
 
 class CpuEngine:
@@ -35,123 +67,239 @@ class CpuEngine:
         Adapted to the data it was fitted to.
     n_jobs : int, optional
         Threads; as many as there are processors by default.
+    links : Links, optional
+        Links between the points, or between m + n points of which these are the last n.
     """
 
-    def __init__(self, X: Matrix, family: Family, n_jobs: int | None = None) -> None:
-        points = family.points(X)
-        self.points = points if sparse.issparse(points) else _frozen(points)
+    def __init__(
+        self, X: Matrix, family: Family, n_jobs: int | None = None, links: Links | None = None
+    ) -> None:
+        from maylink.kernels.sums import cutters
+
+        self.n = int(X.shape[0])
         self.family = family
-        self.potential = np.ascontiguousarray(family.potential(self.points), np.float64)
         self.n_threads = thread_count(n_jobs)
-        self.n = int(points.shape[0])
-        if sparse.issparse(points):
-            self._csr = (
-                points.indptr.astype(np.int64),
-                points.indices.astype(np.int32),
-                _frozen(points.data),
-            )
+        self.links = Links.empty(self.n) if links is None else links
+        n_known = self.links.n - self.n
+        self.layout = lay_out(X, family, self.links.degree[n_known:] > 0)
+        self.points = self.layout.points
+        self.potential: Array = self.points.phi
+        self.n_slots = self.potential.size
+        self.n_columns = self.layout.largest.size - 1
+        self.cut = cutters(self.layout.largest, self.n)
+        self.memory: Any = None  # what the last sweep learnt; see maylink.engines.sweep
+        self.turns: Any = None
+        self._tangent: tuple[Array, tuple[Array, Array]] | None = None
+
+    # ------------------------------------------------------------------ single points and scores
 
     def point(self, i: int) -> Array:
         """Return point i as a centre, shape (1, s)."""
-        row: Any = self.points[[i]]
-        return np.asarray(row.toarray() if sparse.issparse(row) else row, np.float64)
-
-    def assign(
-        self,
-        rows: Index,
-        centers: Array,
-        slot: Index | None = None,
-        scores: Array | None = None,
-    ) -> tuple[Index, Array]:
-        """Return the nearest centre of each of the rows and its score, each of shape (m,).
-
-        All scores of the p-th row are written to ``scores[slot[p]]`` where ``slot[p]`` is not −1.
-        """
-        from maylink.kernels.assign import assign_csr, assign_dense
-
-        theta, c = self.family.tangent(centers)
-        if slot is None:
-            slot = np.full(rows.size, -1)
-        if scores is None:
-            scores = np.empty((0, 0))
-        best, value = np.empty(rows.size, np.int64), np.empty(rows.size)
-        theta = np.ascontiguousarray(theta.T if self._is_sparse else theta)
-
-        def part(low: int, high: int) -> None:
-            ends = (rows[low:high], slot[low:high], best[low:high], value[low:high], scores)
-            if self._is_sparse:
-                assign_csr(*self._csr, self.potential, theta, c, self.family.root, *ends)
-            else:
-                assign_dense(self.points, self.potential, theta, c, self.family.root, *ends)
-
-        per_row = max(1, len(centers) * centers.shape[1])
-        self._share(part, rows.size, per_row)
-        return best, value
+        return self.center(int(self.layout.position[i]))
 
     def scores(self, centers: Array) -> Array:
         """Return the divergence of every point from every centre, shape (n, K)."""
-        every = np.arange(self.n)
-        scores = np.empty((self.n, len(centers)))
-        self.assign(every, centers, every, scores)
-        return scores
+        from maylink.kernels.exact import scores
 
-    def sums(self, labels: Index, n_clusters: int) -> tuple[Array, Array]:
-        """Return the sum of the points of each cluster (K, s) and how many there are (K,)."""
-        from maylink.kernels.sums import sums_csr, sums_dense
+        out = np.empty((self.n_slots, len(centers)))
+        prepared = self.prepared(*self.tangent(centers), len(centers))
 
-        total = np.zeros((n_clusters, self.points.shape[1]))
-        n_threads = min(
-            self.n_threads, n_clusters, 1 + self.points.size // (10 * WORK_FOR_A_THREAD)
-        )
+        def part(low: int, high: int) -> None:
+            scores(self.points, prepared, low * self.lanes, high * self.lanes, out)
 
-        def part(first: int, last: int) -> None:
-            for thread in range(first, last):
-                if self._is_sparse:
-                    sums_csr(*self._csr, labels, thread, n_threads, total)
-                else:
-                    sums_dense(self.points, labels, thread, n_threads, total)
+        n_blocks = self.n_slots // self.lanes
+        share(part, n_blocks, self.lanes * centers.size, self.n_threads)
+        return out[self.layout.position]
 
-        self._share(part, n_threads, WORK_FOR_A_THREAD)
-        return total, np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    # ------------------------------------------------------------------ labels
 
-    @property
-    def _is_sparse(self) -> bool:
-        return bool(sparse.issparse(self.points))
+    def stored(self, labels: Index) -> Stored:
+        """Return labels in the order of the slots."""
+        out = np.full(self.n_slots, -1, np.int32)
+        out[self.layout.position] = labels
+        return out
 
-    def _share(self, part: Callable[[int, int], Any], size: int, work: int) -> None:
-        """Run ``part(low, high)`` over 0 … size, on threads where there is enough to do."""
-        n_parts = min(self.n_threads, size, max(1, size * work // WORK_FOR_A_THREAD))
-        if n_parts <= 1:
-            part(0, size)
-            return
-        cuts = [size * p // n_parts for p in range(n_parts + 1)]
-        list(self._pool.map(part, cuts[:-1], cuts[1:]))
+    def given(self, stored: Stored) -> Index:
+        """Return labels in the order of the points."""
+        return stored[self.layout.position].astype(np.int64)
+
+    def totals(self, labels: Stored, n_clusters: int) -> Totals:
+        """Return the sums of a partition."""
+        from maylink.kernels.sums import add_all
+
+        def part(low: int, high: int, sums: Any) -> None:
+            add_all(self.points, self.cut, labels, low, high, sums)
+
+        return self.summed(part, self.n_slots, self.n_columns, n_clusters)[0]
+
+    def tangent(self, centers: Array) -> tuple[Array, Array]:
+        """Return θ and c of centres; those of the last ones are remembered."""
+        if self._tangent is None or self._tangent[0] is not centers:
+            self._tangent = (centers, self.family.tangent(centers))
+        theta, c = self._tangent[1]
+        return theta, c
+
+    def means(self, totals: Totals) -> Array:
+        """Return the centres of a partition without empty clusters, shape (K, s)."""
+        return self.family.centroid(totals.points / totals.size[:, None])
+
+    def distortion(self, labels: Stored, totals: Totals, centers: Array) -> float:
+        """Return Σ_i D(x_i, μ_k) of a partition, which mostly needs only its sums."""
+        if self.family.root:
+            own = self.given(labels)
+            return float(self.scores(centers)[np.arange(self.n), own].sum())
+        theta, c = self.tangent(centers)
+        affine = totals.size @ c - np.einsum("ks,ks->", totals.points, theta)
+        return max(float(totals.potential.sum() + affine), 0.0)
+
+    def inside(self, labels: Stored) -> NDArray[np.bool_]:
+        """Say for each link whether its points share a cluster."""
+        i, j = self._ends
+        return np.asarray(labels[i] == labels[j])
 
     @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.n_threads)
+    def _ends(self) -> tuple[Stored, Stored]:
+        return self.layout.position[self.links.i], self.layout.position[self.links.j]
 
+    @cached_property
+    def longest(self) -> float:
+        """The greatest norm of a point."""
+        return float(self.layout.norm.max(initial=0.0))
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a contiguous read-only view: kernels are compiled for one kind of array, not two."""
-    view = np.ascontiguousarray(array).view()
-    view.setflags(write=False)
-    return view
+    @cached_property
+    def reach(self) -> float:
+        """The greatest divergence of a point from the mean of all."""
+        return float(self.scores(self.means(self.whole[1])).max())
 
+    @cached_property
+    def whole(self) -> tuple[Stored, Totals]:
+        """The partition into one cluster, and its sums."""
+        labels = self.stored(np.zeros(self.n, np.int64))
+        return labels, self.totals(labels, 1)
 
-def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads: ``n_jobs``, or all processors for None and −1.
+    # ------------------------------------------------------------------ sweeps
 
-    All means those that this process may use, and no more than ``OMP_NUM_THREADS``, by which
-    joblib tells its workers to share.
-    """
-    if n_jobs is None or n_jobs == -1:
-        available = getattr(os, "sched_getaffinity", None)
-        processors = len(available(0)) if available else os.cpu_count() or 1
-        limit = os.environ.get("OMP_NUM_THREADS", "")
-        return max(1, min(processors, int(limit))) if limit.isdigit() else processors
-    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs < 1:
-        raise MaylinkError(
-            f"n_jobs: {n_jobs!r} is not a number of threads; give 1 or more, or None for all"
+    def sweep(
+        self,
+        labels: Stored,
+        totals: Totals,
+        centers: Array,
+        order: Index,
+        weights: tuple[float, float],
+        penalty: float,
+    ) -> Swept:
+        """Let every point choose its cluster, once.
+
+        Parameters
+        ----------
+        labels, totals : the partition before the sweep and its sums
+        centers : array of shape (K, s)
+            Centres, which stand still.
+        order : array of shape (n,)
+            In which the points are visited.
+        weights : (float, float)
+            ξ_may and ξ_not.
+        penalty : float
+            λ.
+
+        Returns
+        -------
+        Swept
+            When nothing has changed, the very ``labels`` that were given.
+        """
+        from maylink.engines.sweep import sweep
+
+        return sweep(self, labels, totals, centers, order, weights, penalty)
+
+    def forget(self) -> None:
+        """Give back the memory of what sweeps have learnt."""
+        self.memory = self.turns = None
+
+    def place(
+        self, centers: Array, known: Index, weights: tuple[float, float], max_sweeps: int = 100
+    ) -> Index:
+        """Label the points while centres stand still and no cluster opens, shape (n,).
+
+        Parameters
+        ----------
+        centers : array of shape (K, s)
+            Centres.
+        known : array of shape (m,)
+            Labels of the m points before these that links may lead to.
+        weights : (float, float)
+            ξ_may and ξ_not.
+        max_sweeps : int, default 100
+            At most so many rounds over points that are linked to each other.
+        """
+        from maylink.engines.sweep import place
+
+        return place(self, centers, known, weights, max_sweeps)
+
+    # ------------------------------------------------------------------ for the sweeps
+
+    def center(self, slot: int) -> Array:
+        """Return the point of a slot as a centre, shape (1, s)."""
+        points = self.points
+        if points.blocks.shape[0] > 0:
+            row = points.blocks[slot // self.lanes, :, slot % self.lanes]
+            return np.asarray(row, np.float64)[None]
+        row = np.zeros((1, self.n_columns))
+        entries = slice(points.indptr[slot], points.indptr[slot + 1])
+        row[0, points.indices[entries]] = points.data[entries]
+        return row
+
+    def link_table(self, xi_may: float, xi_not: float, blur: float) -> Any:
+        """Return the links of the linked slots as the kernels take them."""
+        from maylink.kernels.linked import LinkTable
+
+        return LinkTable(
+            self.layout.first_linked, *self._link_columns, float(xi_may), float(xi_not), float(blur)
         )
-    return int(n_jobs)
+
+    @cached_property
+    def _link_columns(self) -> tuple[Any, Any, Any]:
+        csr, n_known = self.links.csr, self.links.n - self.n
+        slots = np.concatenate(
+            [self.n_slots + np.arange(n_known, dtype=np.int32), self.layout.position]
+        )
+        own = n_known + np.flatnonzero(self.links.degree[n_known:] > 0)
+        ends = csr.indptr[own + 1] if own.size else csr.indptr[:0]
+        indptr = np.concatenate([csr.indptr[own[:1]] if own.size else [0], ends]).astype(np.int64)
+        return indptr, slots[csr.neighbour], csr.signed
+
+    @property
+    def lanes(self) -> int:
+        """How many slots a block has."""
+        return int(self.points.blocks.shape[2])
+
+    def prepared(self, theta: Array, c: Array, room: int) -> Any:
+        """Return centres as the kernels take them, with room for so many in all."""
+        from maylink.kernels.exact import Centers
+
+        columns, starts = np.zeros((self.n_columns, room)), np.zeros(room)
+        columns[:, : len(c)] = theta.T
+        starts[: len(c)] = c
+        return Centers(columns, starts, self.family.root)
+
+    def summed(
+        self, part: Callable[[int, int, Any], Any], size: int, work: int, n_clusters: int
+    ) -> tuple[Totals, list[Any]]:
+        """Run ``part(low, high, sums)`` on threads; return the sums and what the parts returned."""
+        from maylink.kernels.sums import make_sums
+
+        def one(low: int, high: int) -> tuple[Any, Any]:
+            sums = make_sums(n_clusters, self.n_columns + 1)
+            return sums, part(low, high, sums)
+
+        found = share(one, size, work, self.n_threads)
+        columns = zip(*(sums for sums, _ in found), strict=True)
+        return Totals(*(sum(column[1:], column[0]) for column in columns)), [f for _, f in found]
+
+    @cached_property
+    def sample(self) -> tuple[Index, Any, Array]:
+        """Some unlinked slots, their points, and the norms of these."""
+        blocks = np.unique(np.linspace(0, self.layout.n_unlinked // self.lanes, 10, dtype=int))
+        blocks = blocks[(blocks + 1) * self.lanes <= self.layout.n_unlinked]
+        slots = (blocks[:, None] * self.lanes + np.arange(self.lanes)).ravel()
+        points = self.points._replace(blocks=self.points.blocks[blocks], phi=self.potential[slots])
+        return slots, points, self.layout.norm[slots]

@@ -16,7 +16,6 @@ from maylink.families import Family, as_family
 from maylink.joint import joint_of
 from maylink.links import Links
 from maylink.problem import Problem, as_data, as_links
-from maylink.solvers import rdpmeans
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +73,11 @@ class CenterClusterer(
 
     def _place(self, data: Any, links: Links | None) -> NDArray[np.int64]:
         """Label new points by the centres of the fit and, where there are any, by links."""
-        engine = CpuEngine(data, self.family_, self.n_jobs)
-        if links is None:
-            return engine.assign(np.arange(engine.n), self.result_.centers)[0]
+        engine = CpuEngine(data, self.family_, self.n_jobs, links)
         # A fit that saw no links has no weight for them: then one link weighs a cluster's penalty.
         weight = getattr(self, "link_weight_", None) or (self.cluster_penalty_,) * 2
-        return rdpmeans.place(engine, self.result_.centers, self.labels_, links, weight)
+        known = self.labels_ if links is not None else self.labels_[:0]
+        return engine.place(self.result_.centers, known, weight)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the divergence of each point from each centre.

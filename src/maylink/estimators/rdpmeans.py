@@ -181,7 +181,7 @@ class RDPMeans(CenterClusterer):
         forbid_links_as_y(y)
         settings, relative = self._settings()
         problem = Problem.build(as_data(X, self), links, self.family)
-        engine = CpuEngine(problem.X, problem.family, self.n_jobs)
+        engine = CpuEngine(problem.X, problem.family, self.n_jobs, problem.links)
         rng = as_generator(self.random_state)
         self._check_resolution(engine)
         start = self._start(problem)
@@ -189,10 +189,10 @@ class RDPMeans(CenterClusterer):
         with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
             choice = self._penalty(problem, engine, settings, relative, rng, progress)
             settings = penalty.with_penalty(settings, choice.penalty, relative)
-            starts = [
+            starts = (
                 rdpmeans.init(problem, engine, settings, *self._orders(problem.n, start, rng))
                 for _ in range(n_runs)
-            ]
+            )
             result, _ = rdpmeans.solve(problem, engine, settings, starts, progress, choice.kept)
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
@@ -211,7 +211,7 @@ class RDPMeans(CenterClusterer):
             kept_sweep_=result.trace.kept,
             n_iter_=len(result.trace),
             status_=result.status,
-            _prior=problem.family.default_prior(problem.X),
+            _prior=problem.prior,
         )
 
     def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
@@ -288,9 +288,10 @@ class RDPMeans(CenterClusterer):
 
     def _orders(
         self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[Any] | None, int | None]:
+    ) -> tuple[NDArray[np.int32], NDArray[Any] | None, int | None]:
         """Draw the order of a run, and the seed of its other orders where it has more."""
-        order = np.arange(n) if self.order == "index" else rng.permutation(n)
+        turns = np.arange(n) if self.order == "index" else rng.permutation(n)
+        order = turns.astype(np.int32)
         return order, start, int(rng.integers(2**31)) if self.order == "shuffle" else None
 
     def _start(self, problem: Problem) -> NDArray[Any] | None:

@@ -100,6 +100,10 @@ class Bernoulli(Family):
     def _smooth(self, x: Array) -> Array:
         return (x + self.smoothing) / (1.0 + 2.0 * self.smoothing)
 
+    def summed(self, total: Array, potential: Array) -> Array:
+        """Return the sums of the bits."""
+        return total
+
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:

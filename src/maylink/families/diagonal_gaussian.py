@@ -120,7 +120,7 @@ class DiagonalGaussian(EuclideanFamily):
     def default_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variances shared out among log n."""
         T = self.seen(without_outliers(X))
-        n, d = T.shape
+        n, d = X.shape[0], T.shape[1]
         variance = column_variances(T)
         variance = np.where(variance > 0, variance, 1.0)
         return NormalGamma(

@@ -77,6 +77,10 @@ class Gamma(GammaFamily):
         """Return −1/m."""
         return -1.0 / centers
 
+    def summed(self, total: Array, potential: Array) -> Array:
+        """Return the sums of the values."""
+        return total
+
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:

@@ -171,6 +171,14 @@ class Gaussian(EuclideanFamily):
         """Return the centres less the offset."""
         return np.asarray(centers - self.shift)
 
+    def summed(self, total: Array, potential: Array) -> Array | None:
+        """Return (Σ t, Σ ‖t‖²)."""
+        if self.varying is None:
+            return np.column_stack([total, potential])
+        if np.delete(total, self.varying, axis=1).any():  # constants of sparse data, not centred
+            return None
+        return np.column_stack([total[:, self.varying], potential])
+
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:
@@ -211,7 +219,7 @@ class Gaussian(EuclideanFamily):
     def default_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variance shared out among log n."""
         T = self.seen(without_outliers(X))
-        n, d = T.shape
+        n, d = X.shape[0], T.shape[1]
         variance = float(column_variances(T).mean()) or 1.0
         return NormalGamma(
             mean=column_means(T) + self.origin,

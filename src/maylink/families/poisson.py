@@ -99,6 +99,10 @@ class Poisson(GammaFamily):
         """Return log(m + s)."""
         return np.log(np.maximum(centers + self.smoothing, np.finfo(np.float64).tiny))
 
+    def summed(self, total: Array, potential: Array) -> Array:
+        """Return the sums of the counts."""
+        return total
+
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:

@@ -115,6 +115,10 @@ class VonMisesFisher(Family):
         any_direction = np.eye(1, mean.shape[1])
         return np.where(norm > 0, mean / np.where(norm > 0, norm, 1.0), any_direction)
 
+    def summed(self, total: Array, potential: Array) -> Array:
+        """Return the sums of the unit rows."""
+        return total
+
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:

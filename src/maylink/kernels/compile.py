@@ -6,16 +6,34 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.cpu import CPUTargetOptions
+from numba.extending import intrinsic
 
 
-def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function when it is first called; cached unless no folder can be written."""
+def compiled(
+    *, allocates: bool = True, **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function when it is first called; cached unless no folder can be written.
+
+    Division by zero gives infinity, as in NumPy: a check would keep loops from being vectorised.
+    A function that allocates nothing need not count references to the arrays it is handed, which
+    costs small ones more than their work; Numba can leave that out.
+    """
+    options = {"nogil": True, "error_model": "numpy", **options}
+    if not allocates and hasattr(CPUTargetOptions, "_nrt"):
+        options["_nrt"] = False
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            kernel: Callable[..., Any] = njit(nogil=True, cache=True, **options)(function)
+            kernel: Callable[..., Any] = njit(cache=True, **options)(function)
         except RuntimeError:  # neither the package nor the user's cache folder can be written
-            kernel = njit(nogil=True, **options)(function)
+            kernel = njit(**options)(function)
         return kernel
 
     return decorate
+
+
+def instructions(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let kernels call a function that writes its own instructions; see ``kernels.vector``."""
+    written: Callable[..., Any] = intrinsic(function)
+    return written

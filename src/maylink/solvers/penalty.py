@@ -83,7 +83,7 @@ def from_data(
     sampled = problem.n > SAMPLE
     if sampled:
         problem = problem.rows(sample_rows(problem, SAMPLE, rng))
-    engine = CpuEngine(problem.X, problem.family, n_jobs)
+    engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
     settings = replace(settings, keep="probability")
     rungs: list[Rung] = []
     best: rdpmeans.Kept | None = None
@@ -133,14 +133,12 @@ def ladder(engine: CpuEngine, length: int) -> Array:
     They never grow and are never 0: where fewer points differ, the last one above rounding is
     repeated; where all points are equal, any penalty gives one cluster.
     """
-    every = np.arange(engine.n)
-    total, count = engine.sums(np.zeros(engine.n, np.int64), 1)
-    center = engine.family.centroid(total / count[:, None])
+    center = engine.means(engine.whole[1])
     nearest = np.full(engine.n, np.inf)
     scale = float(np.abs(engine.potential).max())
     rungs: list[float] = []
     for _ in range(min(length, engine.n)):
-        nearest = np.minimum(nearest, engine.assign(every, center)[1])
+        nearest = np.minimum(nearest, engine.scores(center)[:, 0])
         furthest = int(nearest.argmax())
         if nearest[furthest] <= ROUNDING * scale:
             break

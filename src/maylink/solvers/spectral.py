@@ -121,7 +121,7 @@ def _try_all(
 ) -> tuple[Found, tuple[float, ...]]:
     """Try every balance and number of clusters; also return the balance that won."""
     points = problem.family.points(problem.X)
-    prior = problem.family.default_prior(problem.X)
+    prior = problem.prior
     noise = ROUNDING * float(problem.family.potential(points).sum())
     tried: list[Candidate] = []
     best: tuple[Candidate, NDArray[np.int64], Array, float] | None = None
