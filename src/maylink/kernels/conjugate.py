@@ -139,7 +139,7 @@ def copy_cluster(clusters, source, target):
     clusters.factor[target] = clusters.factor[source]
 
 
-@compiled()
+@compiled(allocates=False)
 def fetch(rows, i, x):
     """Write point i into x."""
     if rows.dense.shape[0] > 0:
@@ -151,7 +151,7 @@ def fetch(rows, i, x):
             x[rows.indices[e]] = rows.data[e]
 
 
-@compiled()
+@compiled(allocates=False)
 def gain(prior, clusters, k, x, sign, scratch):
     """Return what adding x (sign +1) or taking it out (−1) adds to the log marginal of cluster k.
 
@@ -165,53 +165,61 @@ def gain(prior, clusters, k, x, sign, scratch):
     """
     value = 0.0
     for b in range(prior.code.size):
-        low, high = prior.first[b], prior.first[b + 1]
-        code = prior.code[b]
-        m = clusters.size[k]
-        if code == GAUSSIAN:
-            value += _gaussian(prior, clusters, k, x, sign, b, low, high)
-        elif code == DIAGONAL:
-            value += _diagonal(prior, clusters, k, x, sign, b, low, high)
-        elif code == FULL:
-            value += _full(prior, clusters, k, x, sign, b, low, high, scratch)
-        elif code == MULTINOMIAL:
-            # clusters.square[k, low] holds the sum over the columns
-            grown = 0.0
-            for j in range(low, high):
-                if x[j] != 0.0:
-                    a = prior.columns[0, j] + clusters.total[k, j]
-                    value += lgamma(a + sign * x[j]) - lgamma(a)
-                    grown += x[j]
-            mass = prior.scalars[b, 0] + clusters.square[k, low]
-            value -= lgamma(mass + sign * grown) - lgamma(mass)
-        elif code == POISSON:
-            for j in range(low, high):
-                a = prior.columns[0, j] + clusters.total[k, j]
-                rate = prior.columns[1, j] + m
-                value += a * log(rate / (rate + sign))
-                if x[j] != 0.0:
-                    value += lgamma(a + sign * x[j]) - lgamma(a)
-                    value -= sign * x[j] * log(rate + sign)
-        elif code == BERNOULLI:
-            for j in range(low, high):
-                ones = clusters.total[k, j]
-                zeros = m - ones
-                mass = prior.columns[0, j] + ones if x[j] != 0.0 else prior.columns[1, j] + zeros
-                both = prior.columns[0, j] + prior.columns[1, j] + m
-                value += log(mass / both) if sign > 0 else log((both - 1.0) / (mass - 1.0))
-        elif code == GAMMA:
-            shape = prior.scalars[b, 0]
-            for j in range(low, high):
-                a = prior.columns[0, j] + shape * m
-                rate = prior.columns[1, j] + clusters.total[k, j]
-                value += lgamma(a + sign * shape) - lgamma(a)
-                value -= (a + sign * shape) * log(rate + sign * x[j]) - a * log(rate)
-        else:
-            value += _direction(prior, clusters, k, x, sign, b, low, high)
+        value += block_gain(prior, clusters, k, x, sign, b, scratch)
     return value
 
 
-@compiled()
+@compiled(allocates=False)
+def block_gain(prior, clusters, k, x, sign, b, scratch):
+    """Return the part of block b in it."""
+    value = 0.0
+    low, high = prior.first[b], prior.first[b + 1]
+    code = prior.code[b]
+    m = clusters.size[k]
+    if code == GAUSSIAN:
+        value += _gaussian(prior, clusters, k, x, sign, b, low, high)
+    elif code == DIAGONAL:
+        value += _diagonal(prior, clusters, k, x, sign, b, low, high)
+    elif code == FULL:
+        value += _full(prior, clusters, k, x, sign, b, low, high, scratch)
+    elif code == MULTINOMIAL:
+        # clusters.square[k, low] holds the sum over the columns
+        grown = 0.0
+        for j in range(low, high):
+            if x[j] != 0.0:
+                a = prior.columns[0, j] + clusters.total[k, j]
+                value += lgamma(a + sign * x[j]) - lgamma(a)
+                grown += x[j]
+        mass = prior.scalars[b, 0] + clusters.square[k, low]
+        value -= lgamma(mass + sign * grown) - lgamma(mass)
+    elif code == POISSON:
+        for j in range(low, high):
+            a = prior.columns[0, j] + clusters.total[k, j]
+            rate = prior.columns[1, j] + m
+            value += a * log(rate / (rate + sign))
+            if x[j] != 0.0:
+                value += lgamma(a + sign * x[j]) - lgamma(a)
+                value -= sign * x[j] * log(rate + sign)
+    elif code == BERNOULLI:
+        for j in range(low, high):
+            ones = clusters.total[k, j]
+            zeros = m - ones
+            mass = prior.columns[0, j] + ones if x[j] != 0.0 else prior.columns[1, j] + zeros
+            both = prior.columns[0, j] + prior.columns[1, j] + m
+            value += log(mass / both) if sign > 0 else log((both - 1.0) / (mass - 1.0))
+    elif code == GAMMA:
+        shape = prior.scalars[b, 0]
+        for j in range(low, high):
+            a = prior.columns[0, j] + shape * m
+            rate = prior.columns[1, j] + clusters.total[k, j]
+            value += lgamma(a + sign * shape) - lgamma(a)
+            value -= (a + sign * shape) * log(rate + sign * x[j]) - a * log(rate)
+    else:
+        value += _direction(prior, clusters, k, x, sign, b, low, high)
+    return value
+
+
+@compiled(allocates=False)
 def put(prior, clusters, k, x, sign, change, scratch):
     """Add x to cluster k (sign +1) or take it out (−1); ``change`` is the gain of doing so.
 
@@ -244,7 +252,7 @@ def put(prior, clusters, k, x, sign, change, scratch):
 # ---------------------------------------------------------------------- the families, one by one
 
 
-@compiled()
+@compiled(allocates=False)
 def _gaussian(prior, clusters, k, x, sign, b, low, high):
     strength0, shape0, rate0 = prior.scalars[b, 0], prior.scalars[b, 1], prior.scalars[b, 2]
     m = clusters.size[k]
@@ -267,7 +275,7 @@ def _gaussian(prior, clusters, k, x, sign, b, low, high):
     return value + 0.5 * d * log(kappa / kappa_new)
 
 
-@compiled()
+@compiled(allocates=False)
 def _diagonal(prior, clusters, k, x, sign, b, low, high):
     strength0, shape0 = prior.scalars[b, 0], prior.scalars[b, 1]
     m = clusters.size[k]
@@ -289,7 +297,7 @@ def _diagonal(prior, clusters, k, x, sign, b, low, high):
     return value
 
 
-@compiled()
+@compiled(allocates=False)
 def _full(prior, clusters, k, x, sign, b, low, high, scratch):
     d = high - low
     kappa = prior.scalars[b, 0] + clusters.size[k]
@@ -306,20 +314,36 @@ def _full(prior, clusters, k, x, sign, b, low, high, scratch):
     det = clusters.square[k, low]
     if sign > 0:
         grown = log(1.0 + kappa / (kappa + 1.0) * reach)
-        top = lgamma(0.5 * (dof + 1.0)) - lgamma(0.5 * (dof + 1.0 - d))
+        top = gamma_ratio(0.5 * (dof + 1.0), d)
         return (
             0.5 * d * log(2.0) + top - 0.5 * det - 0.5 * (dof + 1.0) * grown
             + 0.5 * d * log(kappa / (kappa + 1.0))
         )  # fmt: skip
     grown = log(max(1.0 - kappa / (kappa - 1.0) * reach, 1e-12))
-    top = lgamma(0.5 * dof) - lgamma(0.5 * (dof - d))
+    top = gamma_ratio(0.5 * dof, d)
     return (
         -0.5 * d * log(2.0) - top + 0.5 * det - 0.5 * (dof - 1.0) * grown
         + 0.5 * d * log(kappa / (kappa - 1.0))
     )  # fmt: skip
 
 
-@compiled()
+@compiled(allocates=False)
+def gamma_ratio(a, d):
+    """Return log Γ(a) − log Γ(a − d/2), mostly from a product of d // 2 factors."""
+    whole = d // 2
+    total, product = 0.0, 1.0
+    for i in range(1, whole + 1):
+        product *= a - i
+        if i % 8 == 0:
+            total += log(product)
+            product = 1.0
+    total += log(product)
+    if d % 2 == 1:
+        total += lgamma(a - whole) - lgamma(a - whole - 0.5)
+    return total
+
+
+@compiled(allocates=False)
 def _update_full(prior, clusters, k, x, sign, b, low, high, scratch):
     """Rank-one update of the factor: Ψ ± c (x − m)(x − m)ᵀ, by rotations."""
     d = high - low
@@ -341,17 +365,18 @@ def _update_full(prior, clusters, k, x, sign, b, low, high, scratch):
             sound = False
         new = sqrt(square)
         cosine, sine = new / old, scratch[c] / old
+        over, push = 1.0 / cosine, sign * sine
         factor[at + c * d + c] = new
         det += 2.0 * log(new)
         for r in range(c + 1, d):
-            entry = (factor[at + r * d + c] + sign * sine * scratch[r]) / cosine
+            entry = (factor[at + r * d + c] + push * scratch[r]) * over
             scratch[r] = cosine * scratch[r] - sine * entry
             factor[at + r * d + c] = entry
     clusters.square[k, low] = det
     return sound
 
 
-@compiled()
+@compiled(allocates=False)
 def _direction(prior, clusters, k, x, sign, b, low, high):
     kappa = prior.scalars[b, 0]
     before, after = 0.0, 0.0
@@ -364,7 +389,7 @@ def _direction(prior, clusters, k, x, sign, b, low, high):
     return log_bessel(order, sqrt(after)) - log_bessel(order, sqrt(before))
 
 
-@compiled()
+@compiled(allocates=False)
 def log_bessel(order, x):
     """Return log(I_order(x)/x^order) + order log 2, by series."""
     if x > 500.0 and x > 100.0 * order * order:  # far out; the error is below 1e-10

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maylink.kernels.board import gains, loss, make_board, refresh
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import Clusters, clear, copy_cluster, fetch, gain, put
 
+NOTHING = -42.0  # log of a weight that rounding would swallow: e^−42 is below 2^−60
 SMALLEST = 1e-12  # how near p and q may come to 0 and 1
 
 
@@ -68,6 +70,7 @@ class Scratch(NamedTuple):
     solve: Any
     weights: Any
     pulls: Any
+    added: Any
     side: Any
     members: Any
 
@@ -102,7 +105,9 @@ def run(
     pull = np.empty(links.neighbour.size)
     set_pull(links, scalars, pull)
     capacity = slots.active.size
-    scratch = Scratch(x, solve, np.empty(capacity + 1), np.zeros(capacity), side, members)
+    scratch = Scratch(
+        x, solve, np.empty(capacity + 1), np.zeros(capacity), np.empty(capacity), side, members
+    )
     counts = np.zeros((4, scalars.p.size))
     for draw in range(len(out_labels)):
         for _ in range(settings.thin):
@@ -117,7 +122,7 @@ def run(
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 at = scan(
                     rng, rows, prior, links, pull, fresh, settings.data_weight, scalars.alpha[0],
-                    labels, clusters, slots, scratch, at,
+                    labels, clusters, slots, scratch, make_board(prior, slots.active.size), at,
                 )  # fmt: skip
             for _ in range(settings.n_split_merge):
                 if slots.count[1] < 4:
@@ -143,8 +148,10 @@ def run(
             out_trace[draw, 3 + scalars.p.size + s] = scalars.q[s]
 
 
-@compiled()
-def scan(rng, rows, prior, links, pull, fresh, weight, alpha, labels, clusters, slots, scratch, at):
+@compiled(allocates=False)
+def scan(
+    rng, rows, prior, links, pull, fresh, weight, alpha, labels, clusters, slots, scratch, board, at
+):
     """Redraw the cluster of each point from ``at`` on; stop early where room runs out.
 
     Returns
@@ -153,51 +160,53 @@ def scan(rng, rows, prior, links, pull, fresh, weight, alpha, labels, clusters, 
         The first point not visited.
     """
     x, solve, weights, pulls = scratch.x, scratch.solve, scratch.weights, scratch.pulls
+    indptr, neighbour, active, size = links.indptr, links.neighbour, slots.active, clusters.size
     n_active, n_free = slots.count[0], slots.count[1]
+    log_size, added = board.log_size, scratch.added
+    top = 8  # slots from there on are free
+    for a in range(n_active):
+        top = max(top, 8 * (active[a] // 8 + 1))
+        refresh(prior, clusters, board, active[a])
     for i in range(at, labels.size):
         if n_free < 3:
             slots.count[0], slots.count[1] = n_active, n_free
             return i
         fetch(rows, i, x)
         own = labels[i]
-        for e in range(links.indptr[i], links.indptr[i + 1]):
-            pulls[labels[links.neighbour[e]]] += pull[e]
-        own_at = 0
-        loss = 0.0
-        for a in range(n_active):
-            k = slots.active[a]
-            size = clusters.size[k]
-            if k == own:
-                own_at = a
-                loss = gain(prior, clusters, k, x, -1.0, solve)
-                weights[a] = log(size - 1.0) - weight * loss if size > 1.5 else -np.inf
-            else:
-                weights[a] = log(size) + weight * gain(prior, clusters, k, x, 1.0, solve)
-            weights[a] += pulls[k]
-        weights[n_active] = log(alpha) + weight * fresh[i]
-        for e in range(links.indptr[i], links.indptr[i + 1]):
-            pulls[labels[links.neighbour[e]]] = 0.0
-        chosen = choose(rng, weights, n_active + 1)
-        if chosen == own_at and clusters.size[own] > 1.5:
+        for e in range(indptr[i], indptr[i + 1]):
+            pulls[labels[neighbour[e]]] += pull[e]
+        gains(prior, clusters, board, top, x, solve, added)
+        for k in range(top):
+            weights[k] = log_size[k] + weight * added[k] + pulls[k]
+        lost = loss(prior, clusters, board, own, x, solve)
+        stays = log(size[own] - 1.0) - weight * lost if size[own] > 1.5 else -np.inf
+        weights[own] = stays + pulls[own]
+        weights[top] = log(alpha) + weight * fresh[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            pulls[labels[neighbour[e]]] = 0.0
+        target = choose(rng, weights, top + 1)
+        if target == own or (target == top and size[own] < 1.5):
             continue
-        if chosen == n_active:
-            if clusters.size[own] < 1.5:
-                continue
+        if target == top:
             target = slots.free[n_free - 1]
             n_free -= 1
-            slots.active[n_active] = target
+            active[n_active] = target
             n_active += 1
-        else:
-            target = slots.active[chosen]
-        if not put(prior, clusters, own, x, -1.0, loss, solve):
+            top = max(top, 8 * (target // 8 + 1))
+        if not put(prior, clusters, own, x, -1.0, lost, solve):
             slots.count[2] += 1
-        if clusters.size[own] < 0.5:
+        if size[own] < 0.5:
+            own_at = 0
+            while active[own_at] != own:
+                own_at += 1
             n_active -= 1
-            slots.active[own_at] = slots.active[n_active]
+            active[own_at] = active[n_active]
             slots.free[n_free] = own
             n_free += 1
         change = gain(prior, clusters, target, x, 1.0, solve)
         put(prior, clusters, target, x, 1.0, change, solve)
+        refresh(prior, clusters, board, own)
+        refresh(prior, clusters, board, target)
         labels[i] = target
     slots.count[0], slots.count[1] = n_active, n_free
     return labels.size
@@ -381,22 +390,22 @@ def renumber(labels, capacity, out):
         out[i] = number[labels[i]]
 
 
-@compiled()
+@compiled(allocates=False, fastmath={"nnan", "reassoc"})
 def choose(rng, weights, size):
-    """Draw a position from log weights."""
+    """Draw a position from log weights, which are left as something else."""
     top = -np.inf
     for a in range(size):
         top = max(top, weights[a])
     total = 0.0
     for a in range(size):
-        total += exp(weights[a] - top)
+        weights[a] = exp(weights[a] - top) if weights[a] - top > NOTHING else 0.0
+        total += weights[a]
     left = rng.random() * total
     chosen = -1
     for a in range(size):
-        share = exp(weights[a] - top)
-        if share > 0.0:
+        if weights[a] > 0.0:
             chosen = a
-            left -= share
+            left -= weights[a]
             if left < 0.0:
                 break
     return chosen
@@ -406,7 +415,7 @@ def choose(rng, weights, size):
 def grow(prior, clusters, slots, scratch):
     """Move everything to twice the room."""
     old = slots.active.size
-    room = 2 * old + 4
+    room = 2 * old
     size, norm = np.zeros(room), np.zeros(room)
     total = np.zeros((room, clusters.total.shape[1]))
     square = np.zeros((room, clusters.square.shape[1]))
@@ -424,8 +433,8 @@ def grow(prior, clusters, slots, scratch):
         grown,
         Slots(active, free, slots.count),
         Scratch(
-            scratch.x, scratch.solve, np.empty(room + 1), np.zeros(room), scratch.side,
-            scratch.members,
+            scratch.x, scratch.solve, np.empty(room + 1), np.zeros(room), np.empty(room),
+            scratch.side, scratch.members,
         ),
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ from maylink.problem import Problem
 from maylink.reliability import PRIOR
 
 Index = NDArray[np.int64]
-ROOM = 16  # slots for new clusters before there must be more room
+SPARE = 8  # slots for new clusters, at the least, before there must be more room
 WORK = 3e7  # multiplications in a block of draws, about a tenth of a second
 LARGEST_BLOCK = 100  # draws
 STEP = 0.5  # deviation of a proposed logarithm of a prior's scale
@@ -200,9 +200,10 @@ class Sampler:
     def _clusters(self, labels: Index, prior: Any) -> tuple[Index, Any, Any]:
         """Build the clusters of a partition in slots 0 … K − 1."""
         from maylink.kernels import conjugate, gibbs
+        from maylink.kernels.quadratic import ROUND
 
         n_clusters = int(labels.max()) + 1
-        capacity = n_clusters + ROOM
+        capacity = -(-(n_clusters + SPARE) // ROUND) * ROUND
         clusters = conjugate.make_clusters(prior, capacity)
         gibbs.fill(self.rows, prior, labels, clusters)
         slots = gibbs.Slots(
@@ -210,7 +211,7 @@ class Sampler:
             np.concatenate(
                 [np.arange(capacity - 1, n_clusters - 1, -1), np.zeros(n_clusters, int)]
             ),
-            np.array([n_clusters, ROOM, 0]),
+            np.array([n_clusters, capacity - n_clusters, 0]),
         )
         return labels.copy(), clusters, slots
 

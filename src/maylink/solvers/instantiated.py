@@ -69,7 +69,7 @@ class Sampler(gibbs.Sampler):
         parameters = np.array(
             [family.sample_parameters(one_of(posterior, k), rng) for k in range(n_clusters)]
         )
-        room = 2 * n_clusters + gibbs.ROOM
+        room = 2 * n_clusters + gibbs.SPARE
         scores = np.empty((n, room))
         scores[:, :n_clusters] = self._scores(parameters)
         fresh = family.log_predictive(X, prior) - self.log_base

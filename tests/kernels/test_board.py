@@ -1,0 +1,58 @@
+"""All clusters at once against one cluster at a time."""
+
+import numpy as np
+import pytest
+
+from maylink.kernels import board as boards
+from maylink.kernels.compile import compiled
+from maylink.kernels.conjugate import gain, make_clusters, prior_of, put, rows_of
+from maylink.problem import Problem
+from zoo import FAMILIES, draw, example
+
+
+@compiled()
+def ask(prior, clusters, board, top, x, own, scratch, out):
+    boards.gains(prior, clusters, board, top, x, scratch, out)
+    return boards.loss(prior, clusters, board, own, x, scratch)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_gains_of_all_clusters_are_those_of_each(name):
+    X, labels = draw(name, 60, 0, n_clusters=5)
+    problem = Problem.build(X, None, example(name))
+    prior = prior_of(problem.family, problem.prior)
+    rows = rows_of(problem.family, problem.X).dense
+    d = prior.columns.shape[1]
+    clusters, scratch = make_clusters(prior, 32), np.empty(d)
+    for x, k in zip(rows, labels, strict=True):
+        change = gain(prior, clusters, int(k), x, 1.0, scratch)
+        put(prior, clusters, int(k), x, 1.0, change, scratch)
+    board = boards.make_board(prior, 32)
+    for k in range(5):
+        boards.refresh(prior, clusters, board, k)
+    out = np.empty(32)
+    for i in range(0, 60, 3):
+        own = int(labels[i])
+        lost = ask(prior, clusters, board, 8, rows[i], own, scratch, out)
+        expected = [gain(prior, clusters, k, rows[i], 1.0, scratch) for k in range(5)]
+        np.testing.assert_allclose(out[:5], expected, rtol=1e-9, atol=1e-9)
+        assert lost == pytest.approx(gain(prior, clusters, own, rows[i], -1.0, scratch), rel=1e-9)
+    assert board.log_size[:5].tolist() == np.log(np.bincount(labels, minlength=5)).tolist()
+    assert np.all(board.log_size[5:] == -np.inf)
+
+
+def test_a_lone_point_in_its_cluster():
+    X, _ = draw("full-gaussian", 3, 0)
+    problem = Problem.build(X, None, "full-gaussian")
+    prior = prior_of(problem.family, problem.prior)
+    rows = rows_of(problem.family, problem.X).dense
+    clusters, scratch = make_clusters(prior, 32), np.empty(rows.shape[1])
+    for k in range(3):
+        change = gain(prior, clusters, k, rows[k], 1.0, scratch)
+        put(prior, clusters, k, rows[k], 1.0, change, scratch)
+    board = boards.make_board(prior, 32)
+    for k in range(3):
+        boards.refresh(prior, clusters, board, k)
+    out = np.empty(32)
+    lost = ask(prior, clusters, board, 8, rows[1], 1, scratch, out)
+    assert lost == pytest.approx(gain(prior, clusters, 1, rows[1], -1.0, scratch))
