@@ -25,3 +25,19 @@ def test_unknown_neighbours_do_not_count():
     links = np.array([0, 1, 2]), np.array([1, 0]), np.array([3.0, 3.0])
     soften(np.array([1]), np.zeros((1, 2)), *links, np.array([False, False]), shares)
     np.testing.assert_allclose(shares[1], [0.5, 0.5])
+
+
+def test_points_alone_get_the_softmax_of_their_scores():
+    from scipy.special import softmax, xlogy
+
+    from maylink.kernels.soften import entropy, soften_alone
+
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(5, 4)) * 300
+    points = np.array([7, 0, 3, 9, 2])
+    shares = np.full((10, 4), 0.25)
+    soften_alone(points, scores, 1, 4, shares)
+    expected = np.full((10, 4), 0.25)
+    expected[points[1:4]] = softmax(scores[1:4], axis=1)
+    np.testing.assert_allclose(shares, expected, atol=1e-15)
+    assert np.isclose(entropy(shares, 2, 8), -xlogy(shares[2:8], shares[2:8]).sum())

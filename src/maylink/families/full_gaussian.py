@@ -36,6 +36,9 @@ from maylink.families.gaussian import (
     EuclideanFamily,
     updated_mean,
 )
+from maylink.threads import share
+
+BLOCK = 500_000  # products of columns that are kept at a time
 
 REDUNDANT = 1e-10  # variance of standardised data below which a direction is left out
 
@@ -162,12 +165,23 @@ class FullGaussian(EuclideanFamily):
         return Statistics(count, np.array(total), count * -0.5 * T.shape[1] * LOG_2PI)
 
     def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
-        """Sum the statistics cluster by cluster, without an n × d² matrix."""
-        T = np.asarray(self.seen(X), np.float64)
-        size = shares.sum(axis=0)
-        square = [((T * share[:, None]).T @ T).ravel() for share in shares.T]
-        total = np.hstack([shares.T @ T, np.array(square)])
-        return Statistics(size, total, size * -0.5 * T.shape[1] * LOG_2PI)
+        """Sum the statistics block by block: of a block of rows, all products of two columns."""
+        from maylink.kernels.quadratic import pair_products
+
+        T = np.ascontiguousarray(self.seen(X), np.float64)
+        size, d = shares.sum(axis=0), T.shape[1]
+        first, second = np.triu_indices(d)
+        sums = np.zeros((shares.shape[1], first.size))
+        step = max(1, BLOCK // first.size)
+        products = np.empty((step, first.size))
+        for low in range(0, len(T), step):
+            high = min(low + step, len(T))
+            pair_products(T, low, high, products)
+            sums += shares[low:high].T @ products[: high - low]
+        square = np.empty((len(sums), d, d))
+        square[:, first, second] = square[:, second, first] = sums
+        total = np.hstack([shares.T @ T, square.reshape(len(sums), -1)])
+        return Statistics(size, total, size * -0.5 * d * LOG_2PI)
 
     def n_statistics(self, n_features: int) -> int:
         """Return d + d²."""
@@ -274,15 +288,20 @@ class FullGaussian(EuclideanFamily):
 
     def expected_log_likelihood(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the same through Cholesky factors, without an n × d² matrix."""
-        T = np.asarray(self.seen(X), np.float64)
+        from maylink.kernels.quadratic import distances, pack_factors
+
+        T = np.ascontiguousarray(self.seen(X), np.float64)
         center, d = prior.mean - self.origin, prior.mean.shape[-1]
-        factor = np.linalg.cholesky(prior.scale)
-        constant = -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
+        rows = pack_factors(np.linalg.cholesky(prior.scale), center)
         out = np.empty((len(T), len(center)))
-        for k, lower in enumerate(factor):
-            inverse = linalg.solve_triangular(lower, np.eye(d), lower=True)
-            apart = (T - center[k]) @ inverse.T
-            out[:, k] = constant[k] - 0.5 * prior.dof[k] * np.einsum("nd,nd->n", apart, apart)
+
+        def part(low: int, high: int) -> None:
+            distances(T, rows, len(center), low, high, out)
+            out[low:high] *= -0.5 * prior.dof
+            out[low:high] += constant
+
+        constant = -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
+        share(part, len(T), rows.size // 2)
         return out
 
     def _expected_log_det(self, prior: NormalInverseWishart) -> Array:

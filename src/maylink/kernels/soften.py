@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, log
 
 import numpy as np
 
@@ -51,3 +51,31 @@ def overlap(shares, i, j, out):
         for k in range(shares.shape[1]):
             total += shares[i[e], k] * shares[j[e], k]
         out[e] = min(total, 1.0)
+
+
+@compiled()
+def soften_alone(points, scores, low, high, shares):
+    """Give the points low … high − 1 of the list the shares ``∝ exp(score)``; scores go with it."""
+    n_clusters = scores.shape[1]
+    for p in range(low, high):
+        i = points[p]
+        top = -np.inf
+        for k in range(n_clusters):
+            top = max(top, scores[p, k])
+        total = 0.0
+        for k in range(n_clusters):
+            shares[i, k] = exp(scores[p, k] - top)
+            total += shares[i, k]
+        for k in range(n_clusters):
+            shares[i, k] /= total
+
+
+@compiled()
+def entropy(shares, low, high):
+    """Return −Σ share · log share over the rows low … high − 1."""
+    total = 0.0
+    for i in range(low, high):
+        for k in range(shares.shape[1]):
+            if shares[i, k] > 0.0:
+                total -= shares[i, k] * log(shares[i, k])
+    return total

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, digamma, gammaln, softmax, xlogy
+from scipy.special import betaln, digamma, gammaln
 
 from maylink.errors import MaylinkError
 from maylink.families import Family
@@ -32,6 +32,7 @@ from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.reliability import PRIOR, LinkCounts, link_pull, log_evidence
 from maylink.result import Status
+from maylink.threads import share
 
 Index = NDArray[np.int64]
 SPARE = 5  # clusters beyond those of the start
@@ -201,17 +202,37 @@ def factors_of(
         settings.data_weight * float(family.log_marginal(statistics, prior).sum())
         + sticks_bound(statistics.size, sticks, alpha, settings)
         + log_evidence(counts, settings.reliability_prior, settings.reliability)
-        - float(xlogy(shares, shares).sum())
+        + entropy_of(shares)
     )
     return Factors(family.posterior(prior, statistics), sticks, alpha, counts, bound)
 
 
+def entropy_of(shares: Array) -> float:
+    """Return −Σ φ log φ, added up in an order that does not depend on the threads."""
+    from maylink.kernels.soften import entropy
+
+    step = 10_000
+    n_parts = -(-len(shares) // step)
+
+    def part(low: int, high: int) -> list[float]:
+        bounds = [(p * step, min((p + 1) * step, len(shares))) for p in range(low, high)]
+        return [entropy(shares, *ends) for ends in bounds]
+
+    parts = share(part, n_parts, 20 * step * shares.shape[1])
+    return float(sum(value for values in parts for value in values))
+
+
 def update_shares(rows: Index, scores: Array, links: Links, pull: Array, shares: Array) -> None:
     """Write the new shares of some points, linked ones in sequence; scores go with the rows."""
-    from maylink.kernels.soften import soften
+    from maylink.kernels.soften import soften, soften_alone
 
     linked = links.degree[rows] > 0
-    shares[rows[~linked]] = softmax(scores[~linked], axis=1)
+    free, theirs = (rows[~linked], scores[~linked]) if linked.any() else (rows, scores)
+
+    def part(low: int, high: int) -> None:
+        soften_alone(free, theirs, low, high, shares)
+
+    share(part, free.size, 20 * shares.shape[1])
     if linked.any():
         csr = links.csr
         known = np.ones(len(shares), bool)
