@@ -18,7 +18,10 @@ import sklearn
 import maylink
 
 HERE = Path(__file__).parent
-NAMES = ("cold_start", "links", "sweep")
+NAMES = (
+    "cold_start", "links", "product", "sweep", "fit", "dp_means", "gibbs", "variational", "growth",
+    "memory", "others",
+)  # fmt: skip
 
 
 def main(chosen):

@@ -1,0 +1,63 @@
+"""Whole RDP-means fits, from the arrays to the labels, divided by their sweeps."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from maylink import RDPMeans
+from maylink.solvers import rdpmeans
+from maylink.threads import thread_count
+from timing import blobs, lloyd_iteration, markdown, seconds, verdict
+
+SIZES = [(100_000, 16, 20), (100_000, 64, 100), (1_000_000, 32, 50)]
+LIMIT = 0.3
+
+
+def sweeps_of(model, X, links):
+    """Count the sweeps of all runs of a fit."""
+    count = 0
+    step = rdpmeans.step
+
+    def counted(*arguments):
+        nonlocal count
+        count += 1
+        return step(*arguments)
+
+    rdpmeans.step = counted
+    try:
+        model.fit(X, links=links)
+    finally:
+        rdpmeans.step = step
+    return count
+
+
+def table():
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    rows = []
+    for n, d, k in SIZES:
+        for apart, what in ((2.0, "clear"), (1.0, "overlapping")):
+            X, links, start = blobs(n, d, k, np.float32, apart)
+            penalty = (3.0 + apart) * d  # between the spread of a cluster and the gaps
+            model = RDPMeans(cluster_penalty=penalty, random_state=0)
+            count = sweeps_of(model, X, links)
+            theirs, ours = [], []
+            start = X[np.random.default_rng(1).choice(n, model.n_clusters_, replace=False)]
+            for _ in range(2):
+                theirs.append(lloyd_iteration(X, start, rounds=1))
+                ours.append(seconds(lambda: model.fit(X, links=links)))  # noqa: B023
+            unit = min(theirs)
+            rows.append(
+                (
+                    f"{n:,}", d, what, model.n_clusters_, count, f"{min(ours):.2f}",
+                    f"{1000 * min(ours) / count:.1f}", f"{1000 * unit:.1f}",
+                    verdict(min(ours) / count / unit, LIMIT),
+                )
+            )  # fmt: skip
+    columns = (
+        "n", "d", "clusters", "k found", "sweeps", "fit, s", "a sweep, ms",
+        "KMeans iteration at that k, ms", f"ratio ({LIMIT} asked)",
+    )  # fmt: skip
+    return markdown(
+        f"RDPMeans().fit, 4 runs, 10% linked, float32, {thread_count(None)} threads", columns, rows
+    )

@@ -1,0 +1,83 @@
+"""What the benchmarks share: data, fair timing, tables."""
+
+import resource
+import time
+import warnings
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from maylink import Links
+
+PAUSE = 0.2  # seconds between two sides: libraries keep threads spinning for a while
+
+
+def blobs(n, d, k, dtype=np.float32, apart=1.0, linked=0.1):
+    """k Gaussian blobs, right links between some points, and k of the points to start from."""
+    rng = np.random.default_rng(0)
+    centers = apart * rng.standard_normal((k, d))
+    y = rng.integers(0, k, n)
+    X = np.empty((n, d), dtype)
+    for low in range(0, n, 100_000):
+        part = slice(low, low + 100_000)
+        X[part] = centers[y[part]] + rng.standard_normal((len(y[part]), d))
+    pairs = rng.choice(n, int(linked * n) // 2 * 2, replace=False).reshape(-1, 2)
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    links = Links.from_pairs(may=pairs[same], may_not=pairs[~same], n=n)
+    return X, links, X[rng.choice(n, k, replace=False)]
+
+
+def seconds(work):
+    """How long a call takes."""
+    time.sleep(PAUSE)
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def lloyd_iteration(X, start, rounds=3, length=20):
+    """Seconds of one Lloyd iteration of scikit-learn: a long fit less a short one."""
+    return min(_lloyd(X, start, length) for _ in range(rounds))
+
+
+def _lloyd(X, start, length):
+    def fit(n_iterations):
+        model = KMeans(len(start), init=start, n_init=1, max_iter=n_iterations, tol=0.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            taken = seconds(lambda: model.fit(X))
+        return taken, model.n_iter_
+
+    (long, many), (short, few) = fit(1 + length), fit(1)
+    return (long - short) / (many - few)
+
+
+def exponent(sizes, times):
+    """The power with which the times grow, by least squares on logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def verdict(value, limit):
+    """A number with whether it keeps to its limit."""
+    return f"{value:.2f}" + ("" if value <= limit else " (lost)")
+
+
+def markdown(title, columns, rows):
+    """A table."""
+    lines = [f"## {title}", "", "| " + " | ".join(columns) + " |", "| --- " * len(columns) + "|"]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def resident():
+    """Bytes of this process in memory now."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def highest():
+    """Bytes of this process in memory at most so far."""
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
