@@ -23,6 +23,7 @@ from maylink.links import Links
 from maylink.threads import share, thread_count
 
 Index = NDArray[np.int64]
+HEAVIEST = 1e6  # link weight in units of data
 Stored = NDArray[np.int32]  # labels in the order of the slots, −1 for none
 
 
@@ -170,6 +171,10 @@ class CpuEngine:
     def reach(self) -> float:
         """The greatest divergence of a point from the mean of all."""
         return float(self.scores(self.means(self.whole[1])).max())
+
+    def heaviest(self, penalty: float) -> float:
+        """Return the link weight at which growth ends: beyond it only the rounding of D changes."""
+        return HEAVIEST * (self.reach + penalty)
 
     @cached_property
     def whole(self) -> tuple[Stored, Totals]:

@@ -23,17 +23,13 @@ if TYPE_CHECKING:
 WORTH_ROUGH = 10_000_000  # multiplications of a sweep below which exact scores alone are as quick
 SPARE = 64  # clusters that may open before the points without links look again, at the least
 SAFETY = 4.0  # how much more than the rounding of a score a rough choice must win by
-WORTH_A_PLAN = (
-    50_000_000  # multiplications of a sweep below which planning costs more than it saves
-)
+WORTH_A_PLAN = 50_000_000  # multiplications of a sweep below which planning saves nothing
 WORTH_BOUNDS = 0.75  # share of a full sweep's work from which on bounds are not worth keeping
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5)  # of the centres that may count as restless
 CHUNK = 100_000  # points whose bounds are made at a time
 NOBODY = np.empty(0, np.int32)
 SMALL = 1e-6  # more than the rounding to single precision
 SOME = 1.0 + 1e-5  # makes up for the rounding of what bounds are compared with
-HEAVIEST = 1e6  # link weight in units of data that weights grow to; see solvers.rdpmeans
-FAR = 1e37  # stands for infinity in bounds, near the end of single precision
 
 
 class Turns(NamedTuple):
@@ -86,7 +82,7 @@ class Round:
     engine : CpuEngine
         Holds the points.
     memory : Memory
-        Labels and margins; they change as the sweep goes on.
+        Labels and bounds; they change as the sweep goes on.
     turns : Turns
         The order of visits.
     theta, c : arrays
@@ -283,7 +279,7 @@ class Round:
         """Return the links, with what rounding the heaviest of them can do to a choice."""
         heaviest = max(self.weights)
         if np.isfinite(self.penalty):  # in a fit they grow
-            heaviest = max(heaviest, HEAVIEST * (self.engine.reach + self.penalty))
+            heaviest = max(heaviest, self.engine.heaviest(self.penalty))
         with np.errstate(over="ignore"):
             return self.engine.link_table(*self.weights, 2.0**-50 * heaviest)
 
@@ -293,8 +289,7 @@ class Round:
         )
 
     def _slack(self, moves: Moves, restless: NDArray[np.int32]) -> Any:
-        quiet = np.ones(len(moves.drift), bool)
-        quiet[restless] = False
+        quiet = quiet_ones(len(moves.drift), restless)
         real = self.engine.points.blocks.dtype.type
         with np.errstate(over="ignore"):
             drift, shift = moves.drift.astype(real), moves.shift.astype(real)
@@ -336,9 +331,8 @@ class Round:
 
     def _rough(self, restless: NDArray[np.int32]) -> Any:
         dtype = self.engine.points.blocks.dtype
-        quiet = np.ones(self.n_clusters, bool)
-        quiet[restless] = False
-        cluster_of = np.concatenate([restless, np.flatnonzero(quiet).astype(np.int32)])
+        others = np.flatnonzero(quiet_ones(self.n_clusters, restless))
+        cluster_of = np.concatenate([restless, others.astype(np.int32)])
         row_of = np.empty(self.n_clusters, np.int32)
         row_of[cluster_of] = np.arange(self.n_clusters)
         theta, c = self.centers.theta[:, : self.n_clusters].T, self.centers.c[: self.n_clusters]
@@ -381,9 +375,7 @@ def sweep(
         return Swept(labels, totals, 0)
     going.visit(n_wishes)
     if going.n_changed == 0:
-        engine.memory = going.memory._replace(
-            labels=labels, theta=theta, c=c, penalty=penalty, n_changed=0, last=going
-        )
+        engine.memory = going.memory._replace(theta=theta, c=c, n_changed=0, last=going)
         return Swept(labels, totals, 0)
     if going.n_clusters > going.n_old:  # a point may have changed its label twice
         going.n_changed = int(np.count_nonzero(going.memory.work != labels))
@@ -462,7 +454,7 @@ def blank(engine: CpuEngine, labels: Stored, theta: Array, c: Array, penalty: fl
     leanings = linked.Leanings(np.full(n_linked, -1, np.int32), np.zeros(n_linked, np.int8))
     cap = np.empty_like(own)
     for low in range(0, own.size, CHUNK):  # copies of all in double precision are large
-        part = np.minimum(penalty - engine.potential[low : min(low + CHUNK, own.size)], FAR)
+        part = np.minimum(penalty - engine.potential[low : min(low + CHUNK, own.size)], nearest.FAR)
         with np.errstate(over="ignore"):
             cap[low : low + CHUNK] = part - SMALL * np.abs(part)
     return Memory(
@@ -497,6 +489,13 @@ def plan(going: Round, moves: Moves) -> tuple[Moves, NDArray[np.int32]]:
     return everywhere, _choose_restless(going, moves)
 
 
+def quiet_ones(n_clusters: int, restless: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Say for each centre whether it is none of the restless."""
+    quiet = np.ones(n_clusters, bool)
+    quiet[restless] = False
+    return quiet
+
+
 def _mixed(share: float, engine: CpuEngine) -> float:
     """Return the share of blocks that hold one of so large a share of the points."""
     return 1.0 - (1.0 - share) ** engine.lanes
@@ -507,8 +506,7 @@ def _doubtful_blocks(going: Round, moves: Moves) -> float:
     memory, engine = going.memory, going.engine
     sample, _, norm = engine.sample
     labels = memory.work[sample]
-    quiet = np.ones(going.n_old, bool)
-    quiet[memory.restless] = False
+    quiet = quiet_ones(going.n_old, memory.restless)
     drift, shift = moves.drift * quiet, moves.shift * quiet
     own = memory.own[sample] + norm * drift[labels] + shift[labels]
     others = memory.others[sample] - norm * drift.max() - shift.max()

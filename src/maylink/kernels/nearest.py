@@ -139,20 +139,10 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
                         slot = begin + lane
                         if (moved >> lane) & 1 and slot < n_points:
                             k = cluster_of[winner[q * lanes + lane]]
-                            transfer_dense(
-                                blocks,
-                                phi,
-                                cut,
-                                slot,
-                                labels[slot],
-                                k,
-                                high,
-                                low_sums,
-                                sizes,
-                                part,
+                            give(
+                                blocks, phi, cut, slot, k, labels, high, low_sums, sizes, part,
                                 rest_of,
-                            )
-                            labels[slot] = k
+                            )  # fmt: skip
                             n_changed += 1
             if unsure != 0:
                 doubtful[n_doubtful] = start + q
@@ -192,20 +182,9 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
                     if k < 0:
                         n_wishes += sweep.rank[slot] > sweep.decided
                     elif labels[slot] != k:
-                        transfer_dense(
-                            blocks,
-                            phi,
-                            cut,
-                            slot,
-                            labels[slot],
-                            k,
-                            high,
-                            low_sums,
-                            sizes,
-                            part,
-                            rest_of,
+                        give(
+                            blocks, phi, cut, slot, k, labels, high, low_sums, sizes, part, rest_of
                         )
-                        labels[slot] = k
                         n_changed += 1
             for q in range(VECTORS, n_doubtful):
                 doubtful[q - VECTORS] = doubtful[q]
@@ -235,6 +214,13 @@ def nearest_exact(points, centers, cut, sweep, slack, first, last, labels, sums)
             labels[slot] = k
             n_changed += 1
     return n_changed, n_wishes
+
+
+@compiled(inline="always")
+def give(blocks, phi, cut, slot, k, labels, high, low, size, part, rest):
+    """Give a dense point its new label, and the sums along with it."""
+    transfer_dense(blocks, phi, cut, slot, labels[slot], k, high, low, size, part, rest)
+    labels[slot] = k
 
 
 @compiled(inline="always")

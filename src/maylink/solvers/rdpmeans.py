@@ -35,8 +35,6 @@ from maylink.result import Result, Status, Sweep, Trace
 
 logger = logging.getLogger(__name__)
 
-HEAVIEST = 1e6  # link weight in units of data: beyond it nothing changes but the rounding of D
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -155,7 +153,7 @@ def init(
         stored = engine.stored(np.full(problem.n, -1))
         totals = engine.totals(stored, len(centers))
     counts = count_same(problem.links, engine.inside(stored))
-    heaviest = HEAVIEST * (engine.reach + settings.penalty)
+    heaviest = engine.heaviest(settings.penalty)
     weights = (settings.xi_may, settings.xi_not)
     return State(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
 
