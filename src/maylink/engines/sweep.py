@@ -114,7 +114,7 @@ class Round:
         blocks = engine.points.blocks
         work = engine.n * engine.n_columns * max(self.n_old, SPARE)  # more may open
         self.is_rough = blocks.shape[0] > 0 and not engine.family.root and work >= WORTH_ROUGH
-        unit = np.finfo(blocks.dtype).eps / 2 if self.is_rough else 0.0
+        unit = 0.5 * float(np.finfo(blocks.dtype).eps) if self.is_rough else 0.0
         self.rounding = SAFETY * (engine.n_columns + 4) * (unit + 2.0**-53)
         self.smallest = SAFETY * engine.n_columns * float(np.finfo(blocks.dtype).smallest_subnormal)
         self.begin(weights)
@@ -150,8 +150,9 @@ class Round:
             How many points want to open a cluster.
         """
         engine, layout = self.engine, self.engine.layout
-        self.is_rough = self.is_rough and not self._overflows
-        sweep, slack = self._sweep(), self._slack(moves, restless)
+        sizes = self._sizes()
+        self.is_rough = self.is_rough and not self._overflows(*sizes)
+        sweep, slack = self._sweep(), self._slack(moves, restless, *sizes)
         rough = self._rough(restless) if self.is_rough else None
         plain = rough if restless.size == 0 or rough is None else self._rough(NOBODY)
         lanes = engine.lanes if self.is_rough else 1
@@ -288,12 +289,17 @@ class Round:
             self.penalty, self.turns.rank, self.opened, self.n_old, self.n_clusters, self.decided
         )
 
-    def _slack(self, moves: Moves, restless: NDArray[np.int32]) -> Any:
+    def _slack(
+        self, moves: Moves, restless: NDArray[np.int32], steepest: float, farthest: float
+    ) -> Any:
+        # How sure a choice must be: by the first times ‖t‖ plus the second.
+        floor = self.rounding * farthest + SAFETY * 2.0**-51 * self.engine.layout.largest[-1]
+        room = (self.rounding * steepest, floor + self.smallest)
         quiet = quiet_ones(len(moves.drift), restless)
         real = self.engine.points.blocks.dtype.type
         with np.errstate(over="ignore"):
             drift, shift = moves.drift.astype(real), moves.shift.astype(real)
-            room = [real(part * SOME) for part in self.room]
+            slope_and_floor = [real(part * SOME) for part in room]
         return nearest.Slack(
             self.engine.layout.norm,
             self.memory.cap,
@@ -303,30 +309,20 @@ class Round:
             shift,
             drift[quiet].max(initial=real(0.0)),
             shift[quiet].max(initial=real(0.0)),
-            *room,
+            *slope_and_floor,
         )
 
-    @property
-    def room(self) -> tuple[float, float]:
-        """How sure a choice must be: by the first times ‖t‖ plus the second."""
-        floor = self.rounding * self._farthest + SAFETY * 2.0**-51 * self.engine.layout.largest[-1]
-        return self.rounding * self._steepest, floor + self.smallest
-
-    @property
-    def _steepest(self) -> float:
+    def _sizes(self) -> tuple[float, float]:
+        """Return the greatest ‖θ‖ and the greatest |c| of the centres."""
         theta = self.centers.theta[:, : self.n_clusters]
         with np.errstate(over="ignore"):
-            return float(np.sqrt(np.square(theta).sum(axis=0).max()))
+            steepest = float(np.sqrt(np.square(theta).sum(axis=0).max()))
+        return steepest, float(np.abs(self.centers.c[: self.n_clusters]).max())
 
-    @property
-    def _farthest(self) -> float:
-        return float(np.abs(self.centers.c[: self.n_clusters]).max())
-
-    @property
-    def _overflows(self) -> bool:
+    def _overflows(self, steepest: float, farthest: float) -> bool:
         """Whether rough scores may be too large for their precision."""
         engine = self.engine
-        reach = engine.longest * self._steepest + self._farthest + engine.layout.largest[-1]
+        reach = engine.longest * steepest + farthest + engine.layout.largest[-1]
         return not reach < 0.01 * float(np.finfo(engine.points.blocks.dtype).max)
 
     def _rough(self, restless: NDArray[np.int32]) -> Any:
