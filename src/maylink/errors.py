@@ -20,3 +20,7 @@ class DomainError(MaylinkError):
 
 class DatasetError(MaylinkError):
     """A data set that is unknown, missing or unreachable."""
+
+
+class InfeasibleLinksError(MaylinkError):
+    """Links that a method with hard links cannot all keep; the message names some of them."""

@@ -1,0 +1,179 @@
+"""What the baselines share: checks, restarts, fitted attributes, prediction from centres.
+
+A baseline is one file with one class. It names its parameters, checks them in
+``_check_parameters``, and makes one run in ``_run``; all the rest is here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maylink.errors import MaylinkError
+from maylink.estimators.base import as_generator, check_integer, forbid_links_as_y
+from maylink.families.base import Array
+from maylink.labels import first_appearance
+from maylink.links import Links
+from maylink.problem import as_data, as_links
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a baseline found.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        The cluster of each point, any whole numbers from 0; clusters may be empty.
+    path : array of shape (n_sweeps,)
+        The objective after each sweep; the last one judges the run.
+    converged : bool
+        Whether it stopped by itself.
+    by_cluster : mapping
+        Further fitted attributes whose first axis is the cluster, ``cluster_centers_`` for one.
+    others : mapping
+        Further fitted attributes.
+    """
+
+    labels: Labels
+    path: Array
+    converged: bool = True
+    by_cluster: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Baseline(ClusterMixin, BaseEstimator, ABC):
+    """An algorithm that the library compares with."""
+
+    accepts_sparse: ClassVar[bool] = False
+    n_clusters: int
+    random_state: Any
+
+    labels_: Labels
+    n_clusters_: int
+    n_iter_: int
+    objective_: float
+    objective_path_: Array
+
+    @abstractmethod
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
+        """Make one run; X is finite, float64."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise a MaylinkError about the first parameter that cannot be."""
+
+    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The data.
+        y : ignored
+            For scikit-learn.
+        links : Links, pair of lists, n × n matrix, DataFrame or None
+            Links between the rows; see :meth:`maylink.RDPMeans.fit`.
+
+        Returns
+        -------
+        self
+        """
+        forbid_links_as_y(y)
+        return self._fit(X, links)
+
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Labels:
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y, links=links).labels_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accepts_sparse
+        return tags
+
+    def _fit(self, X: Any, links: Any) -> Self:
+        self._check_parameters()
+        data = self._data(X)
+        checked = as_links(links, data.shape[0])
+        if hasattr(self, "n_clusters"):
+            check_integer("n_clusters", self.n_clusters, 1)
+            if self.n_clusters > data.shape[0]:
+                raise MaylinkError(
+                    f"n_clusters: {self.n_clusters} is more than the n_samples={data.shape[0]} "
+                    "points of X"
+                )
+        rng = as_generator(self.random_state)
+        runs = [self._run(data, checked, rng) for _ in range(getattr(self, "n_init", 1))]
+        return self._keep(X, min(runs, key=lambda run: float(run.path[-1])))
+
+    def _keep(self, X: Any, run: Run) -> Self:
+        """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
+        if not run.converged:
+            warnings.warn(
+                f"{type(self).__name__} had not settled after {run.path.size} sweeps; "
+                "raise max_sweeps",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        validate_data(self, X, skip_check_array=True)
+        self.labels_, numbers = first_appearance(run.labels)
+        self.n_clusters_ = numbers.size
+        self.n_iter_ = run.path.size
+        self.objective_ = float(run.path[-1])
+        self.objective_path_ = np.asarray(run.path, np.float64)
+        for name, value in run.by_cluster.items():
+            setattr(self, name, value[numbers])
+        for name, value in run.others.items():
+            setattr(self, name, value)
+        return self
+
+    def _data(self, X: Any) -> Any:
+        data = as_data(X, self)
+        if sparse.issparse(data) and not self.accepts_sparse:
+            raise TypeError(
+                f"X: Sparse data was passed, and {type(self).__name__} needs dense data; "
+                "give X.toarray()"
+            )
+        return data.astype(np.float64, copy=False)
+
+
+class CenterBaseline(Baseline):
+    """A baseline whose clusters have centres, to which new points can be put."""
+
+    cluster_centers_: Array
+
+    def predict(self, X: Any) -> Labels:
+        """Return the nearest cluster of each new point; links have no say.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points.
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        check_is_fitted(self)
+        data = self._data(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray(self._distances(data).argmin(axis=1), np.int64)
+
+    def _distances(self, X: Any) -> Array:
+        """Return what decides which centre is nearest, shape (m, K)."""
+        return np.asarray(pairwise_distances(X, self.cluster_centers_, metric="sqeuclidean"))
