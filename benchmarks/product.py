@@ -29,7 +29,7 @@ def nearest(blocks, theta, c, low, high, least, second, winner):
 
 
 def by_tiles(blocks, theta, c):
-    packed, starts = pack_centers(theta, c, blocks.dtype)
+    packed, starts = pack_centers(np.ascontiguousarray(theta.T), c, np.arange(len(c)), blocks.dtype)
     size = VECTORS * blocks.shape[2]
 
     def part(low, high):

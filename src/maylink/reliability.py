@@ -44,15 +44,15 @@ def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
     LinkCounts
         Each link once, with its weight.
     """
-    return count_same(links, labels[links.i] == labels[links.j])
+    same = labels[links.i] == labels[links.j]
+    size = 4 * len(links.sources)
+    votes = np.bincount(2 * links.classes + same, links.weight, minlength=size)
+    return as_counts(votes.astype(np.float64))
 
 
-def count_same(links: Links, same: NDArray[np.bool_]) -> LinkCounts:
-    """Count likewise, from whether the points of each link share a cluster."""
-    size = len(links.sources)
-    votes = np.bincount(2 * links.classes + same, links.weight, minlength=4 * size)
-    parts = votes.astype(np.float64).reshape(size, 4).T
-    not_different, not_same, may_different, may_same = parts
+def as_counts(votes: Array) -> LinkCounts:
+    """Return the counts from votes by twice the link's class, and 1 more for those inside."""
+    not_different, not_same, may_different, may_same = votes.reshape(-1, 4).T
     return LinkCounts(may_same, not_same, not_different, may_different)
 
 

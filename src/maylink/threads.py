@@ -54,13 +54,28 @@ def share(
         At most so many threads; all processors by default.
     """
     most = thread_count(None) if n_threads is None else n_threads
-    n_parts = min(most, size, max(1, size * work // WORK_FOR_A_THREAD))
-    if n_parts <= 1:
-        return [part(0, size)]
+
+    def one(low: int, high: int, number: int) -> Any:
+        return part(low, high)
+
+    return share_parts(one, size, part_count(size, work, most), most)
+
+
+def part_count(size: int, work: int, n_threads: int) -> int:
+    """Return how many threads are worth their while, 1 at least."""
+    return max(1, min(n_threads, size, size * work // WORK_FOR_A_THREAD))
+
+
+def share_parts(
+    part: Callable[[int, int, int], Any], size: int, n_parts: int, n_threads: int
+) -> list[Any]:
+    """Run ``part(low, high, number)`` over 0 … size in so many parts, each on its thread."""
+    if n_parts == 1:
+        return [part(0, size, 0)]
     cuts = [size * p // n_parts for p in range(n_parts + 1)]
-    pool = _pool(most - 1)
-    others = [pool.submit(part, *ends) for ends in pairwise(cuts[1:])]
-    return [part(0, cuts[1]), *(other.result() for other in others)]
+    pool = _pool(n_threads - 1)
+    others = [pool.submit(part, low, high, p) for p, (low, high) in enumerate(pairwise(cuts[1:]), 1)]
+    return [part(0, cuts[1], 0), *(other.result() for other in others)]
 
 
 @cache

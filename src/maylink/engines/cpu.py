@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from maylink.engines.layout import lay_out
 from maylink.families.base import Array, Family, Matrix
 from maylink.links import Links
-from maylink.threads import share, thread_count
+from maylink.threads import part_count, share, share_parts, thread_count
 
 Index = NDArray[np.int64]
 HEAVIEST = 1e6  # link weight in units of data
@@ -126,12 +126,14 @@ class CpuEngine:
 
     def totals(self, labels: Stored, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
-        from maylink.kernels.sums import add_all
+        from maylink.kernels.sums import add_all, make_sums
 
         def part(low: int, high: int, sums: Any) -> None:
             add_all(self.points, self.cut, labels, low, high, sums)
 
-        return self.summed(part, self.n_slots, self.n_columns, n_clusters)[0]
+        sums = make_sums(n_clusters, self.n_columns)
+        self.add_up(part, self.n_slots, self.n_columns, sums)
+        return self.trimmed(sums)
 
     def tangent(self, centers: Array) -> tuple[Array, Array]:
         """Return θ and c of centres; those of the last ones are remembered."""
@@ -153,10 +155,14 @@ class CpuEngine:
         affine = totals.size @ c - np.einsum("ks,ks->", totals.points, theta)
         return max(float(totals.potential.sum() + affine), 0.0)
 
-    def inside(self, labels: Stored) -> NDArray[np.bool_]:
-        """Say for each link whether its points share a cluster."""
-        i, j = self._ends
-        return np.asarray(labels[i] == labels[j])
+    def votes(self, labels: Stored) -> Array:
+        """Count links by class and by whether their points share a cluster; see reliability."""
+        votes = np.zeros(4 * len(self.links.sources))
+        if votes.size:
+            from maylink.kernels.linked import count_votes
+
+            count_votes(*self._ends, self.links.classes, self.links.weight, labels, votes)
+        return votes
 
     @cached_property
     def _ends(self) -> tuple[Stored, Stored]:
@@ -286,19 +292,33 @@ class CpuEngine:
         starts[: len(c)] = c
         return Centers(columns, starts, self.family.root)
 
-    def summed(
-        self, part: Callable[[int, int, Any], Any], size: int, work: int, n_clusters: int
-    ) -> tuple[Totals, list[Any]]:
-        """Run ``part(low, high, sums)`` on threads; return the sums and what the parts returned."""
-        from maylink.kernels.sums import make_sums
+    def add_up(
+        self, part: Callable[[int, int, Any], Any], size: int, work: int, sums: Any
+    ) -> list[Any]:
+        """Run ``part(low, high, sums)`` on threads and return what the parts returned.
 
-        def one(low: int, high: int) -> tuple[Any, Any]:
-            sums = make_sums(n_clusters, self.n_columns + 1)
-            return sums, part(low, high, sums)
+        The first part adds to ``sums`` themselves, each other one to sums of its own, which are
+        added in the end.
+        """
+        from maylink.kernels.sums import like
 
-        found = share(one, size, work, self.n_threads)
-        columns = zip(*(sums for sums, _ in found), strict=True)
-        return Totals(*(sum(column[1:], column[0]) for column in columns)), [f for _, f in found]
+        n_parts = part_count(size, work, self.n_threads)
+        # Made here: a thread that works in Python makes the others wait for the interpreter.
+        own = [sums, *(like(sums) for _ in range(n_parts - 1))]
+
+        def one(low: int, high: int, number: int) -> Any:
+            return part(low, high, own[number])
+
+        found = share_parts(one, size, n_parts, self.n_threads)
+        for other in own[1:]:
+            for column, added in zip(sums, other, strict=True):
+                column += added
+        return found
+
+    def trimmed(self, sums: Any) -> Totals:
+        """Return sums without what fills them up to whole vectors."""
+        width = self.n_columns + 1
+        return Totals(sums.high[:, :width], sums.low[:, :width], sums.size)
 
     @cached_property
     def sample(self) -> tuple[Index, Any, Array]:

@@ -56,6 +56,7 @@ def _rows(T: Any, family: Family, linked: NDArray[np.bool_]) -> Layout:
         T.indices.astype(np.int32),
         T.data if T.data.flags.writeable else T.data.copy(),
         phi,
+        T.shape[1],
     )
     n_unlinked = int(linked.size - linked.sum())
     return Layout(points, _norms(T), largest, position, n_unlinked, n_unlinked)
@@ -97,7 +98,7 @@ def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> L
             largest[:-1] = np.maximum(largest[:-1], reach)
     largest[-1] = np.abs(phi).max()
     nothing = np.empty(0, np.int64)
-    points = Points(blocks, nothing, nothing.astype(np.int32), np.empty(0, X.dtype), phi)
+    points = Points(blocks, nothing, nothing.astype(np.int32), np.empty(0, X.dtype), phi, n_columns)
     return Layout(points, norm, largest, position, n_unlinked, first_linked)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.kernels import exact, linked, nearest
-from maylink.kernels.sums import make_sums
+from maylink.kernels.sums import make_sums, transfer_all
 from maylink.kernels.tile import ROWS, pack_centers
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Memory(NamedTuple):
     c: Array
     penalty: float
     n_changed: int  # labels that changed in it
+    vain: float  # so many changes, the last time that bounds saved too little
     last: Round | None  # the sweep itself, where nothing did
 
 
@@ -123,10 +124,11 @@ class Round:
         """Start, or start again: centres and bounds stand, link weights have changed."""
         self.weights = weights
         self.links = self._link_table()
-        self.sums = make_sums(self.most, self.engine.n_columns + 1)
-        self.parts: list[Any] = []  # sums of what has changed in parallel
+        self.sums = make_sums(self.most, self.engine.n_columns)
+        self.scratch = linked.make_scratch(self.most)
         self.decided = -1
         self.n_changed = 0
+        self.scored = 0.0  # share of the blocks that bounds did not decide
         self.unsettled = False  # whether some linked point must be asked again
         return self
 
@@ -150,7 +152,7 @@ class Round:
             How many points want to open a cluster.
         """
         engine, layout = self.engine, self.engine.layout
-        sizes = self._sizes()
+        sizes = exact.sizes(self.centers, self.n_clusters)
         self.is_rough = self.is_rough and not self._overflows(*sizes)
         sweep, slack = self._sweep(), self._slack(moves, restless, *sizes)
         rough = self._rough(restless) if self.is_rough else None
@@ -171,27 +173,27 @@ class Round:
         if size == 0:
             return 0
         cost = lanes * self.n_clusters * engine.n_columns
-        totals, found = engine.summed(part, size, cost, self.n_clusters)
-        self.parts.append(totals)
-        self.n_changed += sum(changed for changed, _ in found)
-        return sum(wishes for _, wishes in found)
+        found = engine.add_up(part, size, cost, self.sums)
+        self.n_changed += sum(changed for changed, _, _ in found)
+        self.scored = sum(scored for _, _, scored in found) / max(n_blocks, 1)
+        return sum(wishes for _, wishes, _ in found)
 
     def _nearest(
         self, rough: Any, sweep: Any, slack: Any, first: int, last: int, sums: Any
-    ) -> tuple[int, int]:
+    ) -> tuple[int, int, int]:
         engine, work = self.engine, self.memory.work
         if first == last:
-            return 0, 0
+            return 0, 0, 0
         if rough is None:
-            found = nearest.nearest_exact(
+            found: tuple[int, int, int] = nearest.nearest_exact(
                 engine.points, self.centers, engine.cut, sweep, slack, first, last, work, sums
             )
-            return int(found[0]), int(found[1])
+            return found
         found = nearest.nearest_rough(
             engine.points, self.centers, rough, engine.cut, sweep, slack,
             engine.layout.n_unlinked, first, last, work, sums,
         )  # fmt: skip
-        return int(found[0]), int(found[1])
+        return found
 
     def _lean(self, rough: Any, sweep: Any, slack: Any, first: int, last: int) -> None:
         engine, work, leanings = self.engine, self.memory.work, self.memory.leanings
@@ -211,32 +213,44 @@ class Round:
     def visit(self, n_wishes: int) -> None:
         """Visit linked points and those that want to open a cluster, in turn."""
         cursor = np.zeros(4, np.int64)
-        last = self.engine.n
+        last, before = self.engine.n, self.n_changed
         n_scored = self.n_clusters  # when points without links last looked, and linked ones leant
         while cursor[0] < self.turns.linked.size or n_wishes:
             wishes, limit = self._wishes(n_wishes), last
             if wishes.size and wishes.size < n_wishes:
                 limit = int(self.turns.rank[wishes[-1]])
-            cursor[1] = 0
+            cursor[1:3] = 0
+            moved = np.empty((3, self.turns.linked.size + wishes.size), np.int32)
             enough = n_scored + max(SPARE, n_scored)
             while self.n_clusters < enough:
                 slot = linked.visit(
-                    self.engine.points, self.centers, self.engine.cut, self._sweep(), self.links,
+                    self.engine.points, self.centers, self._sweep(), self.links,
                     self.turns.linked, wishes, limit, n_scored, cursor,
-                    self.memory.work, self.memory.leanings, self.sums,
+                    self.memory.work, self.memory.leanings, moved, self.scratch,
                 )  # fmt: skip
                 if slot < 0:
                     break
                 self._open(slot)
                 if self.n_clusters == enough:
                     limit = int(self.turns.rank[slot])
+            self._transfer(moved, int(cursor[2]))
             self.decided = limit
             n_wishes = 0
             if self.n_clusters > n_scored:
                 n_wishes = self.look(Moves.unknown(self.n_clusters), NOBODY)
                 n_scored = self.n_clusters
-        self.n_changed += int(cursor[2])
-        self.unsettled = bool(cursor[2] or cursor[3])
+        self.unsettled = bool(self.n_changed > before or cursor[3])
+
+    def _transfer(self, moved: NDArray[np.int32], n_moved: int) -> None:
+        """Bring the sums up to date with what has changed in turn."""
+        engine = self.engine
+
+        def part(low: int, high: int, sums: Any) -> None:
+            transfer_all(engine.points, engine.cut, moved, low, high, sums)
+
+        self.n_changed += n_moved
+        if n_moved:
+            engine.add_up(part, n_moved, 4 * engine.n_columns, self.sums)  # two sums, in two parts
 
     def _wishes(self, n_wishes: int) -> Stored:
         """Return the first slots, in order of rank, that want to open a cluster."""
@@ -265,8 +279,10 @@ class Round:
         self.most *= 2
         self.centers = self.engine.prepared(theta, c, self.most)
         self.opened = np.concatenate([self.opened, np.full_like(self.opened, -1)])
-        self.parts.append(self.sums)
-        self.sums = make_sums(self.most, self.engine.n_columns + 1)
+        old, self.sums = self.sums, make_sums(self.most, self.engine.n_columns)
+        for column, known in zip(self.sums, old, strict=True):
+            column[: len(known)] = known
+        self.scratch = linked.make_scratch(self.most)
 
     def outweighed_by(self, weights: tuple[float, float]) -> bool:
         """Whether these link weights are those of this sweep times one factor of at least 1."""
@@ -295,7 +311,7 @@ class Round:
         # How sure a choice must be: by the first times ‖t‖ plus the second.
         floor = self.rounding * farthest + SAFETY * 2.0**-51 * self.engine.layout.largest[-1]
         room = (self.rounding * steepest, floor + self.smallest)
-        quiet = quiet_ones(len(moves.drift), restless)
+        quiet = quiet_ones(len(moves.drift), restless) if restless.size else slice(None)
         real = self.engine.points.blocks.dtype.type
         with np.errstate(over="ignore"):
             drift, shift = moves.drift.astype(real), moves.shift.astype(real)
@@ -312,13 +328,6 @@ class Round:
             *slope_and_floor,
         )
 
-    def _sizes(self) -> tuple[float, float]:
-        """Return the greatest ‖θ‖ and the greatest |c| of the centres."""
-        theta = self.centers.theta[:, : self.n_clusters]
-        with np.errstate(over="ignore"):
-            steepest = float(np.sqrt(np.square(theta).sum(axis=0).max()))
-        return steepest, float(np.abs(self.centers.c[: self.n_clusters]).max())
-
     def _overflows(self, steepest: float, farthest: float) -> bool:
         """Whether rough scores may be too large for their precision."""
         engine = self.engine
@@ -326,16 +335,14 @@ class Round:
         return not reach < 0.01 * float(np.finfo(engine.points.blocks.dtype).max)
 
     def _rough(self, restless: NDArray[np.int32]) -> Any:
-        dtype = self.engine.points.blocks.dtype
-        others = np.flatnonzero(quiet_ones(self.n_clusters, restless))
-        cluster_of = np.concatenate([restless, others.astype(np.int32)])
-        row_of = np.empty(self.n_clusters, np.int32)
-        row_of[cluster_of] = np.arange(self.n_clusters)
-        theta, c = self.centers.theta[:, : self.n_clusters].T, self.centers.c[: self.n_clusters]
+        cluster_of = row_of = np.arange(self.n_clusters, dtype=np.int32)
         if restless.size:
-            theta, c = theta[cluster_of], c[cluster_of]
-        with np.errstate(over="ignore"):
-            packed, starts = pack_centers(theta, c, dtype)
+            others = cluster_of[quiet_ones(self.n_clusters, restless)]
+            cluster_of, row_of = np.concatenate([restless, others]), np.empty_like(cluster_of)
+            row_of[cluster_of] = np.arange(self.n_clusters)
+        packed, starts = pack_centers(
+            self.centers.theta, self.centers.c, cluster_of, self.engine.points.blocks.dtype
+        )
         return nearest.Rough(packed, starts, restless.size, cluster_of, row_of)
 
 
@@ -362,8 +369,11 @@ def sweep(
         engine.memory = None  # a sweep that is broken off leaves none
         going = Round(engine, memory, turns, theta, c, weights, penalty)
         moves, restless = plan(going, moves)
-        going.memory = memory._replace(restless=restless)
         n_wishes = going.look(moves, restless)
+        vain = memory.vain
+        if np.isfinite(moves.drift[0]):
+            vain = memory.n_changed if going.scored > WORTH_BOUNDS else np.inf
+        going.memory = memory._replace(restless=restless, vain=vain)
     elif going.unsettled:
         engine.memory = None
         going = going.begin(weights)
@@ -380,14 +390,12 @@ def sweep(
 
 def finish(going: Round, totals: Totals) -> Swept:
     """Add up the sums, leave out empty clusters and remember what the sweep has learnt."""
-    from maylink.engines.cpu import Swept, Totals
+    from maylink.engines.cpu import Swept
 
     engine, memory, size = going.engine, going.memory, going.n_clusters
-    new = Totals(*make_sums(size, engine.n_columns + 1))
-    for part in (totals, going.sums, *going.parts):
-        length = min(size, len(part.size))
-        for column, added in zip(new, part, strict=True):
-            column[:length] += added[:length]
+    new = engine.trimmed(going.sums).only(slice(size))
+    for column, before in zip(new, totals, strict=True):
+        column[: going.n_old] += before
     theta, c = going.centers.theta[:, :size].T, going.centers.c[:size]
     used = new.size > 0
     restless = memory.restless if size == going.n_old else NOBODY
@@ -454,7 +462,7 @@ def blank(engine: CpuEngine, labels: Stored, theta: Array, c: Array, penalty: fl
         with np.errstate(over="ignore"):
             cap[low : low + CHUNK] = part - SMALL * np.abs(part)
     return Memory(
-        labels, labels.copy(), own, -own, cap, NOBODY, leanings, theta, c, penalty, engine.n, None
+        labels, labels.copy(), own, -own, cap, NOBODY, leanings, theta, c, penalty, engine.n, np.inf, None
     )
 
 
@@ -473,7 +481,8 @@ def plan(going: Round, moves: Moves) -> tuple[Moves, NDArray[np.int32]]:
     n_unlinked = engine.layout.n_unlinked
     small = n_unlinked * engine.n_columns * n_clusters < WORTH_A_PLAN or n_unlinked < engine.lanes
     if small or not going.is_rough or n_clusters < 4 * ROWS:
-        return (everywhere if restless.size else moves), NOBODY
+        in_vain = 2 * memory.n_changed > memory.vain and going.is_rough
+        return (everywhere if in_vain or restless.size else moves), NOBODY
     if not np.isfinite(moves.drift).all() or _mixed(memory.n_changed / engine.n, engine) > 0.5:
         return everywhere, NOBODY
     if restless.min(initial=0) >= 0:  # none of them has vanished

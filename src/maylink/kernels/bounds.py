@@ -31,7 +31,7 @@ def wear(typing, norm, own, others, cost, low, at, drift, shift, slope, floor):
         v, (norms, uppers, lowers, costs), _ = opened(context, builder, signature, values)
         begin, here, moved, shifted, steep, least = values[4:]
         length = v.load(norms, begin)
-        upper = builder.fadd(v.load(uppers, begin), v.load(costs, here))
+        upper = v.add(v.load(uppers, begin), v.load(costs, here))
         upper = outward(v, upper, 1)
         reach = v.fused_add(v.splat(shifted), v.splat(moved), length)
         lower = outward(v, v.minus(v.load(lowers, begin), reach), -1)
@@ -78,7 +78,7 @@ def renew(
         room = v.fused_add(v.splat(least), v.splat(steep), v.load(norms, begin))
         half = builder.fmul(room, v.constant(0.5))
         nearest, limit = v.load(nears, here), v.load(caps, begin)
-        v.store(outward(v, builder.fadd(nearest, half), 1), uppers, begin)
+        v.store(outward(v, v.add(nearest, half), 1), uppers, begin)
         bound = v.minus(v.minimum(v.load(bounds, here), limit), half)
         v.store(outward(v, bound, -1), lowers, begin)
         gap = v.minus(v.minimum(v.load(rivals, here), limit), nearest)

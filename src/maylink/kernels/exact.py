@@ -27,6 +27,7 @@ class Points(NamedTuple):
     indices: Any
     data: Any
     phi: Any  # (n_slots,)
+    n_columns: Any  # s
 
 
 class Centers(NamedTuple):
@@ -37,7 +38,21 @@ class Centers(NamedTuple):
     root: Any
 
 
-@compiled()
+@compiled(allocates=False)
+def sizes(centers, n_clusters):
+    """Return the greatest ‖θ‖ and the greatest |c| of the first centres."""
+    theta, c = centers.theta, centers.c
+    steepest, farthest = 0.0, 0.0
+    for k in range(n_clusters):
+        square = 0.0
+        for j in range(theta.shape[0]):
+            square += theta[j, k] * theta[j, k]
+        steepest = max(steepest, square)
+        farthest = max(farthest, abs(c[k]))
+    return sqrt(steepest), farthest
+
+
+@compiled(allocates=False)
 def score(points, centers, slot, n_clusters, out):
     """Write the scores of one point against the first centres into ``out``."""
     blocks, indices, data, theta, c = (

@@ -18,7 +18,6 @@ import numpy as np
 
 from maylink.kernels.compile import compiled
 from maylink.kernels.exact import score
-from maylink.kernels.sums import transfer
 from maylink.kernels.tile import scores_and_nearest
 from maylink.kernels.vector import VECTORS
 
@@ -42,6 +41,18 @@ class Leanings(NamedTuple):
 
     label: Any  # (m,) −1 wants to open a cluster
     status: Any  # (m,)
+
+
+class Scratch(NamedTuple):
+    """Room that the kernels write to and forget; made once, so that they allocate nothing."""
+
+    row: Any  # (K,) scores of a point
+    pull: Any  # (K,) zeros
+
+
+def make_scratch(n_clusters: int) -> Scratch:
+    """Return room for the scores of a point."""
+    return Scratch(np.zeros(n_clusters), np.zeros(n_clusters))
 
 
 @compiled()
@@ -104,11 +115,10 @@ def lean_exact(points, centers, sweep, links, labels, first, last, leanings):
         choose(points, centers, sweep, links, labels, m, row, pull, leanings)
 
 
-@compiled()
+@compiled(allocates=False)
 def visit(
     points,
     centers,
-    cut,
     sweep,
     links,
     order,
@@ -118,22 +128,24 @@ def visit(
     cursor,
     labels,
     leanings,
-    sums,
+    moved,
+    scratch,
 ):
     """Visit linked points, and unlinked ones that want to open a cluster, in order of rank.
 
     Parameters
     ----------
-    points, centers, cut, sweep, links : in
+    points, centers, sweep, links : in
     order : in, linked slots by rank
     wishes : in, unlinked slots, by rank, for which all of the first ``n_scored`` centres are too
         far
     limit : in, rank of the last point to visit
     n_scored : in, clusters that there were when wishes and leanings were found
-    cursor : in and out, (4,) positions in ``order`` and ``wishes``, how many labels changed, how
-        many linked points are not content
+    cursor : in and out, (4,) positions in ``order``, ``wishes`` and ``moved``, how many linked
+        points are not content
     labels, leanings : in and out
-    sums : in and out, with room for one more cluster
+    moved : out, (3, ·) slots whose labels have changed, their old and their new labels
+    scratch : in and out
 
     Returns
     -------
@@ -142,8 +154,7 @@ def visit(
         −1 when all have been visited.
     """
     n_clusters = sweep.n_clusters
-    row, pull = np.empty(n_clusters), np.zeros(n_clusters)
-    part, rest = np.empty(cut.shape[1]), np.empty(cut.shape[1])
+    row, pull = scratch.row, scratch.pull
     while True:
         p, w = cursor[0], cursor[1]
         linked = p < order.size and sweep.rank[order[p]] <= limit
@@ -171,16 +182,18 @@ def visit(
         if opens:
             k = n_clusters
         if labels[slot] != k:
-            transfer(points, cut, slot, np.int64(labels[slot]), k, sums, part, rest)
-            labels[slot] = k
+            moved[0, cursor[2]] = slot
+            moved[1, cursor[2]] = labels[slot]
+            moved[2, cursor[2]] = k
             cursor[2] += 1
+            labels[slot] = k
             if slot >= links.first:
                 unsettle(links, slot - links.first, leanings)
         if opens:
             return slot
 
 
-@compiled()
+@compiled(allocates=False)
 def choose(points, centers, sweep, links, labels, m, row, pull, leanings):
     """Let one linked point choose by exact scores, −1 where all clusters are too far."""
     score(points, centers, links.first + m, sweep.n_clusters, row)
@@ -196,6 +209,23 @@ def choose(points, centers, sweep, links, labels, m, row, pull, leanings):
     forget(links.indptr, links.neighbour, labels, m, pull)
     leanings.label[m] = winner if least < sweep.penalty else -1
     leanings.status[m] = CONTENT if content else LEANS
+
+
+@compiled(allocates=False)
+def count_votes(first, second, classes, weight, labels, votes):
+    """Add up the weights of links by class and by whether their points share a cluster.
+
+    Parameters
+    ----------
+    first, second : in, (l,) the slots of each link
+    classes : in, (l,) kind and source
+    weight : in, (l,)
+    labels : in, (n_slots,)
+    votes : in and out, (2 · classes,) those between clusters, then those inside, for each class
+    """
+    for e in range(first.size):
+        same = labels[first[e]] == labels[second[e]]
+        votes[2 * classes[e] + same] += weight[e]
 
 
 @compiled(inline="always")

@@ -25,7 +25,7 @@ import numpy as np
 from maylink.kernels.bounds import renew, renew_restless, wear
 from maylink.kernels.compile import compiled
 from maylink.kernels.exact import score
-from maylink.kernels.sums import transfer, transfer_dense
+from maylink.kernels.sums import scratch, transfer, transfer_dense
 from maylink.kernels.tile import scores_of, two_nearest
 from maylink.kernels.vector import VECTORS
 
@@ -85,8 +85,9 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
 
     Returns
     -------
-    (int, int)
-        How many labels changed, how many points want to open a cluster.
+    (int, int, int)
+        How many labels changed, how many points want to open a cluster, how many blocks have been
+        scored in full.
     """
     blocks, phi, theta, c = points.blocks, points.phi, rough.theta, rough.c
     norm, cap, own, others = slack.norm, slack.cap, slack.own, slack.others
@@ -104,8 +105,8 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
     near, rival, other = np.empty(size, dtype), np.empty(size, dtype), np.empty(size, dtype)
     group, doubtful = np.empty(VECTORS, np.int64), np.empty(2 * VECTORS, np.int64)
     row = np.empty(sweep.n_clusters)
-    part, rest_of = np.empty(cut.shape[1]), np.empty(cut.shape[1])
-    n_doubtful, n_changed, n_wishes = 0, 0, 0
+    point = scratch(cut)
+    n_doubtful, n_changed, n_wishes, n_scored = 0, 0, 0, 0
     for start in range(first, last, VECTORS):
         n_blocks = min(VECTORS, last - start)
         low = start * lanes
@@ -140,9 +141,8 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
                         if (moved >> lane) & 1 and slot < n_points:
                             k = cluster_of[winner[q * lanes + lane]]
                             give(
-                                blocks, phi, cut, slot, k, labels, high, low_sums, sizes, part,
-                                rest_of,
-                            )  # fmt: skip
+                                blocks, phi, cut, slot, k, labels, high, low_sums, sizes, point
+                            )
                             n_changed += 1
             if unsure != 0:
                 doubtful[n_doubtful] = start + q
@@ -150,6 +150,7 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
         while n_doubtful >= VECTORS or (n_doubtful > 0 and start + n_blocks == last):
             for q in range(VECTORS):
                 group[q] = doubtful[q if q < n_doubtful else 0]
+            n_scored += min(VECTORS, n_doubtful)
             if is_new and not all_later(sweep.rank, newest, group, lanes):
                 scores_of(blocks, group, theta, c, buffer)
                 two_least(buffer, sweep.n_old, near, rival, winner)
@@ -182,14 +183,12 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
                     if k < 0:
                         n_wishes += sweep.rank[slot] > sweep.decided
                     elif labels[slot] != k:
-                        give(
-                            blocks, phi, cut, slot, k, labels, high, low_sums, sizes, part, rest_of
-                        )
+                        give(blocks, phi, cut, slot, k, labels, high, low_sums, sizes, point)
                         n_changed += 1
             for q in range(VECTORS, n_doubtful):
                 doubtful[q - VECTORS] = doubtful[q]
             n_doubtful = max(n_doubtful - VECTORS, 0)
-    return n_changed, n_wishes
+    return n_changed, n_wishes, n_scored
 
 
 @compiled()
@@ -197,7 +196,7 @@ def nearest_exact(points, centers, cut, sweep, slack, first, last, labels, sums)
     """As :func:`nearest_rough` for the slots first … last − 1, by exact scores alone."""
     norm, own, others, drift, shift = slack.norm, slack.own, slack.others, slack.drift, slack.shift
     row = np.empty(sweep.n_clusters)
-    part, rest_of = np.empty(cut.shape[1]), np.empty(cut.shape[1])
+    point = scratch(cut)
     n_changed, n_wishes = 0, 0
     for slot in range(first, last):
         k = labels[slot]
@@ -210,16 +209,17 @@ def nearest_exact(points, centers, cut, sweep, slack, first, last, labels, sums)
         if k < 0:
             n_wishes += sweep.rank[slot] > sweep.decided
         elif labels[slot] != k:
-            transfer(points, cut, slot, np.int64(labels[slot]), np.int64(k), sums, part, rest_of)
+            transfer(points, cut, slot, np.int64(labels[slot]), np.int64(k), sums, point)
             labels[slot] = k
             n_changed += 1
-    return n_changed, n_wishes
+    return n_changed, n_wishes, 0
 
 
 @compiled(inline="always")
-def give(blocks, phi, cut, slot, k, labels, high, low, size, part, rest):
+def give(blocks, phi, cut, slot, k, labels, high, low, size, point):
     """Give a dense point its new label, and the sums along with it."""
-    transfer_dense(blocks, phi, cut, slot, labels[slot], k, high, low, size, part, rest)
+    old, new = np.int64(labels[slot]), np.int64(k)
+    transfer_dense(blocks, phi, cut, slot, old, new, high, low, size, point)
     labels[slot] = k
 
 
@@ -283,7 +283,7 @@ def two_least(buffer, n_rows, least, second, winner):
             second[at] = loser if loser < second[at] else second[at]
 
 
-@compiled()
+@compiled(allocates=False)
 def decide(points, centers, sweep, slack, slot, near, row):
     """Choose by exact scores, unless all centres surely are too far."""
     excess = points.phi[slot] + near - sweep.penalty
@@ -293,7 +293,7 @@ def decide(points, centers, sweep, slack, slot, near, row):
     return settle(points, centers, sweep, slack, slot, row)
 
 
-@compiled()
+@compiled(allocates=False)
 def settle(points, centers, sweep, slack, slot, row):
     """Return the nearest of the centres open to a point by exact scores, −1 if all are too far."""
     score(points, centers, slot, sweep.n_clusters, row)

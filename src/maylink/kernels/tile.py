@@ -188,12 +188,29 @@ def pack_points(T, first, blocks):
             blocks[block, j, lane] = T[i, j]
 
 
-def pack_centers(theta: Any, c: Any, dtype: Any) -> tuple[Any, Any]:
-    """Return θ (K, s) and c (K,) as tiles take them, filled up with centres infinitely far away."""
-    n_groups = -(-len(c) // ROWS)
-    padded = np.zeros((n_groups * ROWS, theta.shape[1]), dtype)
-    padded[: len(c)] = theta
+def pack_centers(theta: Any, c: Any, order: Any, dtype: Any) -> tuple[Any, Any]:
+    """Return some centres as tiles take them, filled up with centres infinitely far away.
+
+    Parameters
+    ----------
+    theta : array of shape (s, room)
+        Centres by columns.
+    c : array of shape (room,)
+    order : array of int
+        Which centres, in the order of the rows.
+    dtype : type of the points
+    """
+    n_groups = -(-order.size // ROWS)
+    packed = np.zeros((n_groups, theta.shape[0], ROWS), dtype)
     starts = np.full(n_groups * ROWS, np.inf, dtype)
-    starts[: len(c)] = c
-    groups = padded.reshape(n_groups, ROWS, -1).transpose(0, 2, 1)
-    return np.ascontiguousarray(groups), starts
+    _fill(theta, c, order, packed, starts)
+    return packed, starts
+
+
+@compiled(allocates=False)
+def _fill(theta, c, order, packed, starts):
+    for row in range(order.size):
+        k = order[row]
+        starts[row] = c[k]
+        for j in range(theta.shape[0]):
+            packed[row // ROWS, j, row % ROWS] = theta[j, k]

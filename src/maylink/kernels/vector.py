@@ -113,6 +113,10 @@ class Vectors:
         product = self.builder.fmul(b, c, flags=("contract",))
         return self.builder.fsub(a, product, flags=("contract",))
 
+    def add(self, a: Any, b: Any) -> Any:
+        """Return a + b."""
+        return self.builder.fadd(a, b)
+
     def minus(self, a: Any, b: Any) -> Any:
         """Return a − b."""
         return self.builder.fsub(a, b)

@@ -30,7 +30,7 @@ from maylink.joint import joint_of_statistics
 from maylink.labels import complete_codes, first_appearance
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
-from maylink.reliability import LinkCounts, count_same
+from maylink.reliability import LinkCounts, as_counts
 from maylink.result import Result, Status, Sweep, Trace
 
 logger = logging.getLogger(__name__)
@@ -152,7 +152,7 @@ def init(
         centers = np.asarray(start, np.float64)
         stored = engine.stored(np.full(problem.n, -1))
         totals = engine.totals(stored, len(centers))
-    counts = count_same(problem.links, engine.inside(stored))
+    counts = as_counts(engine.votes(stored))
     heaviest = engine.heaviest(settings.penalty)
     weights = (settings.xi_may, settings.xi_not)
     return State(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
@@ -171,7 +171,7 @@ def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) 
     if n_changed or not state.sweeps:
         centers = engine.means(totals)
         distortion = engine.distortion(labels, totals, centers)
-        counts = count_same(problem.links, engine.inside(labels))
+        counts = as_counts(engine.votes(labels))
     growth = min(settings.rate, max(1.0, state.heaviest / max(*weights, 1e-300)))
     swept = State(
         state.order, labels, totals, centers, counts, weights[0] * growth, weights[1] * growth,
