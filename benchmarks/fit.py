@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maylink import RDPMeans
 from maylink.solvers import rdpmeans
 from maylink.threads import thread_count
-from timing import blobs, lloyd_iteration, markdown, seconds, verdict
+from timing import Lloyd, blobs, markdown, seconds, verdict
 
 SIZES = [(100_000, 16, 20), (100_000, 64, 100), (1_000_000, 32, 50)]
 LIMIT = 0.3
@@ -41,12 +41,12 @@ def table():
             penalty = (3.0 + apart) * d  # between the spread of a cluster and the gaps
             model = RDPMeans(cluster_penalty=penalty, random_state=0)
             count = sweeps_of(model, X, links)
-            theirs, ours = [], []
             start = X[np.random.default_rng(1).choice(n, model.n_clusters_, replace=False)]
-            for _ in range(2):
-                theirs.append(lloyd_iteration(X, start, rounds=1))
+            theirs, ours = Lloyd(X, start), []
+            for _ in range(3):
+                theirs.measure()
                 ours.append(seconds(lambda: model.fit(X, links=links)))  # noqa: B023
-            unit = min(theirs)
+            unit = theirs.seconds
             rows.append(
                 (
                     f"{n:,}", d, what, model.n_clusters_, count, f"{min(ours):.2f}",

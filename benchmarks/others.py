@@ -8,7 +8,7 @@ import numpy as np
 from maylink import RDPMeans
 from peers import MissingError, Peer
 from sweep import course, prepare
-from timing import blobs, lloyd_iteration, markdown, seconds
+from timing import Lloyd, blobs, markdown, seconds
 
 SIZES = [(100_000, 16, 20), (100_000, 64, 100)]
 FAISS = """
@@ -59,7 +59,7 @@ def table():
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder) / "X.npy"
             np.save(data, X)
-            unit = lloyd_iteration(X, start)
+            unit = Lloyd(X, start).measure().measure().measure().seconds
             ours = min(course(*prepare(X, links, start, rate=1.0)) for _ in range(3))
             peers = [
                 iteration("faiss-cpu", FAISS, data, k),

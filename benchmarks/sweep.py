@@ -13,7 +13,7 @@ from maylink.engines.cpu import CpuEngine
 from maylink.problem import Problem
 from maylink.solvers import rdpmeans
 from maylink.threads import thread_count
-from timing import PAUSE, blobs, lloyd_iteration, markdown, verdict
+from timing import PAUSE, Lloyd, blobs, markdown, verdict
 
 LIMITS = {
     (100_000, 64, 100): 0.45,
@@ -21,7 +21,7 @@ LIMITS = {
     (100_000, 16, 20): 0.6,
     (200_000, 384, 100): 0.6,
 }
-ROUNDS, SWEEPS = 4, 20
+ROUNDS, SWEEPS = 5, 20
 
 
 def prepare(X, links, start, **settings):
@@ -80,12 +80,12 @@ def table():
                 continue
             X, links, start = blobs(n, d, k, dtype)
             ready = prepare(X, links, start, rate=1.0)
-            theirs, ours, whole = [], [], []
+            theirs, ours, whole = Lloyd(X, start), [], []
             for _ in range(ROUNDS):  # interleaved
-                theirs.append(lloyd_iteration(X, start, rounds=1))
+                theirs.measure()
                 ours.append(course(*ready))
                 whole.append(full(*ready))
-            unit = min(theirs)
+            unit = theirs.seconds
             rows.append(
                 (
                     dtype.__name__,

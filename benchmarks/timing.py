@@ -36,21 +36,30 @@ def seconds(work):
     return time.perf_counter() - begin
 
 
-def lloyd_iteration(X, start, rounds=3, length=20):
-    """Seconds of one Lloyd iteration of scikit-learn: a long fit less a short one."""
-    return min(_lloyd(X, start, length) for _ in range(rounds))
+class Lloyd:
+    """Seconds of one Lloyd iteration of scikit-learn: the best long fit less the best short one.
 
+    The best of the differences would be too low: whatever disturbs a short fit shortens them.
+    """
 
-def _lloyd(X, start, length):
-    def fit(n_iterations):
-        model = KMeans(len(start), init=start, n_init=1, max_iter=n_iterations, tol=0.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            taken = seconds(lambda: model.fit(X))
-        return taken, model.n_iter_
+    def __init__(self, X, start, length=20):
+        self.X, self.start, self.lengths = X, start, (1, 1 + length)
+        self.best = [(np.inf, 0), (np.inf, 0)]
 
-    (long, many), (short, few) = fit(1 + length), fit(1)
-    return (long - short) / (many - few)
+    def measure(self):
+        """Make one more short and one more long fit."""
+        for at, length in enumerate(self.lengths):
+            model = KMeans(len(self.start), init=self.start, n_init=1, max_iter=length, tol=0.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                taken = seconds(lambda: model.fit(self.X))  # noqa: B023
+            self.best[at] = min(self.best[at], (taken, model.n_iter_))
+        return self
+
+    @property
+    def seconds(self):
+        (short, few), (long, many) = self.best
+        return (long - short) / (many - few)
 
 
 def exponent(sizes, times):

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from maylink.errors import MaylinkError
 
+CHUNK = 100_000  # labels looked at together
+
 
 def label_codes(labels: Any, name: str = "labels") -> tuple[NDArray[np.int64], list[Any]]:
     """Return a code for each label, −1 for a missing one (None or NaN), and the labels by code."""
@@ -32,6 +34,12 @@ def complete_codes(labels: Any, name: str = "labels") -> NDArray[np.int64]:
 
 
 def first_appearance(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number labels by where they first appear; also return the old number of each."""
-    codes, old = label_codes(labels)
-    return codes, np.array(old, np.int64)
+    """Number labels of 0 or more by where they first appear; also return the old number of each."""
+    first = np.full(int(labels.max(initial=-1)) + 1, labels.size)
+    for high in range(labels.size, 0, -CHUNK):  # backwards: what is written last stays
+        low = max(high - CHUNK, 0)
+        first[labels[low:high][::-1]] = np.arange(high - 1, low - 1, -1)
+    old = np.argsort(first, kind="stable")[: int((first < labels.size).sum())]
+    number = np.empty(first.size, np.int64)
+    number[old] = np.arange(old.size)
+    return number[labels], old

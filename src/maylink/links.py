@@ -348,6 +348,13 @@ class Links:
         degree.setflags(write=False)
         return degree
 
+    def touches(self) -> NDArray[np.bool_]:
+        """Say for each point whether it has a link, shape (n,)."""
+        linked = np.zeros(self.n, bool)
+        linked[self.i] = True
+        linked[self.j] = True
+        return linked
+
     @cached_property
     def classes(self) -> NDArray[np.int64]:
         """A number for the source and the kind of each link: 2 · source, and 1 more for may."""

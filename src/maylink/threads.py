@@ -74,7 +74,9 @@ def share_parts(
         return [part(0, size, 0)]
     cuts = [size * p // n_parts for p in range(n_parts + 1)]
     pool = _pool(n_threads - 1)
-    others = [pool.submit(part, low, high, p) for p, (low, high) in enumerate(pairwise(cuts[1:]), 1)]
+    others = [
+        pool.submit(part, low, high, p) for p, (low, high) in enumerate(pairwise(cuts[1:]), 1)
+    ]
     return [part(0, cuts[1], 0), *(other.result() for other in others)]
 
 

@@ -82,7 +82,7 @@ class CpuEngine:
         self.n_threads = thread_count(n_jobs)
         self.links = Links.empty(self.n) if links is None else links
         n_known = self.links.n - self.n
-        self.layout = lay_out(X, family, self.links.degree[n_known:] > 0)
+        self.layout = lay_out(X, family, self.links.touches()[n_known:])
         self.points = self.layout.points
         self.potential: Array = self.points.phi
         self.n_slots = self.potential.size
@@ -114,7 +114,7 @@ class CpuEngine:
 
     # ------------------------------------------------------------------ labels
 
-    def stored(self, labels: Index) -> Stored:
+    def stored(self, labels: NDArray[Any]) -> Stored:
         """Return labels in the order of the slots."""
         out = np.full(self.n_slots, -1, np.int32)
         out[self.layout.position] = labels
@@ -122,7 +122,7 @@ class CpuEngine:
 
     def given(self, stored: Stored) -> Index:
         """Return labels in the order of the points."""
-        return stored[self.layout.position].astype(np.int64)
+        return np.take(stored, self.layout.position).astype(np.int64)
 
     def totals(self, labels: Stored, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
@@ -176,17 +176,20 @@ class CpuEngine:
     @cached_property
     def reach(self) -> float:
         """The greatest divergence of a point from the mean of all."""
-        return float(self.scores(self.means(self.whole[1])).max())
+        return float(self.scores(self.means(self.whole)).max())
 
     def heaviest(self, penalty: float) -> float:
         """Return the link weight at which growth ends: beyond it only the rounding of D changes."""
         return HEAVIEST * (self.reach + penalty)
 
     @cached_property
-    def whole(self) -> tuple[Stored, Totals]:
-        """The partition into one cluster, and its sums."""
-        labels = self.stored(np.zeros(self.n, np.int64))
-        return labels, self.totals(labels, 1)
+    def whole(self) -> Totals:
+        """The sums of all points as one cluster."""
+        return self.totals(self.together(), 1)
+
+    def together(self) -> Stored:
+        """Return the partition into one cluster."""
+        return self.stored(np.zeros(self.n, np.int32))
 
     # ------------------------------------------------------------------ sweeps
 
@@ -269,14 +272,12 @@ class CpuEngine:
 
     @cached_property
     def _link_columns(self) -> tuple[Any, Any, Any]:
-        csr, n_known = self.links.csr, self.links.n - self.n
-        slots = np.concatenate(
-            [self.n_slots + np.arange(n_known, dtype=np.int32), self.layout.position]
-        )
-        own = n_known + np.flatnonzero(self.links.degree[n_known:] > 0)
-        ends = csr.indptr[own + 1] if own.size else csr.indptr[:0]
-        indptr = np.concatenate([csr.indptr[own[:1]] if own.size else [0], ends]).astype(np.int64)
-        return indptr, slots[csr.neighbour], csr.signed
+        linked = np.flatnonzero(self.links.touches())
+        csr = self.links[linked].csr
+        n_known = self.links.n - self.n
+        known, own = linked[linked < n_known], linked[linked >= n_known] - n_known
+        slots = np.concatenate([self.n_slots + known, self.layout.position[own]]).astype(np.int32)
+        return csr.indptr[known.size :], slots[csr.neighbour], csr.signed
 
     @property
     def lanes(self) -> int:

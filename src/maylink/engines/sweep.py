@@ -35,8 +35,8 @@ SOME = 1.0 + 1e-5  # makes up for the rounding of what bounds are compared with
 class Turns(NamedTuple):
     """An order of visits, as the kernels take it."""
 
-    order: Index  # the points
-    slots: Stored  # the slots in that order
+    order: NDArray[Any]  # the points, as given
+    points: NDArray[np.int32]  # the same
     rank: Stored  # the place of each slot in it
     linked: Stored  # the linked slots in that order
 
@@ -61,7 +61,7 @@ class Memory(NamedTuple):
     """What the engine knows from the sweep that left these labels."""
 
     labels: Stored  # those that the caller holds
-    work: Stored  # the same, ours to change
+    work: Stored | None  # the same, ours to change
     own: NDArray[Any]  # bounds of unlinked points; see maylink.kernels.nearest
     others: NDArray[Any]
     cap: NDArray[Any]
@@ -106,6 +106,7 @@ class Round:
     ) -> None:
         self.engine = engine
         self.memory = memory
+        self.work = memory.labels.copy() if memory.work is None else memory.work
         self.turns = turns
         self.penalty = float(penalty)
         self.n_old = self.n_clusters = len(c)
@@ -181,7 +182,7 @@ class Round:
     def _nearest(
         self, rough: Any, sweep: Any, slack: Any, first: int, last: int, sums: Any
     ) -> tuple[int, int, int]:
-        engine, work = self.engine, self.memory.work
+        engine, work = self.engine, self.work
         if first == last:
             return 0, 0, 0
         if rough is None:
@@ -196,7 +197,7 @@ class Round:
         return found
 
     def _lean(self, rough: Any, sweep: Any, slack: Any, first: int, last: int) -> None:
-        engine, work, leanings = self.engine, self.memory.work, self.memory.leanings
+        engine, work, leanings = self.engine, self.work, self.memory.leanings
         if rough is None:
             linked.lean_exact(
                 engine.points, self.centers, sweep, self.links, work, first, last, leanings
@@ -226,7 +227,7 @@ class Round:
                 slot = linked.visit(
                     self.engine.points, self.centers, self._sweep(), self.links,
                     self.turns.linked, wishes, limit, n_scored, cursor,
-                    self.memory.work, self.memory.leanings, moved, self.scratch,
+                    self.work, self.memory.leanings, moved, self.scratch,
                 )  # fmt: skip
                 if slot < 0:
                     break
@@ -258,8 +259,8 @@ class Round:
             return np.empty(0, np.int32)
         most = min(n_wishes, 16 * max(SPARE, self.n_clusters))
         found: Stored = nearest.wishes_in_order(
-            self.turns.slots, self.memory.own, self.engine.layout.n_unlinked,
-            self.decided + 1, most,
+            self.turns.points, self.engine.layout.position, self.memory.own,
+            self.engine.layout.n_unlinked, self.decided + 1, most,
         )  # fmt: skip
         return found
 
@@ -381,10 +382,12 @@ def sweep(
         return Swept(labels, totals, 0)
     going.visit(n_wishes)
     if going.n_changed == 0:
-        engine.memory = going.memory._replace(theta=theta, c=c, n_changed=0, last=going)
+        engine.memory = going.memory._replace(
+            work=going.work, theta=theta, c=c, n_changed=0, last=going
+        )
         return Swept(labels, totals, 0)
     if going.n_clusters > going.n_old:  # a point may have changed its label twice
-        going.n_changed = int(np.count_nonzero(going.memory.work != labels))
+        going.n_changed = int(np.count_nonzero(going.work != labels))
     return finish(going, totals)
 
 
@@ -392,21 +395,21 @@ def finish(going: Round, totals: Totals) -> Swept:
     """Add up the sums, leave out empty clusters and remember what the sweep has learnt."""
     from maylink.engines.cpu import Swept
 
-    engine, memory, size = going.engine, going.memory, going.n_clusters
+    engine, memory, size, left = going.engine, going.memory, going.n_clusters, going.work
     new = engine.trimmed(going.sums).only(slice(size))
-    for column, before in zip(new, totals, strict=True):
-        column[: going.n_old] += before
+    new.high[: going.n_old] += totals.high
+    new.low[: going.n_old] += totals.low
+    new.size[: going.n_old] += totals.size
     theta, c = going.centers.theta[:, :size].T, going.centers.c[:size]
     used = new.size > 0
     restless = memory.restless if size == going.n_old else NOBODY
     if not used.all():
         number = np.append(np.cumsum(used, dtype=np.int32) - 1, np.int32(-1))
-        memory.work[:] = number[memory.work]
+        left[:] = number[left]
         restless = number[restless]
         new, theta, c = new.only(used), theta[used], c[used]
-    left = memory.work.copy()
     engine.memory = memory._replace(
-        labels=left, restless=restless, theta=theta.copy(), c=c.copy(),
+        labels=left, work=None, restless=restless, theta=theta.copy(), c=c.copy(),
         n_changed=going.n_changed, last=None,
     )  # fmt: skip
     return Swept(left, new, going.n_changed)
@@ -429,7 +432,7 @@ def place(
             raise MaylinkError("a point of X is infinitely far from every centre; rescale X")
         if going.n_changed == before:
             break
-    return engine.given(memory.work)
+    return engine.given(going.work)
 
 
 # ---------------------------------------------------------------------- what is remembered
@@ -462,7 +465,7 @@ def blank(engine: CpuEngine, labels: Stored, theta: Array, c: Array, penalty: fl
         with np.errstate(over="ignore"):
             cap[low : low + CHUNK] = part - SMALL * np.abs(part)
     return Memory(
-        labels, labels.copy(), own, -own, cap, NOBODY, leanings, theta, c, penalty, engine.n, np.inf, None
+        labels, None, own, -own, cap, NOBODY, leanings, theta, c, penalty, engine.n, np.inf, None
     )
 
 
@@ -510,7 +513,7 @@ def _doubtful_blocks(going: Round, moves: Moves) -> float:
     """Guess from a sample the share of blocks in which the bounds of some point meet."""
     memory, engine = going.memory, going.engine
     sample, _, norm = engine.sample
-    labels = memory.work[sample]
+    labels = going.work[sample]
     quiet = quiet_ones(going.n_old, memory.restless)
     drift, shift = moves.drift * quiet, moves.shift * quiet
     own = memory.own[sample] + norm * drift[labels] + shift[labels]
@@ -549,5 +552,5 @@ def turns_of(engine: CpuEngine, order: Index) -> Turns:
         rank = np.full(engine.n_slots, engine.n, np.int32)
         rank[slots] = np.arange(engine.n, dtype=np.int32)
         in_turn = slots[slots >= engine.layout.first_linked]
-        engine.turns = known = Turns(order, slots, rank, in_turn)
+        engine.turns = known = Turns(order, np.asarray(order, np.int32), rank, in_turn)
     return known

@@ -290,9 +290,10 @@ class RDPMeans(CenterClusterer):
         self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
     ) -> tuple[NDArray[np.int32], NDArray[Any] | None, int | None]:
         """Draw the order of a run, and the seed of its other orders where it has more."""
-        turns = np.arange(n) if self.order == "index" else rng.permutation(n)
-        order = turns.astype(np.int32)
-        return order, start, int(rng.integers(2**31)) if self.order == "shuffle" else None
+        turns = np.arange(n, dtype=np.int32)
+        if self.order != "index":
+            rng.shuffle(turns)
+        return turns, start, int(rng.integers(2**31)) if self.order == "shuffle" else None
 
     def _start(self, problem: Problem) -> NDArray[Any] | None:
         if self.init is None:

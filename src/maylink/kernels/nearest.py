@@ -140,9 +140,7 @@ def nearest_rough(points, centers, rough, cut, sweep, slack, n_points, first, la
                         slot = begin + lane
                         if (moved >> lane) & 1 and slot < n_points:
                             k = cluster_of[winner[q * lanes + lane]]
-                            give(
-                                blocks, phi, cut, slot, k, labels, high, low_sums, sizes, point
-                            )
+                            give(blocks, phi, cut, slot, k, labels, high, low_sums, sizes, point)
                             n_changed += 1
             if unsure != 0:
                 doubtful[n_doubtful] = start + q
@@ -329,12 +327,12 @@ def down(value):
 
 
 @compiled()
-def wishes_in_order(slots, own, n_points, start, most):
-    """Return the first slots from position ``start`` on that want to open a cluster."""
+def wishes_in_order(order, position, own, n_points, start, most):
+    """Return the first slots from place ``start`` of the order on that want to open a cluster."""
     found = np.empty(most, np.int32)
     n_found = 0
-    for at in range(start, slots.size):
-        slot = slots[at]
+    for at in range(start, order.size):
+        slot = position[order[at]]
         if slot < n_points and own[slot] == np.inf:
             found[n_found] = slot
             n_found += 1

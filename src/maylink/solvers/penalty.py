@@ -133,7 +133,7 @@ def ladder(engine: CpuEngine, length: int) -> Array:
     They never grow and are never 0: where fewer points differ, the last one above rounding is
     repeated; where all points are equal, any penalty gives one cluster.
     """
-    center = engine.means(engine.whole[1])
+    center = engine.means(engine.whole)
     nearest = np.full(engine.n, np.inf)
     scale = float(np.abs(engine.potential).max())
     rungs: list[float] = []

@@ -105,12 +105,12 @@ def solve(
     score = Score(problem, engine) if settings.keep == "probability" else None
     for start in starts:
         runs.append(_run(problem, engine, settings, start, progress, score))
+        engine.forget()
         if settings.keep == "probability":
             runs = [best_of(settings, runs)]
     if before is not None and settings.keep == "probability":
         runs.append(before)
     best = best_of(settings, runs)
-    engine.forget()
     return result_of(problem, engine, settings, best), best
 
 
@@ -141,7 +141,7 @@ def init(
 ) -> State:
     """Start from one cluster, or from labels of shape (n,), or from centres of shape (k, s)."""
     if start is None:
-        stored, totals = engine.whole
+        stored, totals = engine.together(), engine.whole
         centers = engine.means(totals)
     elif start.ndim == 1:
         labels = complete_codes(start, "init")
@@ -162,7 +162,7 @@ def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) 
     """Make one sweep: visit all points, move the centres, let the link weights grow."""
     if state.shuffle is not None:
         rng = np.random.default_rng([state.shuffle, len(state.sweeps)])
-        state = replace(state, order=rng.permutation(problem.n))
+        state = replace(state, order=rng.permutation(np.arange(problem.n, dtype=np.int32)))
     weights = (state.xi_may, state.xi_not)
     labels, totals, n_changed = engine.sweep(
         state.labels, state.totals, state.centers, state.order, weights, settings.penalty
@@ -223,7 +223,10 @@ def _run(
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
     progress.advance()
-    return Kept(state, np.nan, state) if score is None else best._replace(run=state)
+    run = replace(state, order=state.order[:0])  # an order is large, and no longer needed
+    if score is None:
+        return Kept(run, np.nan, run)
+    return best._replace(state=replace(best.state, order=run.order), run=run)
 
 
 class Score:
