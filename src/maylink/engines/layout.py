@@ -59,7 +59,8 @@ def _rows(T: Any, family: Family, linked: NDArray[np.bool_]) -> Layout:
         T.shape[1],
     )
     n_unlinked = int(linked.size - linked.sum())
-    return Layout(points, _norms(T), largest, position, n_unlinked, n_unlinked)
+    norm = _rounded_up(np.sqrt(row_sums(T, np.square)), T.dtype)
+    return Layout(points, norm, largest, position, n_unlinked, n_unlinked)
 
 
 def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> Layout:
@@ -91,11 +92,10 @@ def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> L
             at = slice(slots[low], slots[high - 1] + 1)
             rows_in_order = np.ascontiguousarray(T).view()
             rows_in_order.setflags(write=False)  # kernels are compiled for one kind of array
-            pack_points(rows_in_order, at.start // lanes, blocks)
+            square = np.zeros(len(T))
+            pack_points(rows_in_order, at.start // lanes, blocks, square, largest)
             phi[at] = family.potential(T)
-            norm[at] = _norms(T)
-            reach = np.maximum(T.max(axis=0), -T.min(axis=0))
-            largest[:-1] = np.maximum(largest[:-1], reach)
+            norm[at] = _rounded_up(np.sqrt(square), X.dtype)
     largest[-1] = np.abs(phi).max()
     nothing = np.empty(0, np.int64)
     points = Points(blocks, nothing, nothing.astype(np.int32), np.empty(0, X.dtype), phi, n_columns)
@@ -106,9 +106,9 @@ def _order(linked: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.concatenate([np.flatnonzero(~linked), np.flatnonzero(linked)])
 
 
-def _norms(T: Matrix) -> NDArray[Any]:
+def _rounded_up(norm: Array, dtype: Any) -> NDArray[Any]:
     with np.errstate(over="ignore"):
-        return np.asarray((np.sqrt(row_sums(T, np.square)) * (1.0 + 1e-6)).astype(T.dtype))
+        return np.asarray((norm * (1.0 + 1e-6)).astype(dtype))
 
 
 def _ceil(size: int, unit: int) -> int:

@@ -185,15 +185,16 @@ class Round:
         engine, work = self.engine, self.work
         if first == last:
             return 0, 0, 0
+        found: tuple[int, int, int]
         if rough is None:
-            found: tuple[int, int, int] = nearest.nearest_exact(
+            found = nearest.nearest_exact(
                 engine.points, self.centers, engine.cut, sweep, slack, first, last, work, sums
             )
-            return found
-        found = nearest.nearest_rough(
-            engine.points, self.centers, rough, engine.cut, sweep, slack,
-            engine.layout.n_unlinked, first, last, work, sums,
-        )  # fmt: skip
+        else:
+            found = nearest.nearest_rough(
+                engine.points, self.centers, rough, engine.cut, sweep, slack,
+                engine.layout.n_unlinked, first, last, work, sums,
+            )  # fmt: skip
         return found
 
     def _lean(self, rough: Any, sweep: Any, slack: Any, first: int, last: int) -> None:

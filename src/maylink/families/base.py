@@ -354,10 +354,17 @@ def constant_columns(X: Matrix) -> NDArray[np.bool_]:
 
 def column_range(X: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest and the smallest value of each column."""
-    largest, smallest = X.max(axis=0), X.min(axis=0)
     if sparse.issparse(X):
-        largest, smallest = largest.toarray(), smallest.toarray()
-    return np.asarray(largest).ravel(), np.asarray(smallest).ravel()
+        return X.max(axis=0).toarray().ravel(), X.min(axis=0).toarray().ravel()
+    # NumPy is slow on short rows: look at several as one.
+    together = max(1, min(512 // max(1, X.shape[1]), X.shape[0])) if X.flags.c_contiguous else 1
+    whole = X.shape[0] // together * together
+    wide, rest = X[:whole].reshape(-1, together * X.shape[1]), X[whole:]
+    found = []
+    for extreme in (np.max, np.min):
+        rows = extreme(wide, axis=0).reshape(together, -1)
+        found.append(extreme(np.concatenate([rows, rest]), axis=0))
+    return found[0], found[1]
 
 
 def without_outliers(X: Matrix) -> Matrix:
@@ -365,17 +372,20 @@ def without_outliers(X: Matrix) -> Matrix:
 
     The deviation is 1.4826 times the median distance from the median, column by column. Columns in
     which more than half of the values are equal, and sparse data, stay as they are. Of many rows
-    some thousand, drawn at random, are enough: they fix a weak prior to a percent.
+    some thousand, drawn at random, are enough: they fix a weak prior to a percent, and a quarter of
+    them the medians.
     """
+    some = slice(None)
     if X.shape[0] > PRIOR_ROWS:
         drawn = np.random.default_rng(0).choice(X.shape[0], PRIOR_ROWS, replace=False)
         rows = X[np.sort(drawn)]
         if not np.any(constant_columns(rows) & ~constant_columns(X)):  # no feature was lost
-            X = rows
+            X, some = rows, slice(None, None, 4)
     if sparse.issparse(X):
         return X
-    center = np.median(X, axis=0)
-    reach = 5.0 * 1.4826 * np.median(np.abs(X - center), axis=0)
+    columns = np.ascontiguousarray(X[some].T)  # medians are quicker where columns lie together
+    center = np.median(columns, axis=1)
+    reach = 5.0 * 1.4826 * np.median(np.abs(columns - center[:, None]), axis=1)
     reach = np.where(reach > 0, reach, np.inf)
     return np.clip(X, center - reach, center + reach)
 

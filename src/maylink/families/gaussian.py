@@ -26,7 +26,6 @@ from maylink.families.base import (
     column_means,
     column_range,
     column_variances,
-    constant_columns,
     expected_clusters,
     row_sums,
     without_outliers,
@@ -62,7 +61,7 @@ class EuclideanFamily(Family):
     def check(self, X: Matrix) -> None:
         """Refuse values whose squares overflow."""
         super().check(X)
-        reach = max(abs(float(X.max())), abs(float(X.min())))
+        reach = float(np.max(np.abs(column_range(X))))
         if reach > LARGEST:
             raise DomainError(
                 f"X reaches {reach:.3g}, and the squares of such values overflow; "
@@ -72,13 +71,14 @@ class EuclideanFamily(Family):
     def adapt(self, X: Matrix) -> Self:
         """Return this family counted from the mean of the data."""
         self.check(X)
-        constant = constant_columns(X)
+        largest, smallest = column_range(X)
+        constant = largest == smallest
         offset = np.zeros(X.shape[1])
         if sparse.issparse(X):
             _check_sparse_columns(X, constant)
         else:  # constant features become zeros, not noise; in the precision of X, as in centred()
             offset = np.where(constant, X[0], column_means(X).astype(X.dtype)).astype(np.float64)
-        _check_spread(X, offset)
+        _check_spread(float(np.max(np.maximum(largest - offset, offset - smallest))))
         varying = np.flatnonzero(~constant) if constant.any() and not constant.all() else None
         return replace(self, offset=offset, varying=varying)
 
@@ -282,9 +282,7 @@ def updated_mean(
     return strength, mean + family.origin, strength[:, None] * mean**2 - weight * start**2
 
 
-def _check_spread(X: Matrix, offset: Array) -> None:
-    largest, smallest = column_range(X)
-    spread = float(np.max(np.maximum(largest - offset, offset - smallest)))
+def _check_spread(spread: float) -> None:
     if 0.0 < spread < SMALLEST:
         raise DomainError(
             f"X spreads over {spread:.3g} only, and the squares of such values vanish; "

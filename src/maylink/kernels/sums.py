@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from numba import types
 
 from maylink.kernels.compile import compiled, instructions

@@ -179,13 +179,28 @@ def tiles(v, points, numbers, slopes, starts, n_features, begin, end):
 
 
 @compiled()
-def pack_points(T, first, blocks):
-    """Write the rows of T (m, s) into the blocks from block ``first`` on."""
+def pack_points(T, first, blocks, square, largest):
+    """Write the rows of T (m, s) into the blocks from block ``first`` on, and measure them.
+
+    Parameters
+    ----------
+    T : in, (m, s)
+    first : in, int
+    blocks : out, (n_blocks, s, width)
+    square : in and out, (m,) zeros; the squares of each row are added
+    largest : in and out, (s + 1,) the greatest magnitude in each column but the last
+    """
     lanes = blocks.shape[2]
-    for i in range(T.shape[0]):
-        block, lane = first + i // lanes, i % lanes
+    for low in range(0, T.shape[0], lanes):
+        block, size = first + low // lanes, min(lanes, T.shape[0] - low)
         for j in range(T.shape[1]):
-            blocks[block, j, lane] = T[i, j]
+            reach = largest[j]
+            for lane in range(size):
+                value = np.float64(T[low + lane, j])
+                blocks[block, j, lane] = T[low + lane, j]
+                square[low + lane] += value * value
+                reach = max(reach, abs(value))
+            largest[j] = reach
 
 
 def pack_centers(theta: Any, c: Any, order: Any, dtype: Any) -> tuple[Any, Any]:
