@@ -96,6 +96,7 @@ def find_colouring(graph: Graph, cost: Array, max_steps: int) -> Colouring:
     peeled = peel(graph.indptr, graph.neighbour, cost.shape[1])
     core = np.setdiff1d(np.arange(graph.size), peeled)
     labels = np.full(graph.size, -1)
+    max_steps = min(max_steps, np.iinfo(np.int64).max)
     if core.size:
         inner = graph.inside(core)
         members, starts = inner.parts()
@@ -107,7 +108,7 @@ def find_colouring(graph: Graph, cost: Array, max_steps: int) -> Colouring:
         if status == IMPOSSIBLE:
             return Colouring(None, core[np.sort(members[starts[part] : starts[part + 1]])])
         labels[core] = found
-    place_in_order(peeled[::-1], cost, *graph, labels)
+    place_in_order(np.ascontiguousarray(peeled[::-1]), cost, *graph, labels)
     return Colouring(labels, core[:0])
 
 

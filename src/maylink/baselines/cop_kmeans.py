@@ -78,7 +78,8 @@ class COPKMeans(CenterBaseline):
     Raises
     ------
     InfeasibleLinksError
-        When no run could keep all links; the message names some that cannot be kept together.
+        When no run could keep all links; the message names some that cannot be kept together, or
+        says that a search spent ``max_steps`` before it knew.
 
     Notes
     -----
@@ -89,10 +90,12 @@ class COPKMeans(CenterBaseline):
     hundred, a link is kept.
 
     The points are visited in one random order, drawn once for each run. The objective may rise from
-    one sweep to the next, and such a run may go round in circles until ``max_sweeps``: a point that
-    is visited early takes a cluster from one to which it matters more. With ``search=True`` the
-    objective never rises: a sweep takes what the search found, or what it had where that is
-    cheaper, and moves each neighbourhood to the nearest cluster that the others leave open to it.
+    one sweep to the next, as a point that is visited early takes a cluster from one to which it
+    matters more. So a run may go round in circles; it then stops at the cheapest assignment among
+    these. With ``search=True`` the objective never rises: a sweep takes what the search found, or
+    what it had where that is cheaper, and moves each neighbourhood to the nearest cluster that the
+    others leave open to it.
+
     A cluster that loses all points keeps its centre, and is left out of the result if it stays so.
 
     References
@@ -242,14 +245,17 @@ class Search:
 def _sweeps(
     X: Array, centers: Array, blocks: Neighbourhoods, sweep: InOrder | Search, max_sweeps: int
 ) -> Run:
-    labels = np.full(len(X), -1)
     path: list[float] = []
+    seen: dict[int, int] = {}
     converged = False
     while len(path) < max_sweeps and not converged:
-        before, labels = labels, sweep(centers)[blocks.of_point]
+        labels = sweep(centers)[blocks.of_point]
         centers = cluster_means(X, labels, centers)
         path.append(distortion(X, labels, centers))
-        converged = bool((labels == before).all())
+        state = hash(labels.tobytes() + centers.tobytes())
+        if state in seen:  # all between comes again and again; it may be this alone
+            converged = path[-1] <= min(path[seen[state] + 1 :])
+        seen[state] = len(path) - 1
     return Run(labels, np.array(path), converged, by_cluster={"cluster_centers_": centers})
 
 
@@ -281,7 +287,7 @@ def _no_cluster_left(links: Links, blocks: Neighbourhoods, labels: Labels, stuck
     # of each cluster one link suffices
     _, one = np.unique(holds, return_index=True)
     point = int(np.argmax(blocks.of_point == stuck))
-    whom = f"point {point}" + " and those that may links join it to" * (blocks.size[stuck] > 1)
+    whom = f"point {point}" + " and those that may links join it to" * int(blocks.size[stuck] > 1)
     return (
         f"links: no cluster is left for {whom}: the may-not links "
         f"{_named(pairs[touching[one[holds[one] >= 0]]])} keep it out of all clusters; the points "
@@ -300,8 +306,8 @@ def _too_few_clusters(
     joined = " together with may links" * bool((blocks.size[proof] > 1).any())
     return (
         f"links: no assignment to n_clusters={n_clusters} clusters keeps the may-not links "
-        f"{_named(pairs[inside[np.sort(one)]])}{joined}; raise n_clusters, drop one of these "
-        "links, or use a method that weighs links, such as RDPMeans"
+        f"{_named(pairs[inside[np.sort(one)]])}{joined}; raise n_clusters, drop at least one of "
+        "these, or use a method that weighs links, such as RDPMeans"
     )
 
 
