@@ -1,0 +1,243 @@
+"""Seeded K-means and constrained K-means: K-means that starts from points with known labels."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.baselines.base import CenterBaseline, Labels, Run
+from maylink.baselines.centers import cluster_means, distortion, plus_plus, squared_distances
+from maylink.baselines.neighbourhoods import neighbourhoods
+from maylink.errors import MaylinkError
+from maylink.estimators.base import check_integer, forbid_links_as_y
+from maylink.labels import label_codes
+from maylink.links import Links
+
+
+class SeededKMeans(CenterBaseline):
+    r"""Seeded K-means: K-means whose first centres are the means of labelled points.
+
+    It descends
+
+    .. math:: \sum_i \lVert x_i - \mu_{z_i} \rVert^2
+
+    from the means of the seeds, points whose label is known. After that the seeds are points like
+    any other and may change clusters; :class:`ConstrainedSeededKMeans` keeps them where they are.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        K, at least the number of labels. Clusters that no label stands for start where k-means++
+        puts them, given the means of the seeds.
+    n_init : int, default 1
+        Runs, of which the least objective is kept; they differ only where k-means++ had a choice.
+    max_sweeps : int, default 300
+        Sweeps after which to stop in any case.
+    random_state : int, RandomState or Generator, optional
+        Seed of k-means++.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The cluster of each point, numbered by first appearance.
+    classes_ : array of shape (n_clusters_,)
+        The label that seeded each cluster; None where no label did.
+    n_clusters_ : int
+        How many clusters have points.
+    cluster_centers_ : array of shape (n_clusters_, d)
+        The mean of each cluster.
+    objective_, objective_path_ : float, array of shape (n_iter_,)
+        The objective at the end and after each sweep; it never rises.
+    n_iter_ : int
+        Number of sweeps.
+
+    Notes
+    -----
+    A sweep costs O(n d K). Where no labels are given the seeds come from links: the neighbourhoods
+    that may links make, the largest first (the first to appear of equal ones), K at most; one that
+    a may-not link runs inside of is left out, and so is a point without may links. Nothing else of
+    the links is used. Two neighbourhoods of one true cluster start two clusters, and a wrong may
+    link starts one half way between two: seeds are believed. Without labels and links it is
+    K-means from k-means++.
+
+    A cluster that loses all points keeps its centre, and is left out of the result if it stays so.
+
+    References
+    ----------
+    Basu, Banerjee, Mooney: Semi-supervised Clustering by Seeding, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.baselines.seeded_kmeans import SeededKMeans
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0]])
+    >>> model = SeededKMeans(2, random_state=0).fit(X, ["low", None, None, "high", None])
+    >>> model.labels_
+    array([0, 0, 1, 1, 1])
+    >>> model.classes_
+    array(['low', 'high'], dtype=object)
+    """
+
+    _seeds_stay: ClassVar[bool] = False
+
+    classes_: NDArray[np.object_]
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 1,
+        max_sweeps: int = 300,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_sweeps = max_sweeps
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The data.
+        y : array-like of shape (n,), optional
+            The label of each point; −1, None or NaN where it is unknown.
+        links : Links, pair of lists, n × n matrix, DataFrame or None
+            Links between the rows, from which the seeds come where no label is known; not to be
+            given together with labels.
+
+        Returns
+        -------
+        self
+        """
+        forbid_links_as_y(y)
+        self._known = None if y is None else _known(y)
+        try:
+            return self._fit(X, links)
+        finally:
+            del self._known
+
+    def _check_parameters(self) -> None:
+        for name in ("n_init", "max_sweeps"):
+            check_integer(name, getattr(self, name), 1)
+
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
+        seeds, classes = self._seeds(len(X), links)
+        seeded = np.flatnonzero(seeds >= 0)
+        means = cluster_means(X[seeded], seeds[seeded], np.empty((classes.size, X.shape[1])))
+        centers = plus_plus(X, means, self.n_clusters, rng)
+        labels = np.full(len(X), -1)
+        path: list[float] = []
+        converged = False
+        while len(path) < self.max_sweeps and not converged:
+            before, labels = labels, squared_distances(X, centers).argmin(axis=1)
+            if self._seeds_stay:
+                labels[seeded] = seeds[seeded]
+            centers = cluster_means(X, labels, centers)
+            path.append(distortion(X, labels, centers))
+            converged = bool((labels == before).all())
+        names = np.full(self.n_clusters, None, object)
+        names[: classes.size] = classes
+        by_cluster = {"cluster_centers_": centers, "classes_": names}
+        return Run(labels, np.array(path), converged, by_cluster)
+
+    def _seeds(self, n: int, links: Links) -> tuple[Labels, NDArray[np.object_]]:
+        """Return the seed of each point, −1 for none, and the label that each seed stands for."""
+        if self._known is None or not self._known[1].size:
+            if self._known is not None:
+                _check_size(self._known[0], n)
+            seeds = _seeds_of_links(links, self.n_clusters)
+            return seeds, np.full(seeds.max() + 1, None, object)
+        seeds, classes = self._known
+        _check_size(seeds, n)
+        if links.n_links:
+            raise MaylinkError(
+                "links: not used when y has labels; leave one of them out, or turn the labels into "
+                "links with Links.from_labels"
+            )
+        if classes.size > self.n_clusters:
+            raise MaylinkError(
+                f"y: {classes.size} labels, more than n_clusters={self.n_clusters}; raise "
+                "n_clusters, or write −1 where a label is unknown"
+            )
+        return seeds, classes
+
+
+class ConstrainedSeededKMeans(SeededKMeans):
+    r"""Constrained K-means: seeded K-means that leaves labelled points in their clusters.
+
+    It descends
+
+    .. math:: \sum_i \lVert x_i - \mu_{z_i} \rVert^2
+              \quad\text{where}\quad z_i = y_i \text{ for the seeds}
+
+    from the means of the seeds.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        K, at least the number of labels; see :class:`SeededKMeans`.
+    n_init : int, default 1
+        Runs, of which the least objective is kept.
+    max_sweeps : int, default 300
+        Sweeps after which to stop in any case.
+    random_state : int, RandomState or Generator, optional
+        Seed of k-means++.
+
+    Attributes
+    ----------
+    labels_, classes_, n_clusters_, cluster_centers_, objective_, objective_path_, n_iter_
+        As those of :class:`SeededKMeans`.
+
+    Notes
+    -----
+    A sweep costs O(n d K). Seeds come from ``y`` or from links as in :class:`SeededKMeans`; those
+    from links stay together, so a wrong may link among them stays wrong. May-not links are not
+    kept: :class:`maylink.baselines.cop_kmeans.COPKMeans` keeps all.
+
+    References
+    ----------
+    Basu, Banerjee, Mooney: Semi-supervised Clustering by Seeding, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0]])
+    >>> model = ConstrainedSeededKMeans(2).fit(X, [0, 1, -1, 1, -1])
+    >>> model.labels_
+    array([0, 1, 1, 1, 1])
+    """
+
+    _seeds_stay: ClassVar[bool] = True
+
+
+def _known(y: Any) -> tuple[Labels, NDArray[np.object_]]:
+    """Return a code for each point, −1 where its label is unknown, and the label of each code."""
+    codes, names = label_codes(y, "y")
+    known = [k for k, name in enumerate(names) if isinstance(name, str) or name != -1]
+    new = np.full(len(names) + 1, -1)  # the last one, for those that are missing
+    new[known] = np.arange(len(known))
+    classes = np.empty(len(known), object)
+    classes[:] = [names[k] for k in known]
+    return new[codes], classes
+
+
+def _check_size(seeds: Labels, n: int) -> None:
+    if seeds.size != n:
+        raise MaylinkError(f"y: {seeds.size} labels, but X has {n} rows; give one per row")
+
+
+def _seeds_of_links(links: Links, n_clusters: int) -> Labels:
+    """Return the seed of each point from the largest neighbourhoods, K at most."""
+    blocks = neighbourhoods(links)
+    largest = np.argsort(-blocks.size, kind="stable")
+    fit = (blocks.size[largest] > 1) & ~np.isin(largest, blocks.torn)
+    chosen = largest[fit][:n_clusters]
+    seed = np.full(blocks.size.size, -1)
+    seed[chosen] = np.arange(chosen.size)
+    return seed[blocks.of_point]
