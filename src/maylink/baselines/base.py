@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from maylink.baselines.centers import squared_distances
 from maylink.errors import MaylinkError
 from maylink.estimators.base import as_generator, check_integer, forbid_links_as_y
 from maylink.families.base import Array
@@ -46,6 +46,8 @@ class Run:
         Further fitted attributes whose first axis is the cluster, ``cluster_centers_`` for one.
     others : mapping
         Further fitted attributes.
+    failure : MaylinkError, optional
+        Why the run failed; raised if no other run does better.
     """
 
     labels: Labels
@@ -53,10 +55,14 @@ class Run:
     converged: bool = True
     by_cluster: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)
+    failure: MaylinkError | None = None
 
 
 class Baseline(ClusterMixin, BaseEstimator, ABC):
     """An algorithm that the library compares with."""
+
+    # Pipelines and cross-validation hand links on without being told to.
+    __metadata_request__fit: ClassVar = {"links": True}
 
     accepts_sparse: ClassVar[bool] = False
     n_clusters: int
@@ -69,7 +75,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
     objective_path_: Array
 
     @abstractmethod
-    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Any, links: Links, rng: np.random.Generator, **more: Any) -> Run:
         """Make one run; X is finite, float64."""
 
     @abstractmethod
@@ -104,7 +110,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = self.accepts_sparse
         return tags
 
-    def _fit(self, X: Any, links: Any) -> Self:
+    def _fit(self, X: Any, links: Any, **more: Any) -> Self:
         self._check_parameters()
         data = self._data(X)
         checked = as_links(links, data.shape[0])
@@ -116,8 +122,11 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
                     "points of X"
                 )
         rng = as_generator(self.random_state)
-        runs = [self._run(data, checked, rng) for _ in range(getattr(self, "n_init", 1))]
-        return self._keep(X, min(runs, key=lambda run: float(run.path[-1])))
+        runs = [self._run(data, checked, rng, **more) for _ in range(getattr(self, "n_init", 1))]
+        best = min(runs, key=lambda run: (run.failure is not None, float(run.path[-1])))
+        if best.failure is not None:
+            raise best.failure
+        return self._keep(X, best)
 
     def _keep(self, X: Any, run: Run) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
@@ -176,4 +185,4 @@ class CenterBaseline(Baseline):
 
     def _distances(self, X: Any) -> Array:
         """Return what decides which centre is nearest, shape (m, K)."""
-        return np.asarray(pairwise_distances(X, self.cluster_centers_, metric="sqeuclidean"))
+        return squared_distances(X, self.cluster_centers_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,7 +144,7 @@ class COPKMeans(CenterBaseline):
         for name in ("max_steps", "n_init", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
 
-    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Any, links: Links, rng: np.random.Generator, **more: Any) -> Run:
         blocks = neighbourhoods(links)
         if blocks.torn.size:
             raise InfeasibleLinksError(_torn(links))
@@ -157,12 +157,8 @@ class COPKMeans(CenterBaseline):
         try:
             return _sweeps(X, start, blocks, sweep, self.max_sweeps)
         except _StuckError as stuck:
-            return Run(np.zeros(len(X), np.int64), np.array([np.inf]), others={"failure": stuck})
-
-    def _keep(self, X: Any, run: Run) -> Self:
-        if "failure" in run.others:  # then all runs failed, or another would be better
-            raise InfeasibleLinksError(str(run.others["failure"]))
-        return super()._keep(X, run)
+            failure = InfeasibleLinksError(str(stuck))
+            return Run(np.zeros(len(X), np.int64), np.array([np.inf]), failure=failure)
 
 
 class InOrder:

@@ -73,7 +73,7 @@ class SeededKMeans(CenterBaseline):
     >>> import numpy as np
     >>> from maylink.baselines.seeded_kmeans import SeededKMeans
     >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0]])
-    >>> model = SeededKMeans(2, random_state=0).fit(X, ["low", None, None, "high", None])
+    >>> model = SeededKMeans(2, random_state=0).fit(X, labels=["low", None, None, "high", None])
     >>> model.labels_
     array([0, 0, 1, 1, 1])
     >>> model.classes_
@@ -97,14 +97,16 @@ class SeededKMeans(CenterBaseline):
         self.max_sweeps = max_sweeps
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             The data.
-        y : array-like of shape (n,), optional
+        y : ignored
+            For scikit-learn, which hands true labels on to whatever it scores.
+        labels : array-like of shape (n,), optional
             The label of each point; −1, None or NaN where it is unknown.
         links : Links, pair of lists, n × n matrix, DataFrame or None
             Links between the rows, from which the seeds come where no label is known; not to be
@@ -115,18 +117,20 @@ class SeededKMeans(CenterBaseline):
         self
         """
         forbid_links_as_y(y)
-        self._known = None if y is None else _known(y)
-        try:
-            return self._fit(X, links)
-        finally:
-            del self._known
+        return self._fit(X, links, known=None if labels is None else _known(labels))
+
+    def fit_predict(
+        self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None
+    ) -> Labels:
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y, labels=labels, links=links).labels_
 
     def _check_parameters(self) -> None:
         for name in ("n_init", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
 
-    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
-        seeds, classes = self._seeds(len(X), links)
+    def _run(self, X: Any, links: Links, rng: np.random.Generator, **more: Any) -> Run:
+        seeds, classes = self._seeds(len(X), links, more.get("known"))
         seeded = np.flatnonzero(seeds >= 0)
         means = cluster_means(X[seeded], seeds[seeded], np.empty((classes.size, X.shape[1])))
         centers = plus_plus(X, means, self.n_clusters, rng)
@@ -145,24 +149,26 @@ class SeededKMeans(CenterBaseline):
         by_cluster = {"cluster_centers_": centers, "classes_": names}
         return Run(labels, np.array(path), converged, by_cluster)
 
-    def _seeds(self, n: int, links: Links) -> tuple[Labels, NDArray[np.object_]]:
+    def _seeds(
+        self, n: int, links: Links, known: tuple[Labels, NDArray[np.object_]] | None
+    ) -> tuple[Labels, NDArray[np.object_]]:
         """Return the seed of each point, −1 for none, and the label that each seed stands for."""
-        if self._known is None or not self._known[1].size:
-            if self._known is not None:
-                _check_size(self._known[0], n)
+        if known is None or not known[1].size:
+            if known is not None:
+                _check_size(known[0], n)
             seeds = _seeds_of_links(links, self.n_clusters)
             return seeds, np.full(seeds.max() + 1, None, object)
-        seeds, classes = self._known
+        seeds, classes = known
         _check_size(seeds, n)
         if links.n_links:
             raise MaylinkError(
-                "links: not used when y has labels; leave one of them out, or turn the labels into "
-                "links with Links.from_labels"
+                "links: not used when labels are given; leave one of them out, or turn the labels "
+                "into links with Links.from_labels"
             )
         if classes.size > self.n_clusters:
             raise MaylinkError(
-                f"y: {classes.size} labels, more than n_clusters={self.n_clusters}; raise "
-                "n_clusters, or write −1 where a label is unknown"
+                f"labels: {classes.size} different ones, more than n_clusters={self.n_clusters}; "
+                "raise n_clusters, or write −1 where a label is unknown"
             )
         return seeds, classes
 
@@ -195,7 +201,7 @@ class ConstrainedSeededKMeans(SeededKMeans):
 
     Notes
     -----
-    A sweep costs O(n d K). Seeds come from ``y`` or from links as in :class:`SeededKMeans`; those
+    A sweep costs O(n d K). Seeds come from labels or from links as in :class:`SeededKMeans`; those
     from links stay together, so a wrong may link among them stays wrong. May-not links are not
     kept: :class:`maylink.baselines.cop_kmeans.COPKMeans` keeps all.
 
@@ -208,7 +214,7 @@ class ConstrainedSeededKMeans(SeededKMeans):
     >>> import numpy as np
     >>> from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans
     >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0]])
-    >>> model = ConstrainedSeededKMeans(2).fit(X, [0, 1, -1, 1, -1])
+    >>> model = ConstrainedSeededKMeans(2).fit(X, labels=[0, 1, -1, 1, -1])
     >>> model.labels_
     array([0, 1, 1, 1, 1])
     """
@@ -216,9 +222,9 @@ class ConstrainedSeededKMeans(SeededKMeans):
     _seeds_stay: ClassVar[bool] = True
 
 
-def _known(y: Any) -> tuple[Labels, NDArray[np.object_]]:
+def _known(labels: Any) -> tuple[Labels, NDArray[np.object_]]:
     """Return a code for each point, −1 where its label is unknown, and the label of each code."""
-    codes, names = label_codes(y, "y")
+    codes, names = label_codes(labels, "labels")
     known = [k for k, name in enumerate(names) if isinstance(name, str) or name != -1]
     new = np.full(len(names) + 1, -1)  # the last one, for those that are missing
     new[known] = np.arange(len(known))
@@ -229,7 +235,7 @@ def _known(y: Any) -> tuple[Labels, NDArray[np.object_]]:
 
 def _check_size(seeds: Labels, n: int) -> None:
     if seeds.size != n:
-        raise MaylinkError(f"y: {seeds.size} labels, but X has {n} rows; give one per row")
+        raise MaylinkError(f"labels: {seeds.size} of them, but X has {n} rows; give one per row")
 
 
 def _seeds_of_links(links: Links, n_clusters: int) -> Labels:
