@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from maylink.baselines.base import Baseline, Labels, Run
 from maylink.estimators.base import check_choice, check_integer
@@ -27,7 +28,8 @@ class LinkOnly(Baseline):
 
     over all partitions; how many clusters there are comes out by itself. Clusters are joined in
     the order of the votes between them (greedy additive edge contraction). Then points move to
-    other clusters or into one of their own, and clusters join, until none of that helps.
+    other clusters or into one of their own, and clusters join or fall apart, until none of that
+    helps.
 
     Parameters
     ----------
@@ -57,10 +59,13 @@ class LinkOnly(Baseline):
     Notes
     -----
     The problem is NP-hard; what is found is a partition that no move of one point and no merge of
-    two clusters betters. All links on a pair count as one with their net votes, so where votes
-    contradict each other on a pair the majority decides; contradictions along chains are decided
-    by the objective. Wrong links do not break anything, but nothing else is there to outvote them:
-    one wrong may link is enough to join two groups that have no other links between them.
+    two clusters betters, and in which may links hold each cluster together. All links on a pair
+    count as one with their net votes, so where votes contradict each other on a pair the majority
+    decides; contradictions along chains are decided by the objective. Wrong links do not break
+    anything, but nothing is there to outvote them except other links: one wrong may link is enough
+    to join two groups with no other links between them. Where points have few links, some wrong
+    partition goes against fewer votes than the truth does. Where most may links are wrong, as with
+    many clusters and a fifth of the links wrong, the search can stop far above the least objective.
 
     Time is O(m log² n) for the start, with m linked pairs, and O(m) for a sweep; memory is O(n +
     m). It never looks at distances and cannot place new points.
@@ -102,13 +107,16 @@ class LinkOnly(Baseline):
         check_integer("max_sweeps", self.max_sweeps, 1)
 
     def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
-        pairs = _net(links.n, links.i, links.j, links.kind * links.weight)
-        disputed = (links.weight.sum() - np.abs(pairs.votes).sum()) / 2.0
-        labels, path, converged = _descend(pairs, rng, self.max_sweeps)
-        if self.rest == "together":
-            unlinked = np.flatnonzero(np.diff(links.csr.indptr) == 0)
-            labels[unlinked] = labels[unlinked[:1]]
-        return Run(labels, np.array(path) + max(disputed, 0.0), converged)
+        asked, ends = np.unique(np.r_[links.i, links.j], return_inverse=True)
+        first, second = ends.reshape(2, -1)
+        pairs = _net(asked.size, first, second, links.kind * links.weight)
+        disputed = max((links.weight.sum() - np.abs(pairs.votes).sum()) / 2.0, 0.0)
+        found = _descend(pairs, rng, self.max_sweeps)
+        # Points without links have numbers of their own, or one.
+        labels = asked.size + (np.arange(links.n) if self.rest == "alone" else np.zeros(links.n))
+        labels = labels.astype(np.int64)
+        labels[asked] = found.labels
+        return Run(labels, found.path + disputed, found.converged)
 
 
 class Pairs(NamedTuple):
@@ -119,15 +127,23 @@ class Pairs(NamedTuple):
     second: NDArray[np.int64]
     votes: Array
 
+    def inside(self, labels: Labels) -> NDArray[np.bool_]:
+        """Return which pairs share a cluster."""
+        return np.asarray(labels[self.first] == labels[self.second])
+
     def against(self, labels: Labels) -> float:
         """Return the votes that a partition goes against."""
-        inside = labels[self.first] == labels[self.second]
-        return float(np.abs(self.votes[inside != (self.votes > 0)]).sum())
+        return float(np.abs(self.votes[self.inside(labels) != (self.votes > 0)]).sum())
 
-    def shuffled(self, rng: np.random.Generator) -> Pairs:
-        """Return the pairs in random order."""
-        order = rng.permutation(self.votes.size)
-        return Pairs(self.n, self.first[order], self.second[order], self.votes[order])
+    def take(self, which: NDArray[Any]) -> Pairs:
+        """Return some of the pairs, in the order asked for."""
+        return Pairs(self.n, self.first[which], self.second[which], self.votes[which])
+
+    def graph(self) -> Any:
+        """Return the votes as a symmetric matrix."""
+        ends = (np.r_[self.first, self.second], np.r_[self.second, self.first])
+        votes = np.r_[self.votes, self.votes]
+        return sparse.coo_array((votes, ends), shape=(self.n, self.n)).tocsr()
 
 
 def _net(n: int, first: Any, second: Any, signed: Array) -> Pairs:
@@ -135,40 +151,36 @@ def _net(n: int, first: Any, second: Any, signed: Array) -> Pairs:
     a, b = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
     apart = a != b
     key, place = np.unique(a[apart] * n + b[apart], return_inverse=True)
-    votes = np.bincount(place, signed[apart], minlength=key.size)
+    votes = np.bincount(place, signed[apart], minlength=key.size).astype(np.float64)
     volume = np.bincount(place, np.abs(signed[apart]), minlength=key.size)
     kept = np.abs(votes) > 1e-12 * volume  # votes that cancel may leave a rounding error
     key = key[kept]
     return Pairs(n, key // max(n, 1), key % max(n, 1), votes[kept])
 
 
-def _descend(
-    pairs: Pairs, rng: np.random.Generator, max_sweeps: int
-) -> tuple[Labels, list[float], bool]:
-    """Return labels that no move and no merge betters, the objective path, and whether so."""
+def _descend(pairs: Pairs, rng: np.random.Generator, max_sweeps: int) -> Run:
+    """Contract, move points, then part and join clusters, until nothing of that helps."""
     from maylink.kernels.link_only import contract, move_points
 
-    n = pairs.n
-    ends = (np.r_[pairs.first, pairs.second], np.r_[pairs.second, pairs.first])
-    graph = sparse.coo_array((np.r_[pairs.votes, pairs.votes], ends), shape=(n, n)).tocsr()
+    n, graph = pairs.n, pairs.graph()
     indptr, neighbour = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    linked = np.flatnonzero(np.diff(indptr))
-
-    shuffled = pairs.shuffled(rng)
-    labels: Labels = contract(n, shuffled.first, shuffled.second, shuffled.votes)
+    mixed = pairs.take(rng.permutation(pairs.votes.size))  # decides between equal votes
+    labels: Labels = contract(n, mixed.first, mixed.second, mixed.votes)
     path: list[float] = []
-    for _ in range(max_sweeps):
+    converged = False
+    while not converged and len(path) < max_sweeps:
         size = np.bincount(labels, minlength=n)
         empty = np.flatnonzero(size == 0)
         free = np.r_[empty.size, empty, np.zeros(n - empty.size, np.int64)]
-        order = rng.permutation(linked)
-        moved = move_points(indptr, neighbour, graph.data, order, labels, size, free)
-        if not moved:
-            clusters = _net(n, labels[pairs.first], labels[pairs.second], pairs.votes)
-            joined = contract(n, clusters.first, clusters.second, clusters.votes)[labels]
-            moved = int((joined != labels).sum())
-            labels = joined
+        order = rng.permutation(n)
+        if not move_points(indptr, neighbour, graph.data, order, labels, size, free):
+            # Parts of a cluster that no may votes hold together need not be in one cluster.
+            held = pairs.take(pairs.inside(labels) & (pairs.votes > 0)).graph()
+            n_parts, parts = csgraph.connected_components(held, directed=False)
+            between = _net(n_parts, parts[pairs.first], parts[pairs.second], pairs.votes)
+            joined = contract(n_parts, between.first, between.second, between.votes)
+            nothing_joined = np.array_equal(joined, np.arange(n_parts))
+            converged = n_parts == n - empty.size and nothing_joined
+            labels = joined[parts]
         path.append(pairs.against(labels))
-        if not moved:
-            return labels, path, True
-    return labels, path, False
+    return Run(labels, np.array(path), converged)

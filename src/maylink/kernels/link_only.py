@@ -203,8 +203,7 @@ def pop(votes, edge, size):
             break
         right = down + 1
         if right < size and (
-            votes[right] > votes[down]
-            or (votes[right] == votes[down] and edge[right] < edge[down])
+            votes[right] > votes[down] or (votes[right] == votes[down] and edge[right] < edge[down])
         ):
             down = right
         if last_votes > votes[down] or (last_votes == votes[down] and last_edge < edge[down]):
