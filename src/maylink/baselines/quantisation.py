@@ -75,6 +75,7 @@ class Quantiser(CenterBaseline):
     def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
         from maylink.kernels.cvqe import nearest
 
+        X = np.ascontiguousarray(X)
         votes = _votes(links, self.link_weight)
         centers = first_centers(X, self.n_clusters, self.init, rng)
         still = SETTLED * float(X.var(axis=0).mean())
