@@ -1,0 +1,135 @@
+"""CVQE: a K-means in which violated links cost the distance between centres."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import distance
+
+from maylink.baselines.base import Labels
+from maylink.baselines.quantisation import Quantiser, Votes, turned
+from maylink.families.base import Array
+
+
+class CVQE(Quantiser):
+    """K-means with the constrained vector quantisation error.
+
+    It goes after the least ::
+
+        ½ Σ_i |x_i − c_z(i)|²
+        + ½ Σ_{may links, z(i) ≠ z(j)}     w |c_z(i) − c_z(j)|²
+        + ½ Σ_{may-not links, z(i) = z(j)} w |c_z(i) − c_h(z(i))|²
+
+    where h(k) is the centre nearest to centre k, and w = weight of the link × ``link_weight``. A
+    sweep puts each point to its nearest centre. Then each violated link, in order, moves its two
+    points to the best of all K² pairs of clusters, in view of this one link. Then each centre
+    becomes the mean of its points and of the centres that violated links pull it to ::
+
+        c_k ← (Σ_{z(i)=k} x_i + Σ_m t_km c_m + u_k c_h(k)) / (n_k + Σ_m t_km + u_k)
+
+    where t_km are the votes of violated may links between clusters k and m, u_k those of violated
+    may-not links inside k, and centres on the right are those of before.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number of clusters K.
+    link_weight : float or (float, float), default 1
+        What a vote counts, for both kinds of links or for (may, may-not) links; 1 as published.
+    init : "k-means++" or array of shape (n_clusters, d), default "k-means++"
+        Centres to start from.
+    n_init : int, default 1
+        Runs from different centres; the one with the least objective is kept.
+    max_sweeps : int, default 300
+        Sweeps after which to stop in any case.
+    random_state : int, RandomState or Generator, optional
+        Seed of the centres to start from.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The cluster of each point.
+    n_clusters_ : int
+        Number of clusters that have points.
+    cluster_centers_ : array of shape (n_clusters_, d)
+        Their centres, not their means: violated links pull at them.
+    objective_ : float
+        The objective of labels and centres at the end.
+    objective_path_ : array of shape (n_iter_,)
+        The objective after each sweep.
+    n_iter_ : int
+        Number of sweeps.
+
+    Notes
+    -----
+    Where links share no points, the assignment is the best one for the centres of before. The
+    centre step is Jacobi's: it never raises the objective while only may links are violated, for
+    votes pull alike at both centres. A violated may-not link pulls at its own centre and not at
+    h(k), so that step can raise the objective; and where a point has several links, the last of
+    them moves it without regard to the others. So the objective need not fall. A fit stops when
+    labels repeat and centres stand still, or when sweeps go round in a circle, at the least
+    objective of the circle.
+
+    Links are asked may links first, then may-not links, each in the order given; one that holds is
+    left alone. So of contradictory links on a pair the may-not link has the last word. Wrong links
+    are obeyed where that is cheap, that is, near the border of two clusters. An empty cluster
+    keeps its centre. With one cluster may-not links cost nothing.
+
+    A sweep takes O(n d K + links K (d + K)) time; memory is O(n + links + K²) beside the data.
+
+    References
+    ----------
+    Davidson, Ravi: Clustering With Constraints: Feasibility Issues and the k-Means Algorithm, SDM
+    2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.baselines.cvqe import CVQE
+    >>> X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0]])
+    >>> CVQE(2, init=[[0.0], [10.0]]).fit(X).labels_
+    array([0, 0, 0, 1, 1])
+    >>> CVQE(2, init=[[0.0], [10.0]]).fit(X, links=([(2, 3)], [])).labels_
+    array([0, 0, 1, 1, 1])
+    """
+
+    def _ask(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> None:
+        from maylink.kernels.cvqe import ask_all_pairs
+
+        gap, other = _gaps(centers)
+        nearest_other = gap[np.arange(len(gap)), other] if len(gap) > 1 else np.zeros(1)
+        ask_all_pairs(X, turned(centers), gap, nearest_other, *votes, labels)
+
+    def _move(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> Array:
+        from maylink.kernels.cvqe import sums
+
+        torn, clash = _violated(votes, labels, len(centers))
+        _, other = _gaps(centers)
+        total, count = torn @ centers + clash[:, None] * centers[other], torn.sum(axis=1) + clash
+        sums(X, labels, total, count)
+        some = count > 0
+        return np.where(some[:, None], total / np.where(some, count, 1.0)[:, None], centers)
+
+    def _value(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> float:
+        from maylink.kernels.cvqe import distortion
+
+        torn, clash = _violated(votes, labels, len(centers))
+        gap, other = _gaps(centers)
+        cost = 0.5 * (torn * gap).sum() + clash @ gap[np.arange(len(gap)), other]
+        return 0.5 * float(distortion(X, labels, centers) + cost)
+
+
+def _gaps(centers: Array) -> tuple[Array, Labels]:
+    """Return squared distances between centres, and the nearest other one of each."""
+    gap = np.asarray(distance.cdist(centers, centers, "sqeuclidean"), np.float64)
+    blocked = gap.copy()
+    np.fill_diagonal(blocked, np.inf)
+    return gap, blocked.argmin(axis=1)
+
+
+def _violated(votes: Votes, labels: Labels, n_clusters: int) -> tuple[Array, Array]:
+    """Return the votes of may links between clusters, and of may-not links inside them."""
+    from maylink.kernels.cvqe import violations
+
+    torn, clash = np.zeros((n_clusters, n_clusters)), np.zeros(n_clusters)
+    violations(*votes, labels, torn, clash)
+    return torn, clash if n_clusters > 1 else np.zeros(1)
