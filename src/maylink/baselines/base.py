@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -75,7 +75,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
     objective_path_: Array
 
     @abstractmethod
-    def _run(self, X: Any, links: Links, rng: np.random.Generator, **more: Any) -> Run:
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
         """Make one run; X is finite, float64."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = self.accepts_sparse
         return tags
 
-    def _fit(self, X: Any, links: Any, **more: Any) -> Self:
+    def _fit(self, X: Any, links: Any, run: Callable[..., Run] | None = None) -> Self:
         self._check_parameters()
         data = self._data(X)
         checked = as_links(links, data.shape[0])
@@ -122,8 +122,9 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
                     "points of X"
                 )
         rng = as_generator(self.random_state)
-        runs = [self._run(data, checked, rng, **more) for _ in range(getattr(self, "n_init", 1))]
-        best = min(runs, key=lambda run: (run.failure is not None, float(run.path[-1])))
+        run = self._run if run is None else run
+        runs = [run(data, checked, rng) for _ in range(getattr(self, "n_init", 1))]
+        best = min(runs, key=lambda made: (made.failure is not None, float(made.path[-1])))
         if best.failure is not None:
             raise best.failure
         return self._keep(X, best)

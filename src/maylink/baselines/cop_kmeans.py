@@ -144,7 +144,7 @@ class COPKMeans(CenterBaseline):
         for name in ("max_steps", "n_init", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
 
-    def _run(self, X: Any, links: Links, rng: np.random.Generator, **more: Any) -> Run:
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
         blocks = neighbourhoods(links)
         if blocks.torn.size:
             raise InfeasibleLinksError(_torn(links))

@@ -49,7 +49,7 @@ class LCVQE(Quantiser):
         Number of clusters K.
     link_weight : float or (float, float), default 1
         What a vote counts, for both kinds of links or for (may, may-not) links; 1 as published.
-    init : "k-means++" or array of shape (n_clusters, d), default "k-means++"
+    init : {"k-means++", "random"} or array of shape (n_clusters, d), default "k-means++"
         Centres to start from.
     n_init : int, default 1
         Runs from different centres; the one with the least objective is kept.

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import kmeans_plusplus
 
 from maylink.baselines.base import CenterBaseline, Labels, Run
-from maylink.errors import MaylinkError
+from maylink.baselines.centers import check_init, initial_centers
 from maylink.estimators.base import as_link_weights, check_integer
 from maylink.families.base import Array
 from maylink.links import MAY, Links
@@ -65,10 +64,8 @@ class Quantiser(CenterBaseline):
         """Return the objective of labels and centres."""
 
     def _check_parameters(self) -> None:
-        check_integer("n_clusters", self.n_clusters, 1)
         as_link_weights(self.link_weight)
-        if isinstance(self.init, str) and self.init != "k-means++":
-            raise MaylinkError(f"init: {self.init!r} is not 'k-means++' or an array of centres")
+        check_init(self.init)
         check_integer("n_init", self.n_init, 1)
         check_integer("max_sweeps", self.max_sweeps, 1)
 
@@ -77,7 +74,7 @@ class Quantiser(CenterBaseline):
 
         X = np.ascontiguousarray(X)
         votes = _votes(links, self.link_weight)
-        centers = first_centers(X, self.n_clusters, self.init, rng)
+        centers = initial_centers(X, self.init, self.n_clusters, rng)
         still = SETTLED * float(X.var(axis=0).mean())
         path: list[float] = []
         seen: dict[int, tuple[int, Array]] = {}
@@ -103,23 +100,6 @@ class Quantiser(CenterBaseline):
 def turned(centers: Array) -> Array:
     """Return the centres with one row a feature, as the kernels want them."""
     return np.ascontiguousarray(centers.T)
-
-
-def first_centers(X: Array, n_clusters: int, init: Any, rng: np.random.Generator) -> Array:
-    """Return the centres to start from: given ones, or points chosen by k-means++."""
-    if isinstance(init, str):
-        seed = int(rng.integers(2**31))
-        return np.array(kmeans_plusplus(X, n_clusters, random_state=seed)[0], np.float64)
-    try:
-        centers = np.array(init, np.float64)
-    except (TypeError, ValueError) as error:
-        raise MaylinkError(f"init: {error}; give 'k-means++' or an array of centres") from None
-    shape = (n_clusters, X.shape[1])
-    if centers.shape != shape:
-        raise MaylinkError(f"init: centres of shape {centers.shape}; {shape} is needed")
-    if not np.isfinite(centers).all():
-        raise MaylinkError("init: a centre is not finite")
-    return centers
 
 
 def _votes(links: Links, link_weight: Any) -> Votes:

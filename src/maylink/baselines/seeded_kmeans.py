@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from maylink.errors import MaylinkError
 from maylink.estimators.base import check_integer, forbid_links_as_y
 from maylink.labels import label_codes
 from maylink.links import Links
+
+Known = tuple[Labels, NDArray[np.object_]]  # a code for each point, −1 for none; label by code
 
 
 class SeededKMeans(CenterBaseline):
@@ -117,7 +120,8 @@ class SeededKMeans(CenterBaseline):
         self
         """
         forbid_links_as_y(y)
-        return self._fit(X, links, known=None if labels is None else _known(labels))
+        known = None if labels is None else _known(labels)
+        return self._fit(X, links, partial(self._run, known=known))
 
     def fit_predict(
         self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None
@@ -129,8 +133,10 @@ class SeededKMeans(CenterBaseline):
         for name in ("n_init", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
 
-    def _run(self, X: Any, links: Links, rng: np.random.Generator, **more: Any) -> Run:
-        seeds, classes = self._seeds(len(X), links, more.get("known"))
+    def _run(
+        self, X: Any, links: Links, rng: np.random.Generator, known: Known | None = None
+    ) -> Run:
+        seeds, classes = self._seeds(len(X), links, known)
         seeded = np.flatnonzero(seeds >= 0)
         means = cluster_means(X[seeded], seeds[seeded], np.empty((classes.size, X.shape[1])))
         centers = plus_plus(X, means, self.n_clusters, rng)
@@ -149,9 +155,7 @@ class SeededKMeans(CenterBaseline):
         by_cluster = {"cluster_centers_": centers, "classes_": names}
         return Run(labels, np.array(path), converged, by_cluster)
 
-    def _seeds(
-        self, n: int, links: Links, known: tuple[Labels, NDArray[np.object_]] | None
-    ) -> tuple[Labels, NDArray[np.object_]]:
+    def _seeds(self, n: int, links: Links, known: Known | None) -> Known:
         """Return the seed of each point, −1 for none, and the label that each seed stands for."""
         if known is None or not known[1].size:
             if known is not None:
@@ -222,7 +226,7 @@ class ConstrainedSeededKMeans(SeededKMeans):
     _seeds_stay: ClassVar[bool] = True
 
 
-def _known(labels: Any) -> tuple[Labels, NDArray[np.object_]]:
+def _known(labels: Any) -> Known:
     """Return a code for each point, −1 where its label is unknown, and the label of each code."""
     codes, names = label_codes(labels, "labels")
     known = [k for k, name in enumerate(names) if isinstance(name, str) or name != -1]
