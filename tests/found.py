@@ -1,8 +1,9 @@
-"""Every estimator of the library, found by itself."""
+"""Every estimator and every baseline of the library, found by themselves."""
 
 import inspect
 
 import maylink.estimators
+from maylink.baselines import all_baselines
 
 
 def all_estimators():
@@ -21,4 +22,5 @@ def build(cls, *, sparse=False, **wished):
 
 ESTIMATORS = all_estimators()
 LINKED = [cls for cls in ESTIMATORS if "links" in inspect.signature(cls.fit).parameters]
+BASELINES = list(all_baselines().values())
 PREDICTING = [cls for cls in ESTIMATORS if hasattr(cls, "predict")]
