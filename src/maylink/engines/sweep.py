@@ -27,6 +27,7 @@ WORTH_A_PLAN = 50_000_000  # multiplications of a sweep below which planning sav
 WORTH_BOUNDS = 0.75  # share of a full sweep's work from which on bounds are not worth keeping
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5)  # of the centres that may count as restless
 CHUNK = 100_000  # points whose bounds are made at a time
+MANY = 500  # linked points that are worth threads
 NOBODY = np.empty(0, np.int32)
 SMALL = 1e-6  # more than the rounding to single precision
 SOME = 1.0 + 1e-5  # makes up for the rounding of what bounds are compared with
@@ -130,12 +131,14 @@ class Round:
         self.decided = -1
         self.n_changed = 0
         self.scored = 0.0  # share of the blocks that bounds did not decide
-        self.unsettled = False  # whether some linked point must be asked again
+        self.n_unsettled = 0  # linked points that must be asked again
         return self
 
     # ------------------------------------------------------------------ in parallel
 
-    def look(self, moves: Moves, restless: NDArray[np.int32]) -> int:
+    def look(
+        self, moves: Moves, restless: NDArray[np.int32] = NOBODY, *, linked_only: bool = False
+    ) -> int:
         """Let points without links choose where bounds do not, and linked points lean.
 
         Linked points do so in view of the labels that they have now.
@@ -146,6 +149,8 @@ class Round:
             How far centres have moved since the bounds were made.
         restless : array
             The centres that are scored in any case.
+        linked_only : bool, default False
+            Whether to leave the points without links alone.
 
         Returns
         -------
@@ -159,7 +164,7 @@ class Round:
         rough = self._rough(restless) if self.is_rough else None
         plain = rough if restless.size == 0 or rough is None else self._rough(NOBODY)
         lanes = engine.lanes if self.is_rough else 1
-        n_blocks = -(-layout.n_unlinked // lanes)
+        n_blocks = 0 if linked_only else -(-layout.n_unlinked // lanes)
         n_leaning = -(-self.turns.linked.size // lanes)
 
         def part(low: int, high: int, sums: Any) -> Any:
@@ -239,9 +244,9 @@ class Round:
             self.decided = limit
             n_wishes = 0
             if self.n_clusters > n_scored:
-                n_wishes = self.look(Moves.unknown(self.n_clusters), NOBODY)
+                n_wishes = self.look(Moves.unknown(self.n_clusters))
                 n_scored = self.n_clusters
-        self.unsettled = bool(self.n_changed > before or cursor[3])
+        self.n_unsettled = int(cursor[3]) + self.n_changed - before
 
     def _transfer(self, moved: NDArray[np.int32], n_moved: int) -> None:
         """Bring the sums up to date with what has changed in turn."""
@@ -376,9 +381,12 @@ def sweep(
         if np.isfinite(moves.drift[0]):
             vain = memory.n_changed if going.scored > WORTH_BOUNDS else np.inf
         going.memory = memory._replace(restless=restless, vain=vain)
-    elif going.unsettled:
+    elif going.n_unsettled:
         engine.memory = None
+        many = going.n_unsettled > MANY
         going = going.begin(weights)
+        if many:  # then they had better be asked in parallel
+            going.look(moves, linked_only=True)
     else:  # nothing has moved, and heavier links only bind the linked points more
         return Swept(labels, totals, 0)
     going.visit(n_wishes)
@@ -424,7 +432,7 @@ def place(
     labels = np.concatenate([np.full(engine.n_slots, -1), known]).astype(np.int32)
     memory = blank(engine, labels, theta, c, np.inf)
     going = Round(engine, memory, turns_of(engine, np.arange(engine.n)), theta, c, weights, np.inf)
-    n_wishes = going.look(Moves.unknown(len(c)), NOBODY)
+    n_wishes = going.look(Moves.unknown(len(c)))
     for _ in range(max_sweeps):
         before = going.n_changed
         if n_wishes == 0:
