@@ -42,6 +42,7 @@ class Board(NamedTuple):
     ratio: Any
     base: Any
     log_size: Any  # (room,)
+    log_fewer: Any  # (room,) of one point less
     reach: Any  # (blocks, room) what the last point's distance from each cluster was
     value: Any  # (room,) scratch
     bits: Any  # the same memory as ``value``
@@ -62,7 +63,7 @@ def make_board(prior, room):
     shape = (n_blocks, room)
     return Board(
         np.zeros((n_rows, room)), at, np.zeros(shape), np.zeros(shape), np.zeros(shape),
-        np.zeros(shape), np.full(room, -np.inf), np.zeros(shape), value, value.view(np.int64),
+        np.zeros(shape), np.full(room, -np.inf), np.full(room, -np.inf), np.zeros(shape), value, value.view(np.int64),
         np.zeros(room),
     )  # fmt: skip
 
@@ -73,6 +74,7 @@ def refresh(prior, clusters, board, k):
     rows = board.rows
     m = clusters.size[k]
     board.log_size[k] = log(m) if m > 0.5 else -np.inf
+    board.log_fewer[k] = log(m - 1.0) if m > 1.5 else -np.inf
     for b in range(prior.code.size):
         low, high, at = prior.first[b], prior.first[b + 1], board.at[b]
         d = high - low

@@ -163,6 +163,7 @@ def scan(
     indptr, neighbour, active, size = links.indptr, links.neighbour, slots.active, clusters.size
     n_active, n_free = slots.count[0], slots.count[1]
     log_size, added = board.log_size, scratch.added
+    log_alpha = log(alpha)
     top = 8  # slots from there on are free
     for a in range(n_active):
         top = max(top, 8 * (active[a] // 8 + 1))
@@ -179,9 +180,8 @@ def scan(
         for k in range(top):
             weights[k] = log_size[k] + weight * added[k] + pulls[k]
         lost = loss(prior, clusters, board, own, x, solve)
-        stays = log(size[own] - 1.0) - weight * lost if size[own] > 1.5 else -np.inf
-        weights[own] = stays + pulls[own]
-        weights[top] = log(alpha) + weight * fresh[i]
+        weights[own] = board.log_fewer[own] - weight * lost + pulls[own]
+        weights[top] = log_alpha + weight * fresh[i]
         for e in range(indptr[i], indptr[i + 1]):
             pulls[labels[neighbour[e]]] = 0.0
         target = choose(rng, weights, top + 1)

@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from maylink.kernels.compile import compiled, instructions
 from maylink.kernels.tile import opened
 
-ROUND = 32  # clusters are worked on in groups of so many, so there is room for a multiple of it
+ROUND = 32  # clusters worked on together; there is room for a multiple of so many
 
 
 @instructions
@@ -36,13 +36,14 @@ def quadratic(typing, x, low, rows, at, d, top, reach, b):
         begin, first, size, last, row = (values[a] for a in (1, 3, 4, 5, 7))
         room = shape(1, 1)
         point = v.at(point, begin)
-        n = ROUND // v.lanes
-        rest, total = [v.variable() for _ in range(n)], [v.variable() for _ in range(n)]
+        most = ROUND // v.lanes
+        rest, total = [v.variable() for _ in range(most)], [v.variable() for _ in range(most)]
 
         def entry(number, k, q):
             return v.plus(v.plus(v.times(number, room), k), q * v.lanes)
 
-        with v.loop(last, ROUND) as k:
+        def group(k, n):
+            """Work on n vectors of clusters from k on."""
             for q in range(n):
                 builder.store(v.constant(0.0), total[q])
             with v.loop(size) as r:
@@ -60,6 +61,16 @@ def quadratic(typing, x, low, rows, at, d, top, reach, b):
                     builder.store(v.fused_add(builder.load(total[q]), y, y), total[q])
             for q in range(n):
                 v.store(builder.load(total[q]), result, entry(row, k, q))
+
+        left = builder.and_(last, v.counter(ROUND - 1))
+        whole_groups = builder.sub(last, left)
+        with v.loop(whole_groups, ROUND) as k:
+            group(k, most)
+        for n in range(1, most + 1):  # what is left, in as few vectors as it takes
+            fewer = builder.icmp_signed(">", left, v.counter((n - 1) * v.lanes))
+            enough = builder.icmp_signed("<=", left, v.counter(n * v.lanes))
+            with builder.if_then(builder.and_(fewer, enough)):
+                group(whole_groups, n)
         return context.get_dummy_value()
 
     whole = types.int64
