@@ -1,8 +1,7 @@
 """MPCKMeans: PCK-means that also learns the metric of each cluster from points and links.
 
-``J = Σ_i (‖x_i − μ_{z_i}‖²_{A_{z_i}} − log det A_{z_i}) + Σ_{may violated} w f_M + Σ_{may-not violated} w f_C``
-with ``f_M = ½‖x_i − x_j‖²_{A_{z_i}} + ½‖x_i − x_j‖²_{A_{z_j}}`` and ``f_C = ‖s‖²_A − ‖x_i − x_j‖²_A``, s as long as
-the data are wide.
+``J = Σ_i (‖x_i − μ_{z_i}‖²_A − log det A) + Σ_{may violated} w f_M + Σ_{may-not violated} w f_C``,
+A that of the cluster, f_M the squared distance of the two points, f_C the widest one less theirs.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ class MPCKMeans(CenterBaseline):
 
     It seeks a small
 
-    ``J = Σ_i (‖x_i − μ_{z_i}‖²_{A_{z_i}} − log det A_{z_i}) + Σ_{may} w_may v_ij f_M(i, j) 1[z_i ≠ z_j]
-    + Σ_{may-not} w_not v_ij f_C(i, j) 1[z_i = z_j]``
+    ``J = Σ_i (‖x_i − μ_{z_i}‖²_{A_{z_i}} − log det A_{z_i})
+    + Σ_{may} w_may v_ij f_M(i, j) 1[z_i ≠ z_j] + Σ_{may-not} w_not v_ij f_C(i, j) 1[z_i = z_j]``
 
     with ``‖x‖²_A = xᵀ A x``, v the weight of a link (its votes), and
 
@@ -89,10 +88,10 @@ class MPCKMeans(CenterBaseline):
     of a feature, so that the unit of the data has no say.
 
     *Sweep.* (1) Points in random order go where J is least, the others held; again until none
-    moves. (2) Centres move to the means. (3) Metrics become
-    ``A_k = n_k (Σ_{i∈k} (x_i − μ_k)(x_i − μ_k)ᵀ + ½ Σ_{may violated} w d dᵀ + Σ_{may-not violated} w (s sᵀ − d dᵀ))⁻¹``
-    with d = x_i − x_j, of which the diagonal is taken for diagonal metrics, and the sum over all
-    clusters for a shared one. (4) s is found anew.
+    moves. (2) Centres move to the means. (3) Metrics become ``A_k = n_k S_k⁻¹`` with
+    ``S_k = Σ_{i∈k} (x_i − μ_k)(x_i − μ_k)ᵀ + ½ Σ_{may} w g gᵀ + Σ_{may-not} w (s sᵀ − g gᵀ)``
+    over the violated links of the cluster, g = x_i − x_j; its diagonal is taken for diagonal
+    metrics, the sum over all clusters for a shared one. (4) s is found anew.
 
     *What descends.* With s held, each of (1), (2) and (3) lowers J or leaves it: A_k is the exact
     minimum over all metrics allowed. Step (4) can only raise it: s is the widest span in the old
@@ -318,7 +317,7 @@ class Diagonal:
         square = self.squares(view.columns, np.zeros_like(self.weights))
         return np.array(
             [
-                widest_span(view.rows, view.rows, weights, np.ascontiguousarray(square[:, k]))
+                widest_span(view.rows, view.columns, weights, np.ascontiguousarray(square[:, k]))
                 for k, weights in enumerate(self.weights)
             ]
         )
@@ -377,8 +376,8 @@ class Full:
         """Return the difference of the two points farthest apart in each metric."""
         found = np.empty(self.roots.shape[:2])
         for k, root in enumerate(self.roots):
-            turned = view.rows @ root.T
-            square = np.einsum("if,if->i", turned, turned)
+            turned = root @ view.columns
+            square = np.einsum("fi,fi->i", turned, turned)
             found[k] = widest_span(view.rows, turned, np.ones(len(root)), square)
         return found
 
@@ -428,8 +427,8 @@ def widest_span(rows: Array, turned: Array, weights: Array, square: Array) -> Ar
     ----------
     rows : array of shape (n, d)
         The points; their mean is zero.
-    turned : array of shape (n, d)
-        The points in coordinates in which the metric is diagonal.
+    turned : array of shape (d, n)
+        The same in columns, in coordinates in which the metric is diagonal.
     weights : array of shape (d,)
         The metric in these coordinates.
     square : array of shape (n,)
@@ -438,4 +437,4 @@ def widest_span(rows: Array, turned: Array, weights: Array, square: Array) -> Ar
     from maylink.kernels.pck_means import farthest
 
     one, two = farthest(turned, weights, square, PAIRS)
-    return 2 * rows[one] if two < 0 else rows[one] - rows[two]
+    return np.asarray(2 * rows[one] if two < 0 else rows[one] - rows[two])

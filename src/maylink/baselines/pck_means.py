@@ -23,7 +23,8 @@ class PCKMeans(CenterBaseline):
 
     It lowers
 
-    ``J = ½ Σ_i ‖x_i − μ_{z_i}‖² + Σ_{may} w_may v_ij 1[z_i ≠ z_j] + Σ_{may-not} w_not v_ij 1[z_i = z_j]``
+    ``J = ½ Σ_i ‖x_i − μ_{z_i}‖²
+    + Σ_{may} w_may v_ij 1[z_i ≠ z_j] + Σ_{may-not} w_not v_ij 1[z_i = z_j]``
 
     where v is the weight of a link (its votes) and each link counts once.
 

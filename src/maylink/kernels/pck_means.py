@@ -10,9 +10,10 @@ Three tricks, all exact:
   a pair is at most ``r_i + r_j`` apart, so only pairs whose sum exceeds the best distance known
   are measured. They are counted first, and the search is not begun where they are too many.
 
-References: Basu, Bilenko, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering, 2004.
-Bilenko, Basu, Mooney: Integrating Constraints and Metric Learning in Semi-Supervised Clustering,
-2004. Besag: On the Statistical Analysis of Dirty Pictures, 1986 (iterated conditional modes).
+References: Basu, Bilenko, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering,
+2004. Bilenko, Basu, Mooney: Integrating Constraints and Metric Learning in Semi-Supervised
+Clustering, 2004. Besag: On the Statistical Analysis of Dirty Pictures, 1986 (iterated conditional
+modes).
 """
 
 from __future__ import annotations
@@ -37,19 +38,28 @@ def squares(points, centers, metrics, out):
     metrics : in, (K, d)
     out : out, (n, K)
     """
-    n_features, n = points.shape
+    n = points.shape[1]
     total = np.empty(BLOCK)
     for low in range(0, n, BLOCK):
         width = min(BLOCK, n - low)
         for k in range(centers.shape[0]):
-            total[:width] = 0.0
-            for f in range(n_features):
-                center, metric = centers[k, f], metrics[k, f]
-                for at in range(width):
-                    gap = points[f, low + at] - center
-                    total[at] += metric * gap * gap
+            _measure(points, centers[k], metrics[k], low, width, total)
             for at in range(width):
                 out[low + at, k] = total[at]
+
+
+@compiled()
+def _measure(points, center, metric, low, width, out):
+    """Measure the columns low … low + width − 1 from a centre, squared, into ``out``."""
+    for start in range(0, width, BLOCK):
+        part = out[start : min(start + BLOCK, width)]
+        part[:] = 0.0
+        for f in range(points.shape[0]):
+            middle, weight = center[f], metric[f]
+            row = points[f, low + start : low + start + part.size]
+            for at in range(part.size):
+                gap = row[at] - middle
+                part[at] += weight * gap * gap
 
 
 @compiled()
@@ -186,7 +196,7 @@ def move_centers(X, labels, centers):
 def scatter(X, labels, centers, i, j, signed, span):
     """Sum the squares by which a diagonal metric is learned, for each cluster and feature.
 
-    ``Σ (x − μ)² + Σ_{may violated} w (x_i − x_j)² / 2 + Σ_{may-not violated} w (s² − (x_i − x_j)²)``
+    ``Σ (x − μ)² + Σ_{may violated} w g² / 2 + Σ_{may-not violated} w (s² − g²)``, g = x_i − x_j
 
     Parameters
     ----------
@@ -218,12 +228,12 @@ def scatter(X, labels, centers, i, j, signed, span):
 
 
 @compiled()
-def farthest(X, metric, square, budget):
+def farthest(points, metric, square, budget):
     """Find the two points farthest apart.
 
     Parameters
     ----------
-    X : in, (n, d)
+    points : in, (d, n) one column a point
     metric : in, (d,) weights of the squared features
     square : in, (n,) squared distance of each point from the origin
     budget : in, how many pairs may be measured
@@ -234,59 +244,46 @@ def farthest(X, metric, square, budget):
         The two; or the point farthest from the origin and −1 where more pairs than ``budget``
         would have to be measured.
     """
+    n = square.size
     first = np.argmax(square)
     one, two, best = first, first, 0.0
-    start = first
+    gaps = np.empty(n)
     for _ in range(3):  # go to the farthest point, and from there to the farthest, and again
-        goal, longest = start, -1.0
-        for b in range(X.shape[0]):
-            gap = _apart(X, metric, start, b)
-            if gap > longest:
-                goal, longest = b, gap
-        if longest <= best:
+        _measure(points, points[:, two].copy(), metric, 0, n, gaps)
+        goal = np.argmax(gaps)
+        if gaps[goal] <= best:
             break
-        one, two, best, start = start, goal, longest, goal
-    reach = np.sqrt(best) - np.sqrt(square[first])
-    n_near = 0
-    for b in range(X.shape[0]):
-        if np.sqrt(square[b]) > reach:
-            n_near += 1
-    near = np.empty(n_near, np.int64)
-    radius = np.empty(n_near)
-    n_near = 0
-    for b in range(X.shape[0]):
-        if np.sqrt(square[b]) > reach:
-            near[n_near] = b
-            radius[n_near] = -np.sqrt(square[b])
-            n_near += 1
-    order = np.argsort(radius)
-    near, radius = near[order], -radius[order]
+        one, two, best = two, goal, gaps[goal]
     longest = np.sqrt(best)
-    n_pairs, last = 0, n_near - 1
-    for a in range(n_near):  # those that may pair up with a are the first ``last``, ever fewer
-        while last >= 0 and radius[a] + radius[last] <= longest:
+    n_wide = np.sum(square > 0.25 * best)  # each two of these may be farther apart
+    if n_wide * (n_wide - 1) // 2 > budget:
+        return first, -1
+    least = max(longest - np.sqrt(square[first]), 0.0) ** 2 * (1.0 - SURE)
+    near = np.flatnonzero(square >= least)
+    near = near[np.argsort(-square[near])]
+    radius = np.sqrt(square[near]) * (1.0 + SURE)  # rounding must leave no pair out
+    n_pairs, last = 0, near.size - 1
+    for a in range(near.size):  # those that may pair up with a are the first ``last``, ever fewer
+        while last > a and radius[a] + radius[last] <= longest:
             last -= 1
         if last <= a:
             break
         n_pairs += last - a
     if n_pairs > budget:
         return first, -1
-    for a in range(n_near):
-        for b in range(a + 1, n_near):
-            if radius[a] + radius[b] <= longest:
+    rest = np.empty((points.shape[0], near.size))
+    for f in range(points.shape[0]):
+        for b in range(near.size):
+            rest[f, b] = points[f, near[b]]
+    for a in range(near.size):
+        center = rest[:, a].copy()
+        for low in range(a + 1, near.size, BLOCK):
+            if radius[a] + radius[low] <= longest:
                 break
-            gap = _apart(X, metric, near[a], near[b])
-            if gap > best:
-                one, two, best = near[a], near[b], gap
-                longest = np.sqrt(best)
+            width = min(BLOCK, near.size - low)
+            _measure(rest, center, metric, low, width, gaps)
+            for at in range(width):
+                if gaps[at] > best:
+                    one, two, best = near[a], near[low + at], gaps[at]
+                    longest = np.sqrt(best)
     return one, two
-
-
-@compiled()
-def _apart(X, metric, a, b):
-    """Squared distance of two rows of X."""
-    total = 0.0
-    for f in range(X.shape[1]):
-        gap = X[a, f] - X[b, f]
-        total += metric[f] * gap * gap
-    return total
