@@ -333,9 +333,8 @@ class Diagonal:
         spread = scatter(view.rows, labels, centers, i, j, signed, spans)
         if len(self.weights) == 1:
             spread, size = spread.sum(axis=0, keepdims=True), size.sum(keepdims=True)
-        least = size[:, None] / self.ceiling
-        with np.errstate(invalid="ignore"):  # 0 / 0 where a cluster has no points
-            found = np.where(spread > least, size[:, None] / spread, self.ceiling)
+        count = np.maximum(size, 1)[:, None]
+        found = count / np.maximum(spread, count / self.ceiling)
         return Diagonal(np.where(size[:, None] > 0, found, self.weights), self.ceiling)
 
     def matrices(self, n_clusters: int) -> Array:
