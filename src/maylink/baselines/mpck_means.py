@@ -94,7 +94,7 @@ class MPCKMeans(CenterBaseline):
     metrics, the sum over all clusters for a shared one. (4) s is found anew.
 
     *What descends.* With s held, each of (1), (2) and (3) lowers J or leaves it: A_k is the exact
-    minimum over all metrics allowed. Step (4) can only raise it: s is the widest span in the old
+    minimum over all metrics allowed. Step (4) can raise it: s is the widest span in the old
     metric, perhaps no more in the new one. So J falls from sweep to sweep unless a may-not link
     is violated where s changes. The paper says that J falls in every step, as if s were fixed.
     A run ends when no label changes and J does not, or after 10 sweeps without a better J, and
@@ -365,10 +365,16 @@ class Full:
 
     def squares(self, columns: Array, centers: Array) -> Array:
         """Return ‖x − μ_k‖² in metric k for the columns x, shape (n, K)."""
+        from maylink.kernels.pck_means import squares
+
         found = np.empty((columns.shape[1], len(centers)))
-        for k, center in enumerate(centers):
-            turned = self.roots[k % len(self.roots)] @ (columns - center[:, None])
-            found[:, k] = np.einsum("fi,fi->i", turned, turned)
+        shared = len(self.roots) == 1
+        for k, root in enumerate(self.roots):
+            own = slice(None) if shared else slice(k, k + 1)
+            turned = np.ascontiguousarray(centers[own] @ root.T)
+            part = np.empty((len(found), len(turned)))
+            squares(root @ columns, turned, np.ones(turned.shape), part)
+            found[:, own] = part
         return found
 
     def widest(self, view: View) -> Array:
@@ -376,7 +382,7 @@ class Full:
         found = np.empty(self.roots.shape[:2])
         for k, root in enumerate(self.roots):
             turned = root @ view.columns
-            square = np.einsum("fi,fi->i", turned, turned)
+            square = (turned**2).sum(axis=0)
             found[k] = widest_span(view.rows, turned, np.ones(len(root)), square)
         return found
 

@@ -218,7 +218,7 @@ def _farthest_first(points: Array, size: NDArray[np.int64], n_chosen: int) -> li
 
 def _plus_plus(X: Array, given: Array, n_clusters: int, rng: np.random.Generator) -> Array:
     """Add points of X to the centres given, each the best of a few drawn ∝ squared distance."""
-    centers = given if len(given) else X[rng.integers(len(X))][None]
+    centers = given if len(given) else X[rng.integers(len(X), size=1)]
     n_trials = 2 + int(np.log(n_clusters))
     nearest = np.full(len(X), np.inf)
     for center in centers:
