@@ -17,6 +17,7 @@ from maylink.errors import MaylinkError
 from maylink.estimators.base import as_link_weights, check_choice, check_integer
 from maylink.families.base import Array
 from maylink.links import Links
+from maylink.threads import share
 
 NARROWEST = 1e-4  # least variance in a cluster, as a share of that of all points
 PAIRS = 500_000  # pairs of points to measure in search of those farthest apart: all of n = 1000
@@ -314,13 +315,15 @@ class Diagonal:
 
     def widest(self, view: View) -> Array:
         """Return the difference of the two points farthest apart in each metric."""
-        square = self.squares(view.columns, np.zeros_like(self.weights))
-        return np.array(
-            [
-                widest_span(view.rows, view.columns, weights, np.ascontiguousarray(square[:, k]))
-                for k, weights in enumerate(self.weights)
-            ]
-        )
+        square = np.ascontiguousarray(self.squares(view.columns, np.zeros_like(self.weights)).T)
+        found = np.empty(self.weights.shape)
+
+        def search(low: int, high: int) -> None:
+            for k in range(low, high):
+                found[k] = widest_span(view.rows, view.columns, self.weights[k], square[k])
+
+        share(search, len(found), view.rows.size)
+        return found
 
     def learned(
         self, view: View, labels: Labels, centers: Array, size: NDArray[np.int64], span: Array
@@ -380,10 +383,14 @@ class Full:
     def widest(self, view: View) -> Array:
         """Return the difference of the two points farthest apart in each metric."""
         found = np.empty(self.roots.shape[:2])
-        for k, root in enumerate(self.roots):
-            turned = root @ view.columns
-            square = (turned**2).sum(axis=0)
-            found[k] = widest_span(view.rows, turned, np.ones(len(root)), square)
+
+        def search(low: int, high: int) -> None:
+            for k in range(low, high):
+                turned = self.roots[k] @ view.columns
+                square = (turned**2).sum(axis=0)
+                found[k] = widest_span(view.rows, turned, np.ones(len(turned)), square)
+
+        share(search, len(found), view.rows.size * len(view.columns))
         return found
 
     def learned(

@@ -3,7 +3,8 @@
 Three tricks, all exact:
 
 * Points that no link touches do not see each other: each is asked once. The linked ones are asked
-  again and again, in one random order, until none wants to move (iterated conditional modes).
+  again and again, in one random order, until none wants to move (iterated conditional modes); but
+  one is asked again only after a point linked to it has moved, as nothing else changes its mind.
 * What a link costs in each metric is measured for all links at once, before a sweep, and not at
   each visit.
 * The pair of points farthest apart is sought among few: with r the distances from any one point,
@@ -98,10 +99,14 @@ def assign(cost, indptr, neighbour, signed, link, between, far, order, labels):
                 labels[i] = best
                 n_moved += 1
     price = np.empty(n_clusters)
+    asks = np.ones(n, np.bool_)
     for _ in range(MOST_PASSES):
         n_before = n_moved
         for at in range(order.size):
             i = order[at]
+            if not asks[i]:
+                continue
+            asks[i] = False
             size = 0.0
             for k in range(n_clusters):
                 price[k] = cost[i, k]
@@ -129,6 +134,8 @@ def assign(cost, indptr, neighbour, signed, link, between, far, order, labels):
             if price[best] < now - SURE * (abs(now) + abs(cost[i, best]) + size):
                 labels[i] = best
                 n_moved += 1
+                for e in range(indptr[i], indptr[i + 1]):
+                    asks[neighbour[e]] = True
         if n_moved == n_before:
             break
     return n_moved
@@ -272,18 +279,20 @@ def farthest(points, metric, square, budget):
     if n_pairs > budget:
         return first, -1
     rest = np.empty((points.shape[0], near.size))
+    center = np.empty(points.shape[0])
     for f in range(points.shape[0]):
         for b in range(near.size):
             rest[f, b] = points[f, near[b]]
+    last = near.size - 1
     for a in range(near.size):
-        center = rest[:, a].copy()
-        for low in range(a + 1, near.size, BLOCK):
-            if radius[a] + radius[low] <= longest:
-                break
-            width = min(BLOCK, near.size - low)
-            _measure(rest, center, metric, low, width, gaps)
-            for at in range(width):
-                if gaps[at] > best:
-                    one, two, best = near[a], near[low + at], gaps[at]
-                    longest = np.sqrt(best)
+        while last > a and radius[a] + radius[last] <= longest:
+            last -= 1
+        if last <= a:
+            break
+        center[:] = rest[:, a]
+        _measure(rest, center, metric, a + 1, last - a, gaps)
+        for at in range(last - a):
+            if gaps[at] > best:
+                one, two, best = near[a], near[a + 1 + at], gaps[at]
+        longest = np.sqrt(best)
     return one, two
