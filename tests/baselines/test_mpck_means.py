@@ -255,14 +255,12 @@ def test_farthest_pair_against_all_pairs(seed, n):
     weights = rng.random(4) + 0.1
     squared = (X**2 * weights).sum(axis=1)
     columns = np.ascontiguousarray(X.T)
-    one, two = farthest(columns, weights, squared, n * n)
     most = pdist(X * np.sqrt(weights)).max(initial=0.0)
-    assert np.sqrt(((X[one] - X[two]) ** 2 * weights).sum()) == pytest.approx(most, abs=1e-12)
-    if n == 700:
-        one, two = farthest(columns, weights, squared, 0)
-        if two < 0:
-            assert 2 * np.sqrt(squared[one]) >= most
-            assert 2 * np.sqrt(squared[one]) <= 2 * most
+    for start in ([0, 0], [0, n - 1]):
+        pair = np.array(start)
+        assert farthest(columns, weights, squared, n * n, pair)
+        gap = X[pair[0]] - X[pair[1]]
+        assert np.sqrt((gap**2 * weights).sum()) == pytest.approx(most, abs=1e-12)
 
 
 @pytest.mark.parametrize("dimension", [2, 12])
@@ -273,8 +271,9 @@ def test_farthest_pair_gives_up_only_where_many_pairs_may_be_it(dimension):
     if dimension > 2:
         X /= np.linalg.norm(X, axis=1, keepdims=True)
     X -= X.mean(axis=0)
-    _, two = farthest(np.ascontiguousarray(X.T), np.ones(dimension), (X**2).sum(axis=1), 500_000)
-    assert (two < 0) == (dimension > 2)
+    columns, squared = np.ascontiguousarray(X.T), (X**2).sum(axis=1)
+    known = farthest(columns, np.ones(dimension), squared, 500_000, np.zeros(2, np.int64))
+    assert known == (dimension == 2)
 
 
 @seeds
@@ -286,6 +285,9 @@ def test_wide_data_have_no_negative_costs(seed):
     model = MPCKMeans(2, metric="full" if seed % 2 else "diagonal")
     seen = view.look(np.zeros((2, 20)), model._first_metrics(X))
     assert np.all(seen.far - seen.between > 0)
+    for k, A in enumerate(as_matrices(model._first_metrics(X).matrices(2))):
+        most = pdist(X @ np.linalg.cholesky(A)).max() ** 2
+        assert most < seen.far[k] <= 4 * most
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -254,6 +254,7 @@ class View:
         self.any_may_not = bool(np.any(signed < 0))
         gaps = rows[i] - rows[j] if self.weighed else np.empty((0, rows.shape[1]))
         self.gaps = np.ascontiguousarray(gaps.T)
+        self._pairs: dict[int, NDArray[np.int64]] = {}  # the widest of before, to begin with
 
     def look(self, centers: Array, metrics: Metrics) -> Seen:
         """Measure points and links, and find the widest span in each metric."""
@@ -268,6 +269,27 @@ class View:
             span = metrics.widest(self)
         far = np.diagonal(metrics.squares(np.ascontiguousarray(span.T), nowhere)).copy()
         return Seen(cost, between, span, far)
+
+    def span(self, k: int, turned: Array, weights: Array, square: Array) -> Array:
+        """Return the difference of the two points farthest apart, or one that is at least as long.
+
+        Parameters
+        ----------
+        k : int
+            Which metric.
+        turned : array of shape (d, n)
+            The points, in coordinates in which the metric is diagonal.
+        weights : array of shape (d,)
+            The metric in these coordinates.
+        square : array of shape (n,)
+            Squared distance of each point from the mean.
+        """
+        from maylink.kernels.pck_means import farthest
+
+        pair = self._pairs.setdefault(k, np.zeros(2, np.int64))
+        if farthest(turned, weights, square, PAIRS, pair):
+            return np.asarray(self.rows[pair[0]] - self.rows[pair[1]])
+        return np.asarray(2 * self.rows[square.argmax()])
 
     def objective(self, seen: Seen, labels: Labels) -> float:
         """Return J."""
@@ -320,7 +342,7 @@ class Diagonal:
 
         def search(low: int, high: int) -> None:
             for k in range(low, high):
-                found[k] = widest_span(view.rows, view.columns, self.weights[k], square[k])
+                found[k] = view.span(k, view.columns, self.weights[k], square[k])
 
         share(search, len(found), view.rows.size)
         return found
@@ -388,7 +410,7 @@ class Full:
             for k in range(low, high):
                 turned = self.roots[k] @ view.columns
                 square = (turned**2).sum(axis=0)
-                found[k] = widest_span(view.rows, turned, np.ones(len(turned)), square)
+                found[k] = view.span(k, turned, np.ones(len(turned)), square)
 
         share(search, len(found), view.rows.size * len(view.columns))
         return found
@@ -430,23 +452,3 @@ def _full_scatter(view: View, labels: Labels, k: int, center: Array, span: Array
         s = span[k % len(span)]
         found += (gaps * factor[paid]) @ gaps.T - signed[together].sum() * np.outer(s, s)
     return np.asarray(found)
-
-
-def widest_span(rows: Array, turned: Array, weights: Array, square: Array) -> Array:
-    """Return the difference of the two rows farthest apart, or one that is at least as long.
-
-    Parameters
-    ----------
-    rows : array of shape (n, d)
-        The points; their mean is zero.
-    turned : array of shape (d, n)
-        The same in columns, in coordinates in which the metric is diagonal.
-    weights : array of shape (d,)
-        The metric in these coordinates.
-    square : array of shape (n,)
-        Squared distance of each point from the mean.
-    """
-    from maylink.kernels.pck_means import farthest
-
-    one, two = farthest(turned, weights, square, PAIRS)
-    return np.asarray(2 * rows[one] if two < 0 else rows[one] - rows[two])

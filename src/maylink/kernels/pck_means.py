@@ -235,7 +235,7 @@ def scatter(X, labels, centers, i, j, signed, span):
 
 
 @compiled()
-def farthest(points, metric, square, budget):
+def farthest(points, metric, square, budget, pair):
     """Find the two points farthest apart.
 
     Parameters
@@ -244,16 +244,23 @@ def farthest(points, metric, square, budget):
     metric : in, (d,) weights of the squared features
     square : in, (n,) squared distance of each point from the origin
     budget : in, how many pairs may be measured
+    pair : in and out, (2,) two points that may be far apart, the same one twice if none are known;
+        the two found
 
     Returns
     -------
-    (int, int)
-        The two; or the point farthest from the origin and −1 where more pairs than ``budget``
-        would have to be measured.
+    bool
+        Whether they are the farthest; not known where more pairs than ``budget`` would have to be
+        measured.
     """
     n = square.size
     first = np.argmax(square)
-    one, two, best = first, first, 0.0
+    one, two = pair
+    if one == two:
+        two = first
+    best = 0.0
+    for f in range(metric.size):
+        best += metric[f] * (points[f, one] - points[f, two]) ** 2
     gaps = np.empty(n)
     for _ in range(3):  # go to the farthest point, and from there to the farthest, and again
         _measure(points, points[:, two].copy(), metric, 0, n, gaps)
@@ -261,10 +268,11 @@ def farthest(points, metric, square, budget):
         if gaps[goal] <= best:
             break
         one, two, best = two, goal, gaps[goal]
+    pair[0], pair[1] = one, two
     longest = np.sqrt(best)
     n_wide = np.sum(square > 0.25 * best)  # each two of these may be farther apart
     if n_wide * (n_wide - 1) // 2 > budget:
-        return first, -1
+        return False
     least = max(longest - np.sqrt(square[first]), 0.0) ** 2 * (1.0 - SURE)
     near = np.flatnonzero(square >= least)
     near = near[np.argsort(-square[near])]
@@ -277,7 +285,7 @@ def farthest(points, metric, square, budget):
             break
         n_pairs += last - a
     if n_pairs > budget:
-        return first, -1
+        return False
     rest = np.empty((points.shape[0], near.size))
     center = np.empty(points.shape[0])
     for f in range(points.shape[0]):
@@ -295,4 +303,5 @@ def farthest(points, metric, square, budget):
             if gaps[at] > best:
                 one, two, best = near[a], near[a + 1 + at], gaps[at]
         longest = np.sqrt(best)
-    return one, two
+    pair[0], pair[1] = one, two
+    return True
