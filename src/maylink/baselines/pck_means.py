@@ -1,0 +1,237 @@
+"""PCKMeans: K-means that pays for each link it does not follow.
+
+``J = ½ Σ_i ‖x_i − μ_{z_i}‖² + Σ_{may links} w 1[z_i ≠ z_j] + Σ_{may-not links} w 1[z_i = z_j]``
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from maylink.baselines.base import CenterBaseline, Run
+from maylink.baselines.neighbourhoods import neighbourhoods
+from maylink.estimators.base import as_link_weights, check_integer
+from maylink.families.base import Array
+from maylink.links import Links
+
+
+class PCKMeans(CenterBaseline):
+    """Pairwise constrained K-means: K-means that pays for each link it does not follow.
+
+    It lowers
+
+    ``J = ½ Σ_i ‖x_i − μ_{z_i}‖²
+    + Σ_{may} w_may v_ij 1[z_i ≠ z_j] + Σ_{may-not} w_not v_ij 1[z_i = z_j]``
+
+    where v is the weight of a link (its votes) and each link counts once.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        K, the largest number of clusters.
+    link_weight : float, pair of floats (w_may, w_not) or "auto", default "auto"
+        What a violated link costs, in units of squared distance (one half of it, see J). "auto" is
+        the mean squared distance of the points from their overall mean, for both kinds: scaling
+        the data then changes nothing, while the published w = 1 is much for data measured in
+        kilometres and nothing for the same data in metres.
+    n_init : int, default 1
+        Runs from different starts; the one with the least objective is kept.
+    max_sweeps : int, default 300
+        Sweeps after which to stop in any case.
+    random_state : int, RandomState or Generator, optional
+        Seed of the starts and of the order of visits.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The cluster of each point.
+    n_clusters_ : int
+        Number of clusters that have points.
+    cluster_centers_ : array of shape (n_clusters_, d)
+        Their means.
+    link_weight_ : pair of floats
+        The weights used, (w_may, w_not).
+    objective_ : float
+        J at the end.
+    objective_path_ : array of shape (n_iter_,)
+        J after each sweep; it never rises.
+    n_iter_ : int
+        Number of sweeps.
+
+    Notes
+    -----
+    The factor ½ is that of the paper of 2004 on active supervision; the other paper of that year
+    has none, which is the same with w doubled.
+
+    *Start.* The neighbourhoods are the sets of two points or more that may links join. If there
+    are at least K, the largest is taken, then again and again the one with the largest product of
+    size and distance from the nearest one taken (weighted farthest-first traversal); centres start
+    at their means. If there are fewer, all are taken, then one point that may-not links keep from
+    every neighbourhood, if there is one; the rest are drawn as K-means++ draws them, given those
+    (the papers perturb the overall mean instead). Points start at the nearest centre.
+
+    *Sweep.* Points in random order go where J is least, the others held; again until none moves;
+    then centres move to the means. Both steps lower J, so a run ends, at a partition that no
+    single move improves. A cluster that loses all its points keeps its centre.
+
+    A sweep costs O(n K d + links · passes), memory is O(n (K + d) + links). Contradictory links
+    are paid for, never an error. Wrong may links harm the start most: one of them joins two
+    neighbourhoods.
+
+    References
+    ----------
+    Basu, Bilenko, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering, SIAM
+    International Conference on Data Mining, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.baselines.pck_means import PCKMeans
+    >>> X = np.array([[0.0], [0.2], [2.4], [5.0], [5.2]])
+    >>> PCKMeans(2, random_state=0).fit(X).labels_
+    array([0, 0, 0, 1, 1])
+    >>> PCKMeans(2, random_state=0).fit(X, links=([(2, 3)], [(0, 2)])).labels_
+    array([0, 0, 1, 1, 1])
+    """
+
+    link_weight_: tuple[float, float]
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        link_weight: float | tuple[float, float] | str = "auto",
+        n_init: int = 1,
+        max_sweeps: int = 300,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.link_weight = link_weight
+        self.n_init = n_init
+        self.max_sweeps = max_sweeps
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.link_weight, str) and self.link_weight == "auto"):
+            as_link_weights(self.link_weight)
+        check_integer("n_init", self.n_init, 1)
+        check_integer("max_sweeps", self.max_sweeps, 1)
+
+    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
+        from maylink.kernels.pck_means import assign, move_centers, penalty, squares
+
+        middle = X.mean(axis=0)
+        rows = np.ascontiguousarray(X - middle)
+        columns = np.ascontiguousarray(rows.T)
+        weights = self._weights(rows)
+        hints = hints_of(links, weights)
+        centers = first_centers(rows, links, self.n_clusters, rng)
+        halves = np.full(centers.shape, 0.5)
+        cost = np.empty((len(rows), len(centers)))
+        squares(columns, centers, halves, cost)
+        labels = cost.argmin(axis=1)
+        path: list[float] = []
+        settled = False
+        while not settled and len(path) < self.max_sweeps:
+            order = rng.permutation(hints.linked)
+            n_moved = assign(cost, *hints.around, *CONSTANT, order, labels)
+            move_centers(rows, labels, centers)
+            squares(columns, centers, halves, cost)
+            settled = n_moved == 0 and bool(path)  # the first centres are no means
+            paid = penalty(*hints.pairs, *CONSTANT, labels)
+            path.append(float(cost[np.arange(labels.size), labels].sum()) + paid)
+        return Run(
+            labels,
+            np.array(path),
+            settled,
+            {"cluster_centers_": centers + middle},
+            {"link_weight_": weights},
+        )
+
+    def _weights(self, centred: Array) -> tuple[float, float]:
+        if isinstance(self.link_weight, str):
+            # Where all points are equal the links alone decide, so any weight will do.
+            spread = float((centred**2).sum() / len(centred)) or 1.0
+            return spread, spread
+        return as_link_weights(self.link_weight)
+
+
+CONSTANT = (np.empty((0, 1)), np.empty(1))
+"""For the kernels: a violated link costs its weight, whatever the distance of its points."""
+
+
+class Hints(NamedTuple):
+    """Links as the kernels take them: +w for may, −w for may-not."""
+
+    pairs: tuple[NDArray[Any], NDArray[Any], Array]
+    """Both points and the signed weight of each link."""
+    around: tuple[NDArray[Any], NDArray[Any], Array, NDArray[Any]]
+    """The links of every point, as in :class:`maylink.links.SignedCSR`."""
+    linked: NDArray[np.int64]
+    """The points that have links."""
+
+
+def hints_of(links: Links, weights: tuple[float, float]) -> Hints:
+    """Return the links with their votes times the weight of their kind."""
+    may, may_not = weights
+    signed = links.weight * np.where(links.kind > 0, may, -may_not)
+    csr = links.csr
+    around = csr.signed * np.where(csr.signed > 0, may, may_not)
+    return Hints(
+        (links.i, links.j, signed),
+        (csr.indptr, csr.neighbour, around, csr.link),
+        np.flatnonzero(np.diff(csr.indptr)),
+    )
+
+
+def first_centers(X: Array, links: Links, n_clusters: int, rng: np.random.Generator) -> Array:
+    """Return centres to start from; see the notes of :class:`PCKMeans`."""
+    found = neighbourhoods(links)
+    large = np.flatnonzero(found.size > 1)
+    means = found.means(X)
+    if large.size >= n_clusters:
+        return means[large[_farthest_first(means[large], found.size[large], n_clusters)]]
+    centers = means[large]
+    if large.size:
+        is_large = found.size > 1
+        ends = np.concatenate([found.apart, found.apart[:, ::-1]])
+        n_apart = np.bincount(ends[is_large[ends[:, 1]], 0], minlength=found.size.size)
+        from_all = np.flatnonzero(~is_large & (n_apart == large.size))
+        centers = np.concatenate([centers, means[from_all[:1]]])
+    return _plus_plus(X, centers, n_clusters, rng)
+
+
+def _farthest_first(points: Array, size: NDArray[np.int64], n_chosen: int) -> list[int]:
+    """Choose the largest, then again and again the one with most size × distance from those."""
+    chosen = [int(size.argmax())]
+    distance = np.full(len(points), np.inf)
+    while len(chosen) < n_chosen:
+        distance = np.minimum(distance, cdist(points[chosen[-1:]], points)[0])
+        score = size * distance
+        score[chosen] = -1.0
+        chosen.append(int(score.argmax()))
+    return chosen
+
+
+def _plus_plus(X: Array, given: Array, n_clusters: int, rng: np.random.Generator) -> Array:
+    """Add points of X to the centres given, each the best of a few drawn ∝ squared distance."""
+    centers = given if len(given) else X[rng.integers(len(X), size=1)]
+    n_trials = 2 + int(np.log(n_clusters))
+    nearest = np.full(len(X), np.inf)
+    for center in centers:
+        nearest = np.minimum(nearest, cdist(center[None], X, "sqeuclidean")[0])
+    while len(centers) < n_clusters:
+        below = np.cumsum(nearest)
+        if below[-1] > 0:
+            drawn = np.searchsorted(below, rng.random(n_trials) * below[-1], side="right")
+            drawn = np.minimum(drawn, len(X) - 1)
+        else:  # every point stands on a centre
+            drawn = rng.integers(len(X), size=1)
+        left = np.minimum(nearest, cdist(X[drawn], X, "sqeuclidean"))
+        best = int(left.sum(axis=1).argmin())
+        nearest = left[best]
+        centers = np.concatenate([centers, X[drawn[best]][None]])
+    return centers
