@@ -45,6 +45,8 @@ class ConstrainedOneSpectral(GraphBaseline):
     tight. RatioDCA lowers it step by step, a convex problem in each, and the best threshold of
     every vector on the way is taken; F never rises. More clusters come from splitting: each cluster
     is split in two in its part of the graph, and the split with the least F of all clusters counts.
+    A may-not link that a split leaves inside a cluster can be kept by a later one: in a split with
+    r to go, itself included, may-not links weigh γ / r².
 
     Parameters
     ----------
@@ -58,8 +60,9 @@ class ConstrainedOneSpectral(GraphBaseline):
     link_weight : float, default 1.0
         What a link weighs in mean degrees: γ = link_weight · vol(V) / n.
     hard : bool, default False
-        Whether to merge points that may links join, and to raise γ fourfold until all may-not
-        links are kept, or until three times in a row did not help to keep more of them.
+        Whether to merge points that may links join, and to raise the weight of may-not links
+        fourfold until all are kept (all but a share (r − 1)/(r + 1), with r splits to go), or until
+        three times in a row did not help to keep more of them.
     n_starts : int, default 5
         Random starts of every split, beside those from eigenvectors.
     max_sweeps : int, default 300
@@ -76,14 +79,14 @@ class ConstrainedOneSpectral(GraphBaseline):
     objective_ : float
         F, the constrained normalised cut.
     objective_path_ : array of shape (n_iter_,)
-        F after every step of the splits that count, for as many clusters as there are by then. It
-        never rises while there are two clusters; a further split raises the number of terms.
+        F after every step of the splits that count, for as many clusters as there are by then. With
+        ``n_clusters=2`` it never rises; each further cluster adds a term.
     n_iter_ : int
         Number of steps of the splits that count.
     split_paths_ : list of arrays
         For each of these splits its own ratio after every step, which never rises.
     link_weight_ : float
-        γ as used; the last one where links are hard.
+        γ as used in F; the greatest one where links are hard.
     broken_weight_ : float
         The weight of the links that the partition does not keep.
 
@@ -91,20 +94,22 @@ class ConstrainedOneSpectral(GraphBaseline):
     -----
     Starts are the second eigenvector of the normalised Laplacian, the first two of the Laplacian
     in which may links are edges and may-not links are edges with a negative sign, and random
-    vectors; when γ has been raised, the last cut in place of random vectors. A pair with both edges and links counts by the sum, so contradictory links on a pair
-    cancel out but for the constant that the broken one costs.
+    vectors; when γ has been raised, the last cut in place of random vectors. A pair with both
+    edges and links counts by the sum, so contradictory links on a pair cancel out but for the
+    constant that the broken one costs.
 
-    The publication leaves the sum for more than two clusters open as regards may-not links; n over
-    every volume is what makes K = 2 the two-way form.
+    The publication leaves open how may-not links count with more than two clusters; n over every
+    volume is what makes K = 2 the two-way form. Were they to weigh γ in every split, the first
+    splits would cut through clusters to keep links that later ones keep at no cost.
 
     With ``hard``, may-not links inside merged points contradict may links; no partition keeps
     them, and they are left out of F. Others may have no two-way cut that keeps them all (a
-    triangle): then γ stops growing, and later splits go on. Splits are chosen by the weight of the
-    may-not links that they leave broken, then by F. Wrong links are obeyed like right ones; without
-    ``hard`` a link is overruled by edges that outweigh it.
+    triangle): then γ stops growing. The last split is chosen by the weight of the may-not links
+    that are left broken, then by F. Wrong links are obeyed like right ones; without ``hard`` a link
+    is overruled by edges that outweigh it.
 
     A step costs some hundred passes over edges and links; a split some ten steps for each start;
-    2 K − 3 splits are tried.
+    K (K − 1) / 2 splits are tried.
 
     References
     ----------
@@ -185,6 +190,13 @@ class ConstrainedOneSpectral(GraphBaseline):
         )
 
 
+class Gammas(NamedTuple):
+    """What links weigh in a split."""
+
+    may: float
+    may_not: float
+
+
 class LinkedGraph(NamedTuple):
     """Edges, links and masses; all matrices are symmetric without a diagonal."""
 
@@ -211,9 +223,9 @@ class LinkedGraph(NamedTuple):
         edges, may, may_not = (m[rows][:, rows] for m in self[:3])
         return LinkedGraph(edges, may, may_not, self.mass[rows])
 
-    def signed(self, gamma: float) -> sparse.csr_array:
+    def signed(self, gamma: Gammas) -> sparse.csr_array:
         """Return what cutting each pair costs, less than zero where that is wanted."""
-        return (self.edges + gamma * self.may - gamma * self.may_not).tocsr()
+        return (self.edges + gamma.may * self.may - gamma.may_not * self.may_not).tocsr()
 
     def broken(self, labels: Labels) -> float:
         """Return the weight of the may-not links inside clusters."""
@@ -265,24 +277,26 @@ class Splitter(NamedTuple):
         path: list[float] = []
         split_paths: list[Array] = []
         settled, last = True, gamma
-        splits: dict[int, Split | None] = {}  # a cluster's best split stays that until it is made
+        splits: dict[int, tuple[Split | None, int]] = {}
         for new in range(1, n_clusters):
+            to_come = n_clusters - new
             best: tuple[tuple[float, float], int] | None = None
             for cluster in range(new):
-                if cluster not in splits:
-                    splits[cluster] = self.split(np.flatnonzero(labels == cluster), gamma)
-                split = splits[cluster]
+                if cluster not in splits or splits[cluster][1] != to_come:
+                    rows = np.flatnonzero(labels == cluster)
+                    splits[cluster] = self.split(rows, gamma, to_come)
+                split = splits[cluster][0]
                 if split is None:
                     continue
                 after = put(labels, cluster, split.sides[-1], new)
-                broken = self.graph.broken(after) if self.hard else 0.0
+                broken = self.graph.broken(after) if self.hard and to_come == 1 else 0.0
                 rank = (broken, self.graph.cut(after, gamma))
                 if best is None or rank < best[0]:
                     best = rank, cluster
             if best is None:
                 break
             cluster = best[1]
-            made = splits.pop(cluster)
+            made = splits.pop(cluster)[0]
             assert made is not None
             last = max(last, made.gamma)
             path += [self.graph.cut(put(labels, cluster, s, new), last) for s in made.sides]
@@ -293,32 +307,36 @@ class Splitter(NamedTuple):
             labels, np.array(path or [self.graph.cut(labels, last)]), split_paths, last, settled
         )
 
-    def split(self, rows: NDArray[np.int64], gamma: float) -> Split | None:
-        """Return the best cut in two of some vertices, None of a single one."""
+    def split(
+        self, rows: NDArray[np.int64], gamma: float, to_come: int
+    ) -> tuple[Split | None, int]:
+        """Return the best cut in two of some vertices, None of a single one, and for when it is."""
         if rows.size < 2:
-            return None
+            return None, to_come
         part = self.graph.part(rows)
-        best = self._best(part, gamma, None)
+        weights = Gammas(gamma, gamma / to_come**2)
+        best = self._best(part, weights, None)
         if not self.hard:
-            return best
+            return best, to_come
+        allowed = (to_come - 1) / (to_come + 1) * float(part.may_not.sum()) / 2.0
         least, vain = part.broken(best.sides[-1].astype(np.int64)), 0
-        while least > 0.0 and vain < VAIN_GROWTHS:
-            gamma *= GROWTH
-            trial = self._best(part, gamma, best.sides[-1])
+        while least > allowed and vain < VAIN_GROWTHS:
+            weights = weights._replace(may_not=weights.may_not * GROWTH)
+            trial = self._best(part, weights, best.sides[-1])
             broken = part.broken(trial.sides[-1].astype(np.int64))
             vain = 0 if broken < least else vain + 1
             if broken < least:
                 best, least = trial, broken
-        return best
+        return best, to_come
 
-    def _best(self, part: LinkedGraph, gamma: float, before: Side | None) -> Split:
+    def _best(self, part: LinkedGraph, gamma: Gammas, before: Side | None) -> Split:
         """Descend from every start and keep the least ratio."""
         found = [
             descend(part, gamma, f, self.max_sweeps) for f in self._starts(part, gamma, before)
         ]
         return min(found, key=lambda split: float(split.ratios[-1]))
 
-    def _starts(self, part: LinkedGraph, gamma: float, before: Side | None) -> Iterator[Array]:
+    def _starts(self, part: LinkedGraph, gamma: Gammas, before: Side | None) -> Iterator[Array]:
         n = part.mass.size
         if before is not None:
             yield before.astype(np.float64)
@@ -331,7 +349,7 @@ class Splitter(NamedTuple):
             yield self.rng.standard_normal(n)
 
 
-def descend(part: LinkedGraph, gamma: float, start: Array, max_sweeps: int) -> Split:
+def descend(part: LinkedGraph, gamma: Gammas, start: Array, max_sweeps: int) -> Split:
     """Lower the ratio of the best threshold of ``start`` until no step does."""
     from maylink.kernels import one_spectral
 
@@ -341,7 +359,7 @@ def descend(part: LinkedGraph, gamma: float, start: Array, max_sweeps: int) -> S
     upper = sparse.triu(signed, 1).tocoo()
     keep = upper.data > 0.0
     first, second = (ends[keep].astype(np.int64) for ends in (upper.row, upper.col))
-    kappa = gamma * float(part.may_not.sum()) / 2.0
+    kappa = gamma.may_not * float(part.may_not.sum()) / 2.0
     n = part.mass.size
     side = np.zeros(n, np.bool_)
     ratio = one_spectral.threshold(start, *csr, kappa, part.mass, side)
@@ -357,7 +375,7 @@ def descend(part: LinkedGraph, gamma: float, start: Array, max_sweeps: int) -> S
         if moved:
             sides.append(side.copy())
             ratios.append(float(ratio))
-    return Split(sides, np.array(ratios), gamma, not moved)
+    return Split(sides, np.array(ratios), gamma.may_not, not moved)
 
 
 def put(labels: Labels, cluster: int, side: Side, new: int) -> Labels:
