@@ -276,8 +276,17 @@ class ConstrainedCut(NamedTuple):
         agreement = np.einsum("ij,ij->j", vectors, self.links @ vectors)
         return Feasible(vectors, np.maximum(cost[order], 0.0), agreement, beta * self.volume)
 
+    def solve_right(self, vector: Array) -> Array:
+        """Return the product of a vector with the inverse of the pencil's right side."""
+        u = self.constant
+        along = float(u @ vector)
+        out = self.inverse(vector - along * u)
+        return np.asarray(out - (u @ out - along / (1.0 + SHIFT)) * u)
+
     def pencil(self, beta: float, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Return μ and v of ``(Q̄ − β I) v = μ L̄ v``, all or the ``count`` greatest μ."""
+        # On the constant vector, which the left side sends to zero, the right side is 1: any other
+        # number would do, and a small one would let rounding pass for a feasible vector.
         n, u = self.degree.size, self.constant
         image = self.links @ u - beta * u
         own = float(u @ image)  # uᵀ B u
@@ -294,14 +303,18 @@ class ConstrainedCut(NamedTuple):
 
         if n <= DENSE or count >= n - 1:
             left = product(np.eye(n))
-            values, w = linalg.eigh((left + left.T) / 2.0, self.shifted.toarray())
+            right = self.shifted.toarray() + np.outer(u, u)
+            values, w = linalg.eigh((left + left.T) / 2.0, right)
         else:
             operator = sparse_linalg.LinearOperator(
                 (n, n), matvec=product, matmat=product, dtype=np.float64
             )
-            solve = sparse_linalg.LinearOperator((n, n), matvec=self.inverse, dtype=np.float64)
+            right = sparse_linalg.LinearOperator(
+                (n, n), matvec=lambda x: self.shifted @ x + u * (u @ x), dtype=np.float64
+            )
+            solve = sparse_linalg.LinearOperator((n, n), matvec=self.solve_right, dtype=np.float64)
             start = rng.standard_normal(n)
-            values, w = lanczos(operator, count, start, M=self.shifted, Minv=solve)
+            values, w = lanczos(operator, count, start, M=right, Minv=solve)
         order = np.argsort(-values, kind="stable")
         w = w[:, order] - u[:, None] * (u @ w[:, order])
         return values[order], w - u[:, None] * ((across @ w) / own)
