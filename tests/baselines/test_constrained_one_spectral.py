@@ -151,8 +151,11 @@ def test_the_inner_problem_is_solved(seed):
 
 @pytest.mark.parametrize("hard", [False, True])
 def test_the_ratio_never_rises_and_most_runs_find_the_best_of_all_cuts(hard):
-    """At least 36 of 40 problems with 9 points; none is below the best cut."""
-    n, reached = 9, 0
+    """Of 40 problems with 9 points (38 where hard: two contradict themselves), all but 2 (1).
+
+    None is ever below the best cut.
+    """
+    n, reached, tried = 9, 0, 0
     for seed in range(40):
         W, links = weights_of(n, seed), links_of(n, 4 if hard else 8, seed)
         model = ConstrainedOneSpectral(
@@ -168,8 +171,7 @@ def test_the_ratio_never_rises_and_most_runs_find_the_best_of_all_cuts(hard):
                 for z in map(np.array, all_cuts(n))
                 if ((z[links.i] == z[links.j]) == (links.kind > 0)).all()
             ]
-            if not kept:  # contradictory links
-                reached += 1
+            if not kept:
                 continue
             assert model.broken_weight_ == 0.0
             best = min(plain_cut(W, Links.empty(n), z, 0.0) for z in kept)
@@ -177,7 +179,9 @@ def test_the_ratio_never_rises_and_most_runs_find_the_best_of_all_cuts(hard):
             best = min(plain_cut(W, links, z, model.link_weight_) for z in all_cuts(n))
         assert model.objective_ >= best - 1e-9
         reached += model.objective_ <= best + 1e-9
-    assert reached >= 36
+        tried += 1
+    assert tried == (38 if hard else 40)
+    assert reached >= (37 if hard else 38)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -100,8 +100,7 @@ def test_the_first_vector_is_below_every_cut_that_agrees_as_much(seed):
     beta = max(0.1 * np.linalg.eigvalsh(Q)[-1], u @ Q @ u + 1e-3)  # the constant is infeasible
     cut = ConstrainedCut.build(graph_of(W), links, rng)
     values, vectors = cut.pencil(beta, n, rng)
-    if values[0] <= 0.0:
-        pytest.skip("the links leave no feasible vector but the constant")
+    assert values[0] > 0.0
     v = vectors[:, 0] / np.linalg.norm(vectors[:, 0])
     cost, agreement = v @ L @ v, v @ Q @ v
     d = W.sum(axis=1)
@@ -235,6 +234,18 @@ def test_edges(X, n_clusters, affinity, beta):
         assert 1 <= model.n_clusters_ <= n_clusters
         assert np.isfinite(model.objective_)
         assert np.isfinite(model.embedding_).all()
+        assert (model.agreement_ >= model.beta_ - 1e-6 * abs(model.beta_)).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rounding_never_passes_for_a_feasible_vector(seed):
+    """Three points often leave no vector but the constant above the first β that is tried."""
+    rng = np.random.default_rng(seed)
+    X, links = rng.normal(size=(3, 2)), links_of(3, 10, seed)
+    model = ConstrainedSpectral(2, affinity="gaussian", beta="rule", random_state=0)
+    model.fit(X, links=links)
+    assert model.agreement_.shape == (1,)
+    assert (model.agreement_ >= model.beta_ - 1e-6 * abs(model.beta_)).all()
 
 
 def test_same_seed_same_labels():

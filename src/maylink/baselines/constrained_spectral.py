@@ -26,7 +26,7 @@ from maylink.families.base import Array
 from maylink.links import Links
 
 SHARES = (-1.0, -0.25, 0.0, 0.25)  # of λ_1(Q̄) that are tried as β / vol
-ROUNDING = 1e-9  # eigenvalues below this share of the greatest are zero
+ROUNDING = 1e-9  # eigenvalues below this share of the links' are zero
 
 
 class ConstrainedSpectral(GraphBaseline):
@@ -266,7 +266,7 @@ class ConstrainedCut(NamedTuple):
     def feasible(self, count: int, beta: float, rng: np.random.Generator) -> Feasible:
         """Return the vectors of least cost with λ > 0, at the most ``count``."""
         values, vectors = self.pencil(beta, max(4 * (count + 1), count + 21), rng)
-        keep = values > ROUNDING * max(float(values.max(initial=0.0)), 0.0)
+        keep = values > ROUNDING * (self.top + abs(beta))
         vectors = vectors[:, keep] / np.linalg.norm(vectors[:, keep], axis=0)
         cost = np.einsum("ij,ij->j", vectors, self.laplacian @ vectors)
         order = np.argsort(cost, kind="stable")[:count]

@@ -7,7 +7,7 @@ clustering, 2004): no scale of the data has to be known, and dense and thin regi
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
@@ -47,10 +47,8 @@ class GraphBaseline(Baseline):
     affinity: str
     n_neighbors: int
 
-    _choices: ClassVar[tuple[str, ...]] = AFFINITIES
-
     def _check_graph_parameters(self) -> None:
-        check_choice("affinity", self.affinity, self._choices)
+        check_choice("affinity", self.affinity, AFFINITIES)
         check_integer("n_neighbors", self.n_neighbors, 1)
 
     def _graph(self, X: Array) -> Graph:
@@ -58,7 +56,8 @@ class GraphBaseline(Baseline):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.affinity == "precomputed"
+        given = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = given
         return tags
 
 
