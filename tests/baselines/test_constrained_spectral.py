@@ -1,0 +1,271 @@
+"""Constrained spectral clustering against the generalised eigenproblem solved as it is printed."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import linalg
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from maylink import Links
+from maylink.baselines import constrained_spectral
+from maylink.baselines.constrained_spectral import ConstrainedCut, ConstrainedSpectral
+from maylink.baselines.graph import graph_of
+from maylink.errors import MaylinkError
+from zoo import draw_pairs
+
+
+def links_of(n, n_links, seed):
+    i, j, kind, weight = np.array(draw_pairs(n, n_links, seed)).T
+    return Links(n, i, j, kind, weight)
+
+
+def weights_of(n, seed):
+    W = np.random.default_rng(seed).random((n, n))
+    W = W + W.T
+    np.fill_diagonal(W, 0.0)
+    return W
+
+
+def matrices(W, links):
+    """L̄, Q̄, the constant vector of length 1, and vol, by loops."""
+    n, d = len(W), W.sum(axis=1)
+    L, Q = np.eye(n), np.zeros((n, n))
+    for i, j in itertools.product(range(n), repeat=2):
+        L[i, j] -= W[i, j] / np.sqrt(d[i] * d[j])
+    for i, j, kind, weight in zip(links.i, links.j, links.kind, links.weight, strict=True):
+        Q[i, j] += kind * weight / np.sqrt(d[i] * d[j])
+        Q[j, i] += kind * weight / np.sqrt(d[i] * d[j])
+    return L, Q, np.sqrt(d / d.sum()), d.sum()
+
+
+def printed(W, links, beta):
+    """All feasible vectors of the printed equation, by a solver for any two matrices."""
+    L, Q, u, vol = matrices(W, links)
+    n = len(W)
+    raised = L + 1e-6 * (np.eye(n) - np.outer(u, u))
+    values, vectors = linalg.eig(raised, Q - beta / vol * np.eye(n))
+    real = np.isfinite(values) & (np.abs(values.imag) < 1e-9)
+    keep = real & (values.real > 1e-9)
+    V = np.real(vectors[:, keep])
+    V /= np.linalg.norm(V, axis=0)
+    cost = np.einsum("ij,ij->j", V, L @ V)
+    order = np.argsort(cost)
+    return cost[order], V[:, order]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("share", [-0.5, 0.1, 0.4])
+def test_vectors_are_those_of_the_printed_equation(seed, share):
+    n = 14
+    W, links = weights_of(n, seed), links_of(n, 40, seed)
+    _, Q, _, vol = matrices(W, links)
+    beta = share * np.linalg.eigvalsh(Q)[-1] * vol
+    cost, V = printed(W, links, beta)
+    model = ConstrainedSpectral(3, affinity="precomputed", beta=beta, random_state=0)
+    model.fit(W, links=links)
+    assert model.objective_ == pytest.approx(cost[:2].sum(), rel=1e-6)
+    agreement = np.einsum("ij,ij->j", V, Q @ V)[:2] * vol
+    np.testing.assert_allclose(model.agreement_, agreement, rtol=1e-5)
+    rows = np.sqrt(vol / W.sum(axis=1))[:, None] * V[:, :2] * (1.0 - cost[:2])
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(rows), atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_as_many_feasible_vectors_as_the_links_have_eigenvalues_above_beta(seed):
+    n = 16
+    W, links = weights_of(n, seed), links_of(n, 30, seed)
+    _, Q, u, _ = matrices(W, links)
+    eigenvalues = np.linalg.eigvalsh(Q)
+    cut = ConstrainedCut.build(graph_of(W), links, np.random.default_rng(0))
+    assert cut.top == pytest.approx(eigenvalues[-1])
+    for beta in (eigenvalues[:-1] + eigenvalues[1:]) / 2.0:
+        expected = (eigenvalues > beta).sum() - (u @ Q @ u > beta)
+        found = cut.feasible(n, beta, np.random.default_rng(0))
+        assert found.cost.size == expected
+        assert (found.agreement > beta).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_vector_is_below_every_cut_that_agrees_as_much(seed):
+    """Brute force over all cuts of 8 points, and over vectors near the one found."""
+    n = 8
+    rng = np.random.default_rng(seed)
+    links = links_of(n, 12, seed)
+    W = weights_of(n, seed)
+    L, Q, u, vol = matrices(W, links)
+    beta = max(0.1 * np.linalg.eigvalsh(Q)[-1], u @ Q @ u + 1e-3)  # the constant is infeasible
+    cut = ConstrainedCut.build(graph_of(W), links, rng)
+    values, vectors = cut.pencil(beta, n, rng)
+    assert values[0] > 0.0
+    v = vectors[:, 0] / np.linalg.norm(vectors[:, 0])
+    cost, agreement = v @ L @ v, v @ Q @ v
+    d = W.sum(axis=1)
+    for bits in itertools.product([False, True], repeat=n - 1):
+        side = np.array((True, *bits))
+        if side.all():
+            continue
+        y = np.where(side, np.sqrt(d[~side].sum() / d[side].sum()), 0.0)
+        y[~side] = -np.sqrt(d[side].sum() / d[~side].sum())
+        w = np.sqrt(d / vol) * y
+        plain = W[side][:, ~side].sum() * (1.0 / d[side].sum() + 1.0 / d[~side].sum())
+        assert w @ L @ w == pytest.approx(plain)  # the relaxation of the normalised cut
+        if w @ Q @ w >= agreement:
+            assert plain >= cost - 1e-9
+    near = v + 0.05 * rng.normal(size=(500, n))
+    near /= np.linalg.norm(near, axis=1)[:, None]
+    feasible = np.einsum("ij,ij->i", near, near @ Q) >= agreement
+    assert feasible.any()
+    assert (np.einsum("ij,ij->i", near, near @ L)[feasible] >= cost - 1e-5).all()
+
+
+def test_no_links_is_normalised_spectral_clustering():
+    W = weights_of(20, 0)
+    L, _, _, _ = matrices(W, Links.empty(20))
+    eigenvalues = np.linalg.eigvalsh(L)
+    for beta in ("auto", "rule"):
+        model = ConstrainedSpectral(4, affinity="precomputed", beta=beta, random_state=0).fit(W)
+        assert model.objective_ == pytest.approx(eigenvalues[1:4].sum())
+    cancelled = Links(20, [0, 0, 3], [1, 1, 4], [1, -1, 1], [2.0, 2.0, 1.0])
+    again = Links(20, [3], [4], [1])
+    fits = [
+        ConstrainedSpectral(4, affinity="precomputed", random_state=0).fit(W, links=both)
+        for both in (cancelled, again)
+    ]
+    assert fits[0].objective_ == pytest.approx(fits[1].objective_)
+
+
+def test_parts_of_the_graph_are_found():
+    X, y = make_blobs(90, centers=[[0, 0], [500, 0], [0, 500]], random_state=0)
+    assert adjusted_rand_score(y, ConstrainedSpectral(3, random_state=0).fit(X).labels_) == 1.0
+    links = Links.from_labels(y, sample=60, rng=0)
+    fitted = ConstrainedSpectral(3, random_state=0).fit(X, links=links)
+    assert adjusted_rand_score(y, fitted.labels_) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_graphs_give_what_small_ones_give(seed, monkeypatch):
+    X, y = make_blobs(150, centers=3, random_state=seed, cluster_std=3.0)
+    links = Links.from_labels(y, sample=200, rng=seed)
+    small = ConstrainedSpectral(3, beta=0.0, random_state=0).fit(X, links=links)
+    # all vectors that are feasible are among the leading ones where there are few of them
+    beta = 0.8 * float(small.agreement_.max())
+    monkeypatch.setattr(constrained_spectral, "DENSE", 500)
+    small = ConstrainedSpectral(2, beta=beta, random_state=0).fit(X, links=links)
+    monkeypatch.setattr(constrained_spectral, "DENSE", 20)
+    large = ConstrainedSpectral(2, beta=beta, random_state=0).fit(X, links=links)
+    assert large.objective_ == pytest.approx(small.objective_, rel=1e-6)
+    np.testing.assert_allclose(large.embedding_, small.embedding_, atol=1e-5)
+
+
+def test_right_links_help():
+    """On overlapping blobs, the mean over five seeds."""
+    without, with_links = [], []
+    for seed in range(5):
+        X, y = make_blobs(200, centers=2, n_features=4, cluster_std=4.0, random_state=seed)
+        links = Links.from_labels(y, sample=400, rng=seed)
+        for scores, given in ((without, None), (with_links, links)):
+            model = ConstrainedSpectral(2, random_state=0).fit(X, links=given)
+            scores.append(adjusted_rand_score(y, model.labels_))
+    assert np.mean(with_links) > np.mean(without) + 0.1
+
+
+def test_auto_agrees_with_the_links_at_least_as_well_as_the_rule():
+    for seed in range(4):
+        X, y = make_blobs(120, centers=3, cluster_std=3.0, random_state=seed)
+        links = Links.from_labels(y, sample=60, rng=seed)
+        agree = []
+        for beta in ("auto", "rule"):
+            z = ConstrainedSpectral(3, beta=beta, random_state=0).fit(X, links=links).labels_
+            agree.append(((z[links.i] == z[links.j]) == (links.kind > 0)).sum())
+        assert agree[0] >= agree[1]
+
+
+def test_a_beta_that_is_too_great_names_the_bound():
+    W, links = weights_of(12, 0), links_of(12, 20, 0)
+    with pytest.raises(MaylinkError, match=r"beta: only .* a beta below") as error:
+        ConstrainedSpectral(5, affinity="precomputed", beta=1e9).fit(W, links=links)
+    bound = float(str(error.value).split("below ")[1].split(" ")[0])
+    below = bound - 1e-4 * abs(bound)
+    model = ConstrainedSpectral(5, affinity="precomputed", beta=below, random_state=0)
+    model.fit(W, links=links)
+    assert (model.agreement_ > below).all()
+    assert model.beta_ == pytest.approx(below)
+
+
+@pytest.mark.parametrize("beta", ["auto", "rule"])
+@pytest.mark.parametrize("affinity", ["neighbours", "gaussian"])
+@pytest.mark.parametrize(
+    ("X", "n_clusters"),
+    [
+        (np.zeros((1, 2)), 1),
+        (np.array([[0.0], [1.0]]), 2),
+        (np.random.default_rng(0).normal(size=(7, 2)), 7),
+        (np.ones((10, 2)), 3),
+        (np.random.default_rng(0).normal(size=(20, 2)) * 1e8, 3),
+        (np.random.default_rng(0).normal(size=(20, 2)) * 1e-8, 3),
+        (np.random.default_rng(0).normal(size=(6, 30)), 2),
+        (np.column_stack([np.arange(12.0), np.ones(12)]), 3),
+    ],
+)
+def test_edges(X, n_clusters, affinity, beta):
+    n = len(X)
+    cases = [Links.empty(n)]
+    if n > 1:
+        i, j = np.triu_indices(n, 1)
+        cases += [
+            Links.from_pairs(may=[(0, 1)], n=n),
+            Links.from_pairs(may_not=[(0, 1)], n=n),
+            Links.from_pairs(may=[(0, 1)], may_not=[(0, 1)], n=n),
+            Links(n, np.tile(i, 2), np.tile(j, 2), np.ones(2 * i.size)),
+            Links(n, np.tile(i, 2), np.tile(j, 2), -np.ones(2 * i.size)),
+        ]
+    if n > 2:
+        cases.append(Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=n))
+    for links in cases:
+        model = ConstrainedSpectral(n_clusters, affinity=affinity, beta=beta, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            labels = model.fit(X, links=links).labels_
+        assert labels.shape == (n,)
+        assert 1 <= model.n_clusters_ <= n_clusters
+        assert np.isfinite(model.objective_)
+        assert np.isfinite(model.embedding_).all()
+        assert (model.agreement_ >= model.beta_ - 1e-6 * abs(model.beta_)).all()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rounding_never_passes_for_a_feasible_vector(seed):
+    """Three points often leave no vector but the constant above the first β that is tried."""
+    rng = np.random.default_rng(seed)
+    X, links = rng.normal(size=(3, 2)), links_of(3, 10, seed)
+    model = ConstrainedSpectral(2, affinity="gaussian", beta="rule", random_state=0)
+    model.fit(X, links=links)
+    assert model.agreement_.shape == (1,)
+    assert (model.agreement_ >= model.beta_ - 1e-6 * abs(model.beta_)).all()
+
+
+def test_same_seed_same_labels():
+    X, y = make_blobs(600, centers=4, cluster_std=3.0, random_state=0)
+    links = Links.from_labels(y, sample=300, rng=0)
+    one, two = (ConstrainedSpectral(4, random_state=3).fit(X, links=links) for _ in range(2))
+    assert one.labels_.tolist() == two.labels_.tolist()
+    assert one.objective_ == two.objective_
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_clusters", 0), ("affinity", "rbf"), ("n_neighbors", 0), ("beta", "low"),
+     ("beta", np.inf), ("n_starts", 0)],
+)  # fmt: skip
+def test_parameters_that_cannot_be(name, value):
+    with pytest.raises(MaylinkError, match=f"{name}: "):
+        ConstrainedSpectral(**{name: value}).fit(np.arange(20.0)[:, None])
+
+
+@parametrize_with_checks([ConstrainedSpectral(2, random_state=0)])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
