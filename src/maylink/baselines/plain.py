@@ -203,7 +203,7 @@ class PlainSpectral(Baseline):
     def _affinity(self, X: Array) -> Any:
         if self.affinity == "nearest_neighbors":
             n_neighbors = min(self.n_neighbors, len(X))
-            graph = sparse.csr_array(kneighbors_graph(X, n_neighbors, include_self=True))
+            graph = kneighbors_graph(X, n_neighbors, include_self=True)
             return 0.5 * (graph + graph.T)
         if X.shape[0] != X.shape[1]:
             raise MaylinkError(f"X: shape {X.shape}; affinity='precomputed' needs an n × n matrix")
