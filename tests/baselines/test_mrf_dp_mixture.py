@@ -83,7 +83,7 @@ def test_draws_have_the_exact_posterior(n, may, may_not):
 
 @pytest.mark.parametrize("name", ["diagonal-gaussian", "multinomial", "bernoulli"])
 def test_other_families_have_the_exact_posterior(name):
-    X, _ = draw(name, 5, seed=1, n_clusters=2)
+    X, _ = draw(name, 5, seed=7, n_clusters=2)
     model = sampled(X, CONTRADICTORY[5], family=example(name), may_strength=1.5)
     exact = exact_posterior(X, CONTRADICTORY[5], example(name), 1.0, 1.5, 1.5)
     assert total_variation(model.draws_, exact) < 0.02
@@ -193,6 +193,14 @@ def test_it_starts_where_it_is_told():
         assert adjusted_rand(y, MRFDPMixture(init=init, **QUICK).fit(X).labels_) == 1.0
     with pytest.raises(MaylinkError, match="init: 7 labels"):
         MRFDPMixture(init=np.zeros(7)).fit(X)
+
+
+def test_strengths_beyond_double_precision_are_refused():
+    X = np.array([[0.0], [0.1], [9.0]])
+    model = MRFDPMixture("gaussian", may_strength=1e308, **QUICK)
+    assert model.fit(X, links=([(0, 2)], [])).labels_.tolist() == [0, 1, 0]
+    with pytest.raises(MaylinkError, match="may_strength, not_strength: too large"):
+        model.fit(X, links=([(0, 2), (0, 1)], []))
 
 
 # ---------------------------------------------------------------------- the face

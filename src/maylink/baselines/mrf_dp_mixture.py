@@ -179,7 +179,12 @@ class MRFDPMixture(Baseline):
 
 def _strengthen(links: Links, may: float, may_not: float) -> Links:
     """Return the links with strength · weight for a weight, without those that are worth 0."""
-    worth = links.weight * np.where(links.kind == MAY, may, may_not)
+    with np.errstate(over="ignore"):
+        worth = links.weight * np.where(links.kind == MAY, may, may_not)
+        if not np.isfinite(worth.sum()):
+            raise MaylinkError(
+                "may_strength, not_strength: too large for the weights of these links; lower them"
+            )
     counts = worth > 0.0
     return Links(
         links.n, links.i[counts], links.j[counts], links.kind[counts], weight=worth[counts]
