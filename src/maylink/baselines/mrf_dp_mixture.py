@@ -57,15 +57,15 @@ class MRFDPMixture(Baseline):
     not_strength : float, optional
         λ_not, the same for may-not links; ``may_strength`` if not given.
     init : {"one", "rdp-means", "singletons"} or array of shape (n,), default "one"
-        Where the chain starts: all points in one cluster as in the paper, RDP-means, every point
-        by itself, or labels.
+        Where the chain starts: all points in one cluster, RDP-means, every point by itself, or
+        labels.
     n_sweeps : int, default 800
         Sweeps in all.
     burn_in : int, default 300
         How many of them are thrown away; fewer than ``n_sweeps``.
     n_split_merge : int, default 1
-        Proposals a sweep to split a cluster or merge two; 0 leaves the paper's moves of single
-        points, which leave a bad start slowly.
+        Proposals a sweep to split a cluster or merge two; 0 leaves the moves of single points,
+        which leave a bad start slowly.
     loss : {"vi", "binder"}, default "vi"
         Distance to the draws that ``labels_`` makes small.
     random_state : int, RandomState or Generator, optional
