@@ -63,8 +63,8 @@ def make_board(prior, room):
     shape = (n_blocks, room)
     return Board(
         np.zeros((n_rows, room)), at, np.zeros(shape), np.zeros(shape), np.zeros(shape),
-        np.zeros(shape), np.full(room, -np.inf), np.full(room, -np.inf), np.zeros(shape), value, value.view(np.int64),
-        np.zeros(room),
+        np.zeros(shape), np.full(room, -np.inf), np.full(room, -np.inf), np.zeros(shape), value,
+        value.view(np.int64), np.zeros(room),
     )  # fmt: skip
 
 
