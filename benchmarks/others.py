@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from maylink import RDPMeans
 from peers import MissingError, Peer
 from sweep import course, prepare
-from timing import Lloyd, blobs, markdown, seconds
+from timing import Lloyd, blobs, markdown
 
 SIZES = [(100_000, 16, 20), (100_000, 64, 100)]
 FAISS = """
@@ -26,15 +25,6 @@ def run(X, a):
     model = KMeans(k, init=X[:k], n_init=1, max_iter=a["length"], tol=0.0, algorithm="lloyd").fit(X)
     return {"sweeps": int(model.n_iter_)}
 """
-PAIRS = """
-from active_semi_clustering.semi_supervised.pairwise_constraints import PCKMeans
-def run(X, a):
-    model = PCKMeans(n_clusters=a["k"], max_iter=100)
-    model.fit(X, ml=a["may"], cl=a["may_not"])
-    return {}
-"""
-
-
 def iteration(package, program, data, k, length=20):
     """Seconds of an iteration: a long fit less a short one; why not, where it does not run."""
     try:
@@ -71,27 +61,4 @@ def table():
         "n", "d", "k", "KMeans iteration, ms", "faiss-cpu", "scikit-learn-intelex",
         "our sweep, 10% linked",
     )  # fmt: skip
-    first = markdown("K-means of others, in scikit-learn's iterations, float32", columns, rows)
-    return first + "\n" + pairs()
-
-
-def pairs():
-    rows = []
-    for n in (500, 2000):
-        X, links, _ = blobs(n, 8, 5, np.float64, 2.0, linked=0.5)
-        with tempfile.TemporaryDirectory() as folder:
-            data = Path(folder) / "X.npy"
-            np.save(data, X)
-            arguments = {"may": links.may.tolist(), "may_not": links.may_not.tolist(), "k": 5}
-            try:
-                with Peer("active-semi-supervised-clustering", PAIRS, data) as peer:
-                    theirs = min(peer.run(**arguments)["seconds"] for _ in range(2))
-            except MissingError as error:
-                rows.append((n, links.n_links, str(error), "", ""))
-                continue
-        model = RDPMeans(n_clusters_hint=5, random_state=0)
-        model.fit(X, links=links)
-        ours = min(seconds(lambda: model.fit(X, links=links)) for _ in range(3))  # noqa: B023
-        rows.append((n, links.n_links, f"{theirs:.3f}", f"{ours:.3f}", f"{ours / theirs:.3f}"))
-    columns = ("n", "links", "PCKMeans, s", "RDPMeans (4 runs), s", "ratio")
-    return markdown("Fits with pairs: active-semi-supervised-clustering", columns, rows)
+    return markdown("K-means of others, in scikit-learn's iterations, float32", columns, rows)

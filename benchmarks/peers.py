@@ -13,7 +13,7 @@ import venv
 from pathlib import Path
 
 HOME = Path(__file__).parent / ".peers"
-PATIENCE = 40  # seconds that a peer may take for one run
+PATIENCE = 40  # seconds that a peer may take for one run, unless told otherwise
 
 # The peer's program defines ``run(X, arguments)``, which returns what it found.
 SHELL = """
@@ -46,9 +46,12 @@ class Peer:
         Python code that defines ``run``.
     data : Path
         An .npy file with X.
+    patience : float
+        Seconds that a run may take.
     """
 
-    def __init__(self, package, program, data):
+    def __init__(self, package, program, data, patience=PATIENCE):
+        self.patience = patience
         python = environment(package)
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe might fill up)
         self.process = subprocess.Popen(
@@ -70,11 +73,11 @@ class Peer:
         """Run once; return what it found, with the seconds."""
         self.process.stdin.write(json.dumps(arguments) + "\n")
         self.process.stdin.flush()
-        watch = threading.Timer(PATIENCE, self.process.kill)
+        watch = threading.Timer(self.patience, self.process.kill)
         watch.start()
         answer = self.process.stdout.readline()
         if not watch.is_alive():
-            raise MissingError(f"took more than {PATIENCE} s")
+            raise MissingError(f"took more than {self.patience} s")
         watch.cancel()
         if not answer:
             raise MissingError(self.complaint())

@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links
 from maylink.baselines.constrained_one_spectral import (
@@ -364,8 +363,3 @@ def test_sparse_weights_are_the_same_graph():
     W = weights_of(6, 0)
     dense, thin = graph_of(W), graph_of(sparse.csr_array(W))
     assert (dense.weight.toarray() == thin.weight.toarray()).all()
-
-
-@parametrize_with_checks([ConstrainedOneSpectral(2, n_starts=1, random_state=0)])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)

@@ -8,7 +8,6 @@ import pytest
 from scipy import linalg
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links
 from maylink.baselines import constrained_spectral
@@ -264,8 +263,3 @@ def test_same_seed_same_labels():
 def test_parameters_that_cannot_be(name, value):
     with pytest.raises(MaylinkError, match=f"{name}: "):
         ConstrainedSpectral(**{name: value}).fit(np.arange(20.0)[:, None])
-
-
-@parametrize_with_checks([ConstrainedSpectral(2, random_state=0)])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links
 from maylink.baselines.cop_kmeans import COPKMeans
@@ -19,11 +18,6 @@ from reference import by_first_appearance
 from zoo import draw_pairs
 
 both = pytest.mark.parametrize("search", [False, True])
-
-
-@parametrize_with_checks([COPKMeans(), COPKMeans(search=True)])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
 
 
 def links_of(n, n_links, seed):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import check_estimator
 
 from maylink import Links, sample_links
 from maylink.baselines.link_only import LinkOnly
@@ -213,9 +212,3 @@ def test_only_one_kind_of_links():
 def test_parameters_that_cannot_be(options, message):
     with pytest.raises(MaylinkError, match=message):
         LinkOnly(**options).fit(np.zeros((3, 1)))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks():
-    """All but one, which wants clusters from data alone."""
-    check_estimator(LinkOnly(), expected_failed_checks={"check_clustering": "needs links"})

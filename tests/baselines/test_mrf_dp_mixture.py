@@ -5,7 +5,6 @@ from math import lgamma, log
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from exact import some_links, total_variation
 from maylink import Links, TVClust
@@ -204,11 +203,6 @@ def test_strengths_beyond_double_precision_are_refused():
 
 
 # ---------------------------------------------------------------------- the face
-
-
-@parametrize_with_checks([MRFDPMixture(n_sweeps=30, burn_in=10)])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
 
 
 def test_same_seed_same_draws():

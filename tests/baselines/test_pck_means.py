@@ -8,7 +8,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links
 from maylink.baselines.pck_means import PCKMeans, first_centers, hints_of
@@ -311,11 +310,6 @@ def test_a_limit_on_sweeps_is_kept_and_told():
 def test_bad_parameters_are_named(name, value):
     with pytest.raises(MaylinkError, match=name):
         PCKMeans(3).set_params(**{name: value}).fit(np.arange(10.0)[:, None])
-
-
-@parametrize_with_checks([PCKMeans(2)])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
 
 
 def test_agrees_with_another_implementation():

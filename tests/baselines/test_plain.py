@@ -7,7 +7,6 @@ import pytest
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links
 from maylink.baselines.plain import PlainKMeans, PlainSpectral, normalised_cut
@@ -19,11 +18,6 @@ from reference import all_partitions
 X, Y = make_blobs(90, centers=3, n_features=2, random_state=0, cluster_std=0.8)
 LINKS = Links.from_pairs(may=[(0, 1), (1, 2), (0, 1)], may_not=[(0, 1), (0, 2)], n=90)
 both = pytest.mark.parametrize("cls", [PlainKMeans, PlainSpectral])
-
-
-@parametrize_with_checks([PlainKMeans(), PlainSpectral()])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
 
 
 @both

@@ -8,7 +8,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links, sample_links
 from maylink.baselines.cvqe import CVQE
@@ -23,11 +22,6 @@ unsettled = pytest.mark.filterwarnings("ignore:.*had not settled")
 def links_of(pairs, n):
     columns = list(zip(*pairs, strict=True))
     return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
-
-
-@parametrize_with_checks([CVQE(), LCVQE()])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------------- with and without links

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maylink import Links
 from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans, SeededKMeans
@@ -22,11 +21,6 @@ both = pytest.mark.parametrize("cls", BOTH)
 
 
 # These set n_clusters to 1 or 2 and give a y with more labels than that.
-@parametrize_with_checks([cls() for cls in BOTH])
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
-
-
 def draw(n, K, seed, share=0.2, std=4.0):
     """Data, partial labels of which every class has some, and the true labels."""
     X, y = make_blobs(n, centers=K, cluster_std=std, random_state=seed)

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from found import BASELINES, build
 from maylink import Links, sample_links
+from maylink.baselines import COPKMeans, MPCKMeans
 from maylink.baselines.base import CenterBaseline
 from maylink.errors import InfeasibleLinksError, LinksError, MaylinkError
 from zoo import FAMILIES, draw
@@ -59,8 +60,11 @@ def link_sets(n):
     }
 
 
+VARIANTS = [COPKMeans(search=True), MPCKMeans(metric="full", per_cluster=False)]
+
+
 @parametrize_with_checks(
-    [cls() for cls in BASELINES],
+    [*(build(cls, n_sweeps=30, burn_in=10, n_starts=1) for cls in BASELINES), *VARIANTS],
     expected_failed_checks=lambda model: (
         {"check_clustering": "without links it has nothing to go by"}
         if type(model).__name__ in WITHOUT_DATA

@@ -10,8 +10,35 @@ import inspect
 import pkgutil
 
 from maylink.baselines.base import Baseline
+from maylink.baselines.constrained_one_spectral import ConstrainedOneSpectral
+from maylink.baselines.constrained_spectral import ConstrainedSpectral
+from maylink.baselines.cop_kmeans import COPKMeans
+from maylink.baselines.cvqe import CVQE
+from maylink.baselines.lcvqe import LCVQE
+from maylink.baselines.link_only import LinkOnly
+from maylink.baselines.mpck_means import MPCKMeans
+from maylink.baselines.mrf_dp_mixture import MRFDPMixture
+from maylink.baselines.pck_means import PCKMeans
+from maylink.baselines.plain import PlainKMeans, PlainSpectral
+from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans, SeededKMeans
 
-__all__ = ["Baseline", "all_baselines"]
+__all__ = [
+    "Baseline",
+    "COPKMeans",
+    "CVQE",
+    "ConstrainedOneSpectral",
+    "ConstrainedSeededKMeans",
+    "ConstrainedSpectral",
+    "LCVQE",
+    "LinkOnly",
+    "MPCKMeans",
+    "MRFDPMixture",
+    "PCKMeans",
+    "PlainKMeans",
+    "PlainSpectral",
+    "SeededKMeans",
+    "all_baselines",
+]
 
 
 def all_baselines() -> dict[str, type[Baseline]]:

@@ -120,7 +120,7 @@ class ConstrainedOneSpectral(GraphBaseline):
     --------
     >>> import numpy as np
     >>> from maylink import Links
-    >>> from maylink.baselines.constrained_one_spectral import ConstrainedOneSpectral
+    >>> from maylink.baselines import ConstrainedOneSpectral
     >>> X = np.array([[0.0], [0.1], [0.2], [4.0], [4.1], [4.2]])
     >>> links = Links.from_pairs(may=[(0, 3)], may_not=[(2, 4)], n=6)
     >>> model = ConstrainedOneSpectral(2, n_neighbors=3, link_weight=0.1, random_state=0)

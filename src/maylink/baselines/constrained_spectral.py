@@ -117,7 +117,7 @@ class ConstrainedSpectral(GraphBaseline):
     --------
     >>> import numpy as np
     >>> from maylink import Links
-    >>> from maylink.baselines.constrained_spectral import ConstrainedSpectral
+    >>> from maylink.baselines import ConstrainedSpectral
     >>> X = np.array([[0.0], [0.1], [0.2], [4.0], [4.1], [4.2]])
     >>> links = Links.from_pairs(may=[(0, 1), (4, 5)], may_not=[(2, 3)], n=6)
     >>> model = ConstrainedSpectral(2, n_neighbors=3, random_state=0)

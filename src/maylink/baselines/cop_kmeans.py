@@ -107,7 +107,7 @@ class COPKMeans(CenterBaseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.cop_kmeans import COPKMeans
+    >>> from maylink.baselines import COPKMeans
     >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
     >>> COPKMeans(2, random_state=0).fit(X, links=([(1, 2)], [(0, 1)])).labels_
     array([0, 1, 1, 1])

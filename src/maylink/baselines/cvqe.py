@@ -84,7 +84,7 @@ class CVQE(Quantiser):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.cvqe import CVQE
+    >>> from maylink.baselines import CVQE
     >>> X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0]])
     >>> CVQE(2, init=[[0.0], [10.0]]).fit(X).labels_
     array([0, 0, 0, 1, 1])

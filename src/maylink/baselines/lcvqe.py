@@ -98,7 +98,7 @@ class LCVQE(Quantiser):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.lcvqe import LCVQE
+    >>> from maylink.baselines import LCVQE
     >>> X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0]])
     >>> LCVQE(2, init=[[0.0], [10.0]]).fit(X).labels_
     array([0, 0, 0, 1, 1])

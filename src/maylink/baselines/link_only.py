@@ -79,7 +79,7 @@ class LinkOnly(Baseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.link_only import LinkOnly
+    >>> from maylink.baselines import LinkOnly
     >>> links = ([(0, 1), (1, 2), (3, 4)], [(2, 3), (0, 3)])
     >>> model = LinkOnly(random_state=0).fit(np.zeros((6, 1)), links=links)
     >>> model.labels_

@@ -126,7 +126,7 @@ class MPCKMeans(CenterBaseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.mpck_means import MPCKMeans
+    >>> from maylink.baselines import MPCKMeans
     >>> X = np.array([[0.0, 9], [0.1, 1], [0.0, 4], [1.0, 8], [1.1, 3], [1.0, 0]])
     >>> links = ([(0, 1), (1, 2), (3, 4), (4, 5)], [(0, 3), (2, 5)])
     >>> model = MPCKMeans(2, per_cluster=False, random_state=0).fit(X, links=links)

@@ -108,7 +108,7 @@ class MRFDPMixture(Baseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.mrf_dp_mixture import MRFDPMixture
+    >>> from maylink.baselines import MRFDPMixture
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
     >>> MRFDPMixture("gaussian", random_state=0).fit(X).labels_
     array([0, 0, 0, 1, 1, 1])

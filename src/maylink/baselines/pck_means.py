@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from maylink.baselines.base import CenterBaseline, Run
+from maylink.baselines.centers import plus_plus
 from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.estimators.base import as_link_weights, check_integer
 from maylink.families.base import Array
@@ -89,7 +90,7 @@ class PCKMeans(CenterBaseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.pck_means import PCKMeans
+    >>> from maylink.baselines import PCKMeans
     >>> X = np.array([[0.0], [0.2], [2.4], [5.0], [5.2]])
     >>> PCKMeans(2, random_state=0).fit(X).labels_
     array([0, 0, 0, 1, 1])
@@ -201,7 +202,7 @@ def first_centers(X: Array, links: Links, n_clusters: int, rng: np.random.Genera
         n_apart = np.bincount(ends[is_large[ends[:, 1]], 0], minlength=found.size.size)
         from_all = np.flatnonzero(~is_large & (n_apart == large.size))
         centers = np.concatenate([centers, means[from_all[:1]]])
-    return _plus_plus(X, centers, n_clusters, rng)
+    return plus_plus(X, centers, n_clusters, rng)
 
 
 def _farthest_first(points: Array, size: NDArray[np.int64], n_chosen: int) -> list[int]:
@@ -214,24 +215,3 @@ def _farthest_first(points: Array, size: NDArray[np.int64], n_chosen: int) -> li
         score[chosen] = -1.0
         chosen.append(int(score.argmax()))
     return chosen
-
-
-def _plus_plus(X: Array, given: Array, n_clusters: int, rng: np.random.Generator) -> Array:
-    """Add points of X to the centres given, each the best of a few drawn ∝ squared distance."""
-    centers = given if len(given) else X[rng.integers(len(X), size=1)]
-    n_trials = 2 + int(np.log(n_clusters))
-    nearest = np.full(len(X), np.inf)
-    for center in centers:
-        nearest = np.minimum(nearest, cdist(center[None], X, "sqeuclidean")[0])
-    while len(centers) < n_clusters:
-        below = np.cumsum(nearest)
-        if below[-1] > 0:
-            drawn = np.searchsorted(below, rng.random(n_trials) * below[-1], side="right")
-            drawn = np.minimum(drawn, len(X) - 1)
-        else:  # every point stands on a centre
-            drawn = rng.integers(len(X), size=1)
-        left = np.minimum(nearest, cdist(X[drawn], X, "sqeuclidean"))
-        best = int(left.sum(axis=1).argmin())
-        nearest = left[best]
-        centers = np.concatenate([centers, X[drawn[best]][None]])
-    return centers

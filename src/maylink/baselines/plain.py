@@ -68,7 +68,7 @@ class PlainKMeans(CenterBaseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.plain import PlainKMeans
+    >>> from maylink.baselines import PlainKMeans
     >>> X = np.array([[0.0], [0.2], [5.0], [5.2]])
     >>> PlainKMeans(2, random_state=0).fit(X).labels_
     array([0, 0, 1, 1])
@@ -157,7 +157,7 @@ class PlainSpectral(Baseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.plain import PlainSpectral
+    >>> from maylink.baselines import PlainSpectral
     >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]])
     >>> PlainSpectral(2, n_neighbors=3, random_state=0).fit(X).labels_
     array([0, 0, 0, 1, 1, 1])

@@ -74,7 +74,7 @@ class SeededKMeans(CenterBaseline):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.seeded_kmeans import SeededKMeans
+    >>> from maylink.baselines import SeededKMeans
     >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0]])
     >>> model = SeededKMeans(2, random_state=0).fit(X, labels=["low", None, None, "high", None])
     >>> model.labels_
@@ -216,7 +216,7 @@ class ConstrainedSeededKMeans(SeededKMeans):
     Examples
     --------
     >>> import numpy as np
-    >>> from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans
+    >>> from maylink.baselines import ConstrainedSeededKMeans
     >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0]])
     >>> model = ConstrainedSeededKMeans(2).fit(X, labels=[0, 1, -1, 1, -1])
     >>> model.labels_

@@ -6,7 +6,8 @@
 ordered pairs, written both ways; unscaled features; glass with the row number as a feature and
 k = 7; the *unsquared* distance in place of the divergence; λ the k-th largest distance to the
 overall mean; a start from one random centre in the bounding box; ξ = 0 in the first sweep, then
-0.002, doubling; and a new random order in each sweep.
+0.002, doubling; a new random order in each sweep; MPCKMeans on the first two features only; and
+LCVQE with every link twice.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from maylink.baselines import LCVQE, Baseline, MPCKMeans
 from maylink.datasets import Dataset, sample_links
 from maylink.estimators import DPMeans, RDPMeans
 from maylink.families import Gaussian
@@ -117,11 +119,33 @@ def rdp_means(task: Task) -> Labels:
     return model.fit(task.X, links=task.links).labels_
 
 
+def mpck_means(task: Task) -> Labels:
+    """MPCKMeans with a diagonal metric for each cluster, told the true k."""
+    published = task.protocol == "published"
+    model = MPCKMeans(task.k, n_init=1 if published else 10, random_state=task.rng)
+    return _fitted(model, task.X[:, :2] if published else task.X, task.links)
+
+
+def lcvqe(task: Task) -> Labels:
+    """LCVQE, told the true k."""
+    published = task.protocol == "published"
+    model = LCVQE(task.k, n_init=1 if published else 10, random_state=task.rng)
+    return _fitted(model, task.X, task.links + task.links if published else task.links)
+
+
 METHODS: dict[str, Callable[[Task], Labels]] = {
     "K-means": k_means,
     "DP-means": dp_means,
+    "MPCKMeans": mpck_means,
+    "LCVQE": lcvqe,
     "RDP-means": rdp_means,
 }
+
+
+def _fitted(model: Baseline, X: NDArray[np.float64], links: Links) -> Labels:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # some go on for ever under wrong links
+        return model.fit(X, links=links).labels_
 
 
 def _kth_distance(task: Task) -> float:

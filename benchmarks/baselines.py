@@ -1,0 +1,106 @@
+"""The baselines: against scikit-learn's KMeans, and against another program that has two of them.
+
+Every fit is a single run with its defaults, told the true number of clusters.
+"""
+
+import inspect
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from maylink import Links, RDPMeans
+from maylink.baselines import MPCKMeans, PCKMeans, all_baselines
+from maylink.errors import InfeasibleLinksError
+from maylink.threads import thread_count
+from peers import MissingError, Peer
+from timing import markdown, seconds, verdict
+
+ASKED = {"CVQE": 20, "LCVQE": 20, "PCKMeans": 20, "MPCKMeans": 20}
+TOO_SLOW = {"ConstrainedOneSpectral", "ConstrainedSpectral", "MRFDPMixture", "PlainSpectral"}
+PROGRAM = """
+from active_semi_clustering.semi_supervised import pairwise_constraints
+def run(X, a):
+    model = getattr(pairwise_constraints, a["method"])(n_clusters=a["k"], max_iter=100)
+    model.fit(X, ml=a["may"], cl=a["may_not"])
+    return {}
+"""
+
+
+def data(n, d, k, n_links, wrong, std=3.0):
+    """Overlapping blobs, and links of which some are wrong."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, k, n)
+    X = rng.uniform(-10, 10, (k, d))[y] + std * rng.standard_normal((n, d))
+    i = rng.integers(0, n, n_links)
+    j = (i + rng.integers(1, n, n_links)) % n
+    right = np.where(y[i] == y[j], 1, -1)
+    return X, Links(n, i, j, np.where(rng.random(n_links) < wrong, -right, right))
+
+
+def table():
+    warnings.simplefilter("ignore")
+    return against_k_means() + "\n" + against_peer()
+
+
+def against_k_means(n=20_000, d=16, k=10, n_links=10_000):
+    rows = []
+    for wrong in (0.0, 0.2):
+        X, links = data(n, d, k, n_links, wrong)
+        plain = KMeans(k, n_init=1, random_state=0)
+        for name, cls in all_baselines().items():
+            if name in TOO_SLOW:
+                continue
+            known = inspect.signature(cls).parameters
+            wished = {"n_clusters": k, "search": True, "random_state": 0}
+            model = cls(**{key: value for key, value in wished.items() if key in known})
+            theirs, ours = [], []
+            try:
+                for _ in range(5):
+                    model.fit(X, links=links)  # also compiles
+                    theirs.append(seconds(lambda: plain.fit(X)))  # noqa: B023
+                    ours.append(seconds(lambda: model.fit(X, links=links)))  # noqa: B023
+            except InfeasibleLinksError:
+                rows.append((name, f"{wrong:.0%}", "", "links cannot all be kept", ""))
+                continue
+            ratio = min(ours) / min(theirs)
+            shown = verdict(ratio, ASKED.get(name, np.inf))
+            milliseconds = f"{1000 * min(theirs):.1f}", f"{1000 * min(ours):.1f}"
+            rows.append((name, f"{wrong:.0%}", *milliseconds, shown))
+    columns = ("method", "wrong links", "KMeans(n_init=1), ms", "fit, ms", "ratio (20 asked)")
+    title = f"Baselines, {n:,} × {d}, {k} clusters, {n_links:,} links, float64"
+    return markdown(f"{title}, {thread_count(None)} threads", columns, rows)
+
+
+def against_peer(n=2000, d=16, k=5, n_links=1000):
+    rows = []
+    X, links = data(n, d, k, n_links, 0.0)
+    arguments = {"may": links.may.tolist(), "may_not": links.may_not.tolist(), "k": k}
+    methods = {
+        "PCKMeans": PCKMeans(k, random_state=0),
+        "MPCKMeans": MPCKMeans(k, random_state=0),
+    }
+    other = RDPMeans(n_clusters_hint=k, random_state=0)
+    for name, model in methods.items():
+        ours = [min(seconds(lambda: m.fit(X, links=links)) for _ in range(5))  # noqa: B023
+                for m in (model, other)]  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(Path(folder) / "X.npy", X)
+            try:
+                with Peer(
+                    "active-semi-supervised-clustering", PROGRAM, Path(folder) / "X.npy", 300
+                ) as peer:
+                    runs = 2 if name == "PCKMeans" else 1
+                    theirs = min(peer.run(method=name, **arguments)["seconds"] for _ in range(runs))
+            except MissingError as error:
+                rows.append((name, str(error), f"{1000 * ours[0]:.1f}", "", ""))
+                continue
+        times = theirs / ours[0]
+        shown = f"{times:.0f}" + ("" if times >= 50 else " (lost)")
+        rows.append((name, f"{1000 * theirs:.0f}", f"{1000 * ours[0]:.1f}", shown,
+                     f"{1000 * ours[1]:.1f}"))  # fmt: skip
+    columns = ("method", "theirs, ms", "ours, ms", "times faster (50 asked)", "RDPMeans, 4 runs, ms")
+    title = f"active-semi-supervised-clustering, {n:,} × {d}, {k} clusters, {n_links:,} right links"
+    return markdown(title, columns, rows)
