@@ -101,6 +101,12 @@ def against_peer(n=2000, d=16, k=5, n_links=1000):
         shown = f"{times:.0f}" + ("" if times >= 50 else " (lost)")
         rows.append((name, f"{1000 * theirs:.0f}", f"{1000 * ours[0]:.1f}", shown,
                      f"{1000 * ours[1]:.1f}"))  # fmt: skip
-    columns = ("method", "theirs, ms", "ours, ms", "times faster (50 asked)", "RDPMeans, 4 runs, ms")
+    columns = (
+        "method",
+        "theirs, ms",
+        "ours, ms",
+        "times faster (50 asked)",
+        "RDPMeans, 4 runs, ms",
+    )
     title = f"active-semi-supervised-clustering, {n:,} × {d}, {k} clusters, {n_links:,} right links"
     return markdown(title, columns, rows)

@@ -25,6 +25,8 @@ def run(X, a):
     model = KMeans(k, init=X[:k], n_init=1, max_iter=a["length"], tol=0.0, algorithm="lloyd").fit(X)
     return {"sweeps": int(model.n_iter_)}
 """
+
+
 def iteration(package, program, data, k, length=20):
     """Seconds of an iteration: a long fit less a short one; why not, where it does not run."""
     try:

@@ -67,3 +67,44 @@ def test_a_forked_process_has_threads_of_its_own(monkeypatch):
     child.start()
     assert queue.get(timeout=20) == [2, 2]
     child.join()
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3])
+def test_work_shared_out_is_done_once(n_parts):
+    """Every number is seen once, whoever takes it, and each thread has a place of its own."""
+    seen = np.zeros(1000, int)
+    by_thread = np.zeros(n_parts, int)
+
+    def part(low, high, thread):
+        seen[low:high] += 1
+        by_thread[thread] += high - low
+        return high - low
+
+    found = threads.share_out(part, 1000, n_parts, 3)
+    assert seen.tolist() == [1] * 1000
+    assert by_thread.sum() == sum(found) == 1000
+
+
+def test_work_shared_out_passes_errors_on():
+    def part(low, high, thread):
+        if low <= 700 < high:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        threads.share_out(part, 1000, 2, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system cannot be told")
+def test_threads_keep_off_the_processor_of_their_caller():
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("there is one processor only")
+    team = threads.Team(2)
+    for _ in range(3):  # the second call knows of the threads that the first has started
+        team.make_way()
+        list(team.pool.map(lambda _: None, range(8)))
+    here = team.placed[0]
+    assert here in allowed
+    for member in team.members:
+        assert os.sched_getaffinity(member) == allowed - {here}
+    assert os.sched_getaffinity(0) == allowed

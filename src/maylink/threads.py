@@ -6,17 +6,21 @@ Kernels run without the interpreter lock, so that Python threads are enough.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
-from itertools import pairwise
-from typing import Any
+from itertools import count, pairwise
+from typing import Any, Self
 
 import numpy as np
 
 from maylink.errors import MaylinkError
 
 WORK_FOR_A_THREAD = 200_000  # multiplications below which another thread costs more than it saves
+
+PIECES = 4  # into which the work of a thread is cut
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -54,11 +58,13 @@ def share(
         At most so many threads; all processors by default.
     """
     most = thread_count(None) if n_threads is None else n_threads
-
-    def one(low: int, high: int, number: int) -> Any:
-        return part(low, high)
-
-    return share_parts(one, size, part_count(size, work, most), most)
+    n_parts = part_count(size, work, most)
+    if n_parts == 1:
+        return [part(0, size)]
+    pool = _team(most - 1).make_way().pool
+    cuts = [size * p // n_parts for p in range(n_parts + 1)]
+    others = [pool.submit(part, low, high) for low, high in pairwise(cuts[1:])]
+    return [part(0, cuts[1]), *(other.result() for other in others)]
 
 
 def part_count(size: int, work: int, n_threads: int) -> int:
@@ -66,28 +72,85 @@ def part_count(size: int, work: int, n_threads: int) -> int:
     return max(1, min(n_threads, size, size * work // WORK_FOR_A_THREAD))
 
 
-def share_parts(
+def share_out(
     part: Callable[[int, int, int], Any], size: int, n_parts: int, n_threads: int
 ) -> list[Any]:
-    """Run ``part(low, high, number)`` over 0 … size in so many parts, each on its thread."""
+    """Run ``part(low, high, thread)`` over 0 … size, each thread taking what comes next.
+
+    So a thread that is slowed down by others on its processor does less. What the parts return
+    comes back in no certain order.
+    """
     if n_parts == 1:
         return [part(0, size, 0)]
-    cuts = [size * p // n_parts for p in range(n_parts + 1)]
-    pool = _pool(n_threads - 1)
-    others = [
-        pool.submit(part, low, high, p) for p, (low, high) in enumerate(pairwise(cuts[1:]), 1)
-    ]
-    return [part(0, cuts[1], 0), *(other.result() for other in others)]
+    n_pieces = min(size, PIECES * n_parts)
+    pieces = count()
+
+    def work(thread: int) -> list[Any]:
+        found = []
+        while (piece := next(pieces)) < n_pieces:
+            low, high = size * piece // n_pieces, size * (piece + 1) // n_pieces
+            found.append(part(low, high, thread))
+        return found
+
+    pool = _team(n_threads - 1).make_way().pool
+    others = [pool.submit(work, thread) for thread in range(1, n_parts)]
+    found = work(0)
+    for other in others:
+        found += other.result()
+    return found
+
+
+class Team:
+    """Threads that keep off the processor of whoever calls them.
+
+    The system likes to wake a thread where its caller runs, and both then take turns on one
+    processor while another is idle, until it finds out, which takes longer than a sweep.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.pool = ThreadPoolExecutor(size, "maylink", initializer=self._enter)
+        self.members: list[int] = []
+        self.placed: tuple[int, int] = (-1, 0)  # caller's processor, members who know of it
+
+    def _enter(self) -> None:
+        self.members.append(threading.get_native_id())
+
+    def make_way(self) -> Self:
+        """Keep the threads off this processor, where the system lets us say so."""
+        here = _processor()
+        if here >= 0 and self.placed != (here, len(self.members)):
+            others = os.sched_getaffinity(0) - {here}
+            members = self.members.copy()
+            for member in members if others else ():
+                with suppress(OSError):  # not allowed, or not among them
+                    os.sched_setaffinity(member, others)
+            self.placed = (here, len(members))
+        return self
 
 
 @cache
-def _pool(size: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(size, thread_name_prefix="maylink")
+def _team(size: int) -> Team:
+    return Team(size)
+
+
+@cache
+def _sched_getcpu() -> Any:
+    import ctypes
+
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    return getattr(ctypes.CDLL(None), "sched_getcpu", None)
+
+
+def _processor() -> int:
+    """Return the number of the processor that runs this, −1 where the system does not tell."""
+    ask = _sched_getcpu()
+    return -1 if ask is None else int(ask())
 
 
 def _forget() -> None:
     """A forked process has none of the threads of its parent."""
-    _pool.cache_clear()
+    _team.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):

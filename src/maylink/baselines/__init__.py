@@ -23,13 +23,13 @@ from maylink.baselines.plain import PlainKMeans, PlainSpectral
 from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans, SeededKMeans
 
 __all__ = [
+    "CVQE",
+    "LCVQE",
     "Baseline",
     "COPKMeans",
-    "CVQE",
     "ConstrainedOneSpectral",
     "ConstrainedSeededKMeans",
     "ConstrainedSpectral",
-    "LCVQE",
     "LinkOnly",
     "MPCKMeans",
     "MRFDPMixture",

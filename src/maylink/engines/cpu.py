@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from maylink.engines.layout import lay_out
 from maylink.families.base import Array, Family, Matrix
 from maylink.links import Links
-from maylink.threads import part_count, share, share_parts, thread_count
+from maylink.threads import part_count, share, share_out, thread_count
 
 Index = NDArray[np.int64]
 HEAVIEST = 1e6  # link weight in units of data
@@ -307,10 +307,10 @@ class CpuEngine:
         # Made here: a thread that works in Python makes the others wait for the interpreter.
         own = [sums, *(like(sums) for _ in range(n_parts - 1))]
 
-        def one(low: int, high: int, number: int) -> Any:
-            return part(low, high, own[number])
+        def one(low: int, high: int, thread: int) -> Any:
+            return part(low, high, own[thread])
 
-        found = share_parts(one, size, n_parts, self.n_threads)
+        found = share_out(one, size, n_parts, self.n_threads)
         for other in own[1:]:
             for column, added in zip(sums, other, strict=True):
                 column += added
