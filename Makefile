@@ -39,7 +39,7 @@ bench: $(STAMP)  ## prints the tables of benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
 table1: $(STAMP)  ## Table 1 of the paper, 20 trials a cell, beside the printed figures
-	$(BIN)/python -m maylink.experiments.table1
+	$(BIN)/python -m maylink.experiments table1 --protocol published --full
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -46,32 +46,38 @@ def table():
 
 
 def against_k_means(n=20_000, d=16, k=10, n_links=10_000):
-    rows = []
+    ours, theirs = {}, []
+    plain = KMeans(k, n_init=1, random_state=0)
     for wrong in (0.0, 0.2):
-        X, links = data(n, d, k, n_links, wrong)
-        plain = KMeans(k, n_init=1, random_state=0)
+        X, links = data(n, d, k, n_links, wrong)  # the same X
         for name, cls in all_baselines().items():
             if name in TOO_SLOW:
                 continue
             known = inspect.signature(cls).parameters
             wished = {"n_clusters": k, "search": True, "random_state": 0}
             model = cls(**{key: value for key, value in wished.items() if key in known})
-            theirs, ours = [], []
             try:
+                model.fit(X, links=links)  # also compiles
+                best = np.inf
                 for _ in range(5):
-                    model.fit(X, links=links)  # also compiles
                     theirs.append(seconds(lambda: plain.fit(X)))  # noqa: B023
-                    ours.append(seconds(lambda: model.fit(X, links=links)))  # noqa: B023
+                    best = min(best, seconds(lambda: model.fit(X, links=links)))  # noqa: B023
+                ours[name, wrong] = best
             except InfeasibleLinksError:
-                rows.append((name, f"{wrong:.0%}", "", "links cannot all be kept", ""))
-                continue
-            ratio = min(ours) / min(theirs)
-            shown = verdict(ratio, ASKED.get(name, np.inf))
-            milliseconds = f"{1000 * min(theirs):.1f}", f"{1000 * min(ours):.1f}"
-            rows.append((name, f"{wrong:.0%}", *milliseconds, shown))
-    columns = ("method", "wrong links", "KMeans(n_init=1), ms", "fit, ms", "ratio (20 asked)")
-    title = f"Baselines, {n:,} × {d}, {k} clusters, {n_links:,} links, float64"
-    return markdown(f"{title}, {thread_count(None)} threads", columns, rows)
+                ours[name, wrong] = None
+    unit = min(theirs)
+    rows = []
+    for (name, wrong), best in ours.items():
+        shown = ("links cannot all be kept", "") if best is None else (
+            f"{1000 * best:.1f}", verdict(best / unit, ASKED.get(name, np.inf))
+        )  # fmt: skip
+        rows.append((name, f"{wrong:.0%}", *shown))
+    columns = ("method", "wrong links", "fit, ms", "in KMeans fits (20 asked of four)")
+    title = (
+        f"Baselines, {n:,} × {d}, {k} clusters, {n_links:,} links, float64, "
+        f"{thread_count(None)} threads; KMeans(n_init=1) takes {1000 * unit:.1f} ms"
+    )
+    return markdown(title, columns, rows)
 
 
 def against_peer(n=2000, d=16, k=5, n_links=1000):

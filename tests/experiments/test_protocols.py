@@ -35,8 +35,26 @@ def test_published_penalty_is_the_kth_largest_distance_to_the_mean():
     assert protocols._kth_distance(task) == pytest.approx(distance[2])
 
 
-@pytest.mark.parametrize("protocol", ["stated", "published"])
-@pytest.mark.parametrize("method", list(protocols.METHODS))
+@pytest.mark.parametrize(
+    ("method", "protocol"),
+    [
+        (name, protocol)
+        for protocol in protocols.PROTOCOLS
+        for name in protocols.methods_of(protocol)
+    ],
+)
 def test_every_method_labels_every_point(method, protocol):
-    task = protocols.make_task(load("iris"), 0.03, 0.9, protocol, [0])
-    assert protocols.METHODS[method](task).shape == (150,)
+    task = protocols.make_task(load("iris"), 0.03, 1.0, protocol, [0])
+    assert protocols.methods_of(protocol)[method](task).shape == (150,)
+
+
+def test_every_method_says_how_it_is_set():
+    for fit in protocols.METHODS.values():
+        assert "told" in fit.__doc__
+
+
+def test_the_pilot_has_the_links_of_the_published_protocol():
+    iris = load("iris")
+    drawn = {p: protocols.make_task(iris, 0.03, 0.9, p, [0]).links for p in protocols.PROTOCOLS}
+    assert drawn["pilot"] == drawn["published"]
+    assert drawn["stated"].n_links < 0.6 * drawn["pilot"].n_links

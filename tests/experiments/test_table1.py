@@ -2,32 +2,35 @@
 
 import pytest
 
-from maylink.experiments import printed, table1
+from maylink.experiments import grid, printed, table1
+from maylink.experiments.__main__ import main
+from maylink.experiments.cells import Plan
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
 
 DATA = ("iris", "wine", "balance")
+WITHIN = ("K-means", "DP-means", "RDP-means")
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return table1.run(DATA, "published", trials=20)
+    cells = table1.cells(Plan(("published",), DATA, WITHIN, 8))
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        return store.frame(cells)
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_rdp_means_is_within_five_hundredths_of_print(runs, name):
-    means = table1.table(runs)
-    assert abs(means.loc[("RDP-means", name), "F"] - printed.TABLE_1["RDP-means", name].f) < 0.05
-
-
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("method", ["K-means", "DP-means"])
-def test_methods_without_links_are_within_five_hundredths_of_print(runs, method, name):
-    means = table1.table(runs)
-    assert abs(means.loc[(method, name), "F"] - printed.TABLE_1[method, name].f) < 0.05
+@pytest.mark.parametrize("method", WITHIN)
+def test_means_are_within_five_hundredths_of_print(runs, method, name):
+    means = table1.tables(runs)["published"]
+    assert means.loc[(method, name), "printed F"] == printed.TABLE_1[method, name].f
+    assert abs(means.loc[(method, name), "F − printed"]) < 0.05
 
 
 def test_every_cell_is_run(runs):
-    assert len(runs) == 3 * 3 * 3 * 4 * 20
-    assert runs.groupby(["method", "data", "r", "p"]).size().eq(20).all()
+    assert len(runs) == 3 * 3 * 3 * 4 * 8
+    assert runs.groupby(["method", "data", "r", "p"]).size().eq(8).all()
 
 
 def test_more_links_and_better_links_help(runs):
@@ -37,9 +40,25 @@ def test_more_links_and_better_links_help(runs):
 
 
 def test_command(capsys, tmp_path):
-    out = tmp_path / "runs.csv"
-    table1.main(["--data", "iris", "--trials", "1", "--protocol", "stated", "--csv", str(out)])
+    options = [
+        "table1", "--data", "iris", "--trials", "1", "--protocol", "stated", "--jobs", "1",
+        "--methods", "K-means", "LCVQE", "--out", str(tmp_path), "--store", str(tmp_path / "r"),
+    ]  # fmt: skip
+    main(options)
     text = capsys.readouterr().out
-    assert "protocol stated, 1 trials a cell" in text
-    assert "RDP-means" in text
-    assert len(out.read_text().splitlines()) == 1 + 3 * 12
+    assert "Table 1: by data set; stated; 1 trials a cell" in text
+    assert "24 runs in" in text
+    assert len((tmp_path / "table1.csv").read_text().splitlines()) == 1 + 24
+    assert (tmp_path / "table1.png").stat().st_size > 5000
+    main(options)
+    assert "\n0 runs in" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["table9"])
+
+
+def test_figures_that_are_printed():
+    assert len(printed.TABLE_1) == 6 * 5
+    assert len(printed.TABLE_2) == 6 * 4
+    assert len(printed.TABLE_3) == 6 * 12
+    assert printed.BEST_OF_TABLE_3[0.01, 0.8].f == 0.6
+    assert set(grid.DATA) == {name for _, name in printed.TABLE_1}

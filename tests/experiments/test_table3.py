@@ -1,30 +1,39 @@
-"""Table 3: TVClust beside the best printed figures."""
+"""Tables 2 and 3: by accuracy, and by rate and accuracy."""
 
 import pytest
 
-from maylink.experiments import printed, table3
+from maylink.experiments import printed, table2, table3
+from maylink.experiments.cells import Plan
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return table3.run(("iris", "wine"), ["TVClust, variational"], trials=1)
+    cells = table3.cells(Plan(("pilot",), ("iris", "wine"), ("TVClust", "K-means"), 1))
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        return store.frame(cells)
 
 
 def test_every_cell_is_run(runs):
-    assert len(runs) == 2 * 3 * 4
+    assert len(runs) == 2 * 2 * 3 * 4
     assert set(zip(runs.r, runs.p, strict=True)) == set(printed.BEST_OF_TABLE_3)
 
 
-def test_table(runs):
-    table = table3.table(runs)
-    assert table["TVClust, variational"].between(0.5, 1.0).all()
-    assert table.loc[(0.05, 1.0), "best printed"] == 1.0
-    assert table.loc[(0.05, 1.0), "TVClust, variational"] > 0.98
+def test_the_best_of_ours_beside_the_best_printed(runs):
+    best = table3.tables(runs)["pilot: the best of ours, the best printed"]
+    assert best["F"].between(0.5, 1.0).all()
+    assert best.loc[(0.05, 1.0), "best printed F"] == 1.0
+    assert best.loc[(0.05, 1.0), "F reached"]
+    assert (best["by (F)"] == "TVClust").all()
 
 
-def test_command(capsys, tmp_path):
-    out = tmp_path / "runs.csv"
-    options = ["--data", "iris", "--methods", "RDP-means", "--trials", "1", "--csv", str(out)]
-    table3.main(options)
-    assert "best printed" in capsys.readouterr().out
-    assert len(out.read_text().splitlines()) == 1 + 12
+def test_tables_and_figures(runs):
+    means = table3.tables(runs)["pilot"]
+    assert means.loc[("TVClust", 0.05, 1.0), "F"] > 0.98
+    assert means.loc[("K-means", 0.05, 1.0), "printed F"] == printed.TABLE_3["K-means", 0.05, 1.0].f
+    by_accuracy = table2.tables(runs)["pilot"]
+    assert by_accuracy.loc[("TVClust", 0.8), "printed F"] == 0.68
+    for file in (table2, table3):
+        assert file.figure(runs).axes

@@ -23,15 +23,15 @@ from maylink.baselines import all_baselines
 from maylink.datasets import PATTERNS, Dataset, load, make_pattern
 from maylink.errors import InfeasibleLinksError
 from maylink.estimators import RDPMeans, TVClust
+from maylink.experiments.grid import DATA as SETS
 from maylink.experiments.protocols import make_task
-from maylink.experiments.table1 import ALL
 from maylink.experiments.wrong_links import WRONG
 from maylink.metrics import adjusted_rand, pair_f
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DATA = (*ALL, *PATTERNS)
+DATA = (*SETS, *PATTERNS)
 DEFAULT_DATA = ("iris", "wine", *PATTERNS)
 RATE = 0.05
 N_INIT = 10

@@ -1,6 +1,8 @@
-"""The two protocols of the experiments.
+"""The protocols of the experiments, and every method under each.
 
 ``stated`` is what the paper's text says: squared distance, λ by furthest-first, each link once.
+
+``pilot`` has the methods of ``stated`` with the links of ``published``, about twice as many.
 
 ``published`` is what its tables were made with, as known from the authors' public code: links on
 ordered pairs, written both ways; unscaled features; glass with the row number as a feature and
@@ -12,6 +14,7 @@ LCVQE with every link twice.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,12 +25,25 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from maylink.baselines import LCVQE, Baseline, MPCKMeans
+from maylink.baselines import (
+    CVQE,
+    LCVQE,
+    Baseline,
+    ConstrainedOneSpectral,
+    ConstrainedSpectral,
+    COPKMeans,
+    LinkOnly,
+    MPCKMeans,
+    MRFDPMixture,
+    PCKMeans,
+)
 from maylink.datasets import Dataset, sample_links
-from maylink.estimators import DPMeans, RDPMeans
+from maylink.estimators import DPMeans, RDPMeans, TVClust
 from maylink.families import Gaussian
+from maylink.families.full_gaussian import NormalInverseWishart
 from maylink.links import Links
 
+PROTOCOLS = ("published", "stated", "pilot")
 RATES = (0.01, 0.03, 0.05)
 ACCURACIES = (1.0, 0.95, 0.9, 0.8)
 Labels = NDArray[np.int64]
@@ -59,7 +75,8 @@ def make_task(data: Dataset, rate: float, accuracy: float, protocol: str, seed: 
     if protocol == "published" and data.name == "glass":
         X, k = np.column_stack([np.arange(1, len(X) + 1), X]), 7
     rng = np.random.default_rng(seed)
-    return Task(X, sample_links(data.y, rate, accuracy, protocol, rng), k, protocol, rng)
+    drawn = "stated" if protocol == "stated" else "published"
+    return Task(X, sample_links(data.y, rate, accuracy, drawn, rng), k, protocol, rng)
 
 
 def k_means(task: Task) -> Labels:
@@ -70,8 +87,8 @@ def k_means(task: Task) -> Labels:
 
 
 def dp_means(task: Task) -> Labels:
-    """DP-means with λ from the true k."""
-    if task.protocol == "stated":
+    """DP-means with λ from the true k, which it is told."""
+    if task.protocol != "published":
         model = DPMeans(n_clusters_hint=task.k, keep="objective", random_state=task.rng)
     else:
         model = DPMeans(
@@ -87,8 +104,8 @@ def dp_means(task: Task) -> Labels:
 
 
 def rdp_means(task: Task) -> Labels:
-    """RDP-means as Algorithm 1 has it: λ from the true k, ξ from 0.001, the last sweep kept."""
-    if task.protocol == "stated":
+    """RDP-means as Algorithm 1 has it, told the true k for λ: ξ from 0.001, the last sweep kept."""
+    if task.protocol != "published":
         model = RDPMeans(
             n_clusters_hint=task.k, link_weight=0.001, keep="objective", random_state=task.rng
         )
@@ -133,19 +150,93 @@ def lcvqe(task: Task) -> Labels:
     return _fitted(model, task.X, task.links + task.links if published else task.links)
 
 
-METHODS: dict[str, Callable[[Task], Labels]] = {
+def tvclust(task: Task) -> Labels:
+    """TVClust by variational inference with its defaults, k not told.
+
+    As published: features scaled to unit variance, 15 sticks, α = 1, at most 30 rounds from random
+    means, prior mean 0 with strength 1, W = I and d degrees of freedom.
+    """
+    if task.protocol != "published":
+        return TVClust(random_state=task.rng, n_jobs=1).fit(task.X, links=task.links).labels_
+    spread = task.X.std(axis=0)
+    X = (task.X - task.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    d = X.shape[1]
+    prior = NormalInverseWishart(np.zeros(d), np.array(1.0), np.array(float(d)), np.eye(d))
+    means = X[task.rng.choice(len(X), 15, replace=False)]
+    model = TVClust(
+        prior=prior,
+        alpha=1.0,
+        truncation=15,
+        max_sweeps=30,
+        reliability_prior=(10.0, 1.0),
+        init=np.linalg.norm(X[:, None] - means, axis=2).argmin(axis=1),
+        random_state=task.rng,
+        n_jobs=1,
+    )
+    return _fitted(model, X, task.links)
+
+
+def tvclust_gibbs(task: Task) -> Labels:
+    """TVClust by Gibbs sampling with its defaults, k not told."""
+    model = TVClust(inference="gibbs", random_state=task.rng, n_jobs=1)
+    return model.fit(task.X, links=task.links).labels_
+
+
+def rdp_means_default(task: Task) -> Labels:
+    """RDP-means with its defaults on features of one scale, k not told."""
+    model = RDPMeans("diagonal-gaussian", random_state=task.rng, n_jobs=1)
+    return model.fit(task.X, links=task.links).labels_
+
+
+def _baseline(cls: type[Baseline], **settings: Any) -> Callable[[Task], Labels]:
+    """Return a baseline as a method: told k and given ten starts where it has them."""
+
+    def fit(task: Task) -> Labels:
+        known = inspect.signature(cls).parameters
+        wished = {"n_clusters": task.k, "n_init": 10, "random_state": task.rng, **settings}
+        model = cls(**{name: value for name, value in wished.items() if name in known})
+        return _fitted(model, task.X, task.links)
+
+    told = "told the true k" if "n_clusters" in inspect.signature(cls).parameters else "k not told"
+    more = "".join(f", {name}={value!r}" for name, value in settings.items())
+    fit.__doc__ = f"{cls.__name__}{more}, {told}, ten starts where it has any."
+    return fit
+
+
+PUBLISHED: dict[str, Callable[[Task], Labels]] = {
     "K-means": k_means,
     "DP-means": dp_means,
     "MPCKMeans": mpck_means,
     "LCVQE": lcvqe,
     "RDP-means": rdp_means,
+    "TVClust": tvclust,
+}
+"""The methods of the paper's tables."""
+
+METHODS: dict[str, Callable[[Task], Labels]] = {
+    **PUBLISHED,
+    "RDP-means, k not told": rdp_means_default,
+    "TVClust, Gibbs": tvclust_gibbs,
+    "COP-KMeans": _baseline(COPKMeans, search=True),
+    "PCKMeans": _baseline(PCKMeans),
+    "CVQE": _baseline(CVQE),
+    "constrained spectral": _baseline(ConstrainedSpectral),
+    "constrained 1-spectral": _baseline(ConstrainedOneSpectral),
+    "MRF mixture": _baseline(MRFDPMixture),
+    "links alone": _baseline(LinkOnly),
 }
 
 
-def _fitted(model: Baseline, X: NDArray[np.float64], links: Links) -> Labels:
+def methods_of(protocol: str) -> dict[str, Callable[[Task], Labels]]:
+    """Return the methods that a protocol is defined for."""
+    return PUBLISHED if protocol == "published" else METHODS
+
+
+def _fitted(model: Any, X: NDArray[np.float64], links: Links) -> Labels:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # some go on for ever under wrong links
-        return model.fit(X, links=links).labels_
+        labels: Labels = model.fit(X, links=links).labels_
+        return labels
 
 
 def _kth_distance(task: Task) -> float:

@@ -1,111 +1,85 @@
-"""Table 1 of the paper: each method on each data set, averaged over rates and accuracies of links.
-
-``python -m maylink.experiments.table1`` prints it beside the printed figures.
-"""
+"""Table 1: each method on each data set, averaged over rates and accuracies of links."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maylink.datasets import load
-from maylink.datasets.sampling import PROTOCOLS
-from maylink.experiments import printed
-from maylink.experiments.protocols import ACCURACIES, METHODS, RATES, make_task
-from maylink.metrics import adjusted_rand, normalized_mutual_information, pair_f
+from maylink.experiments import grid, printed
+from maylink.experiments.cells import Cell, Plan
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WITHOUT_FILES = ("iris", "wine", "balance")
-ALL = (*WITHOUT_FILES, "ecoli", "glass")
+TITLE = "Table 1: by data set"
+SCORES = {"F": "f", "ARI": "ari", "NMI": "nmi"}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the experiment and print its table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", choices=ALL, default=list(WITHOUT_FILES))
-    parser.add_argument("--protocol", choices=PROTOCOLS, default="published")
-    parser.add_argument("--trials", type=int, default=20, help="trials a cell")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--csv", type=Path, help="write every single run to this file")
-    options = parser.parse_args(arguments)
-
-    runs = run(options.data, options.protocol, options.trials, options.seed)
-    if options.csv:
-        runs.to_csv(options.csv, index=False)
-    print(f"protocol {options.protocol}, {options.trials} trials a cell, seed {options.seed}")
-    print(table(runs).to_string())
+def cells(plan: Plan) -> list[Cell]:
+    """Return the runs that the table is made of."""
+    return grid.cells(plan)
 
 
-def run(data: Sequence[str], protocol: str, trials: int, seed: int = 0) -> pd.DataFrame:
-    """Run every method on every cell; one row for each run.
-
-    Parameters
-    ----------
-    data : sequence of str
-        Names of data sets.
-    protocol : {"stated", "published"}
-        How links are drawn and methods are set.
-    trials : int
-        Trials in each cell.
-    seed : int, default 0
-        Seed of the whole experiment; each run's own seed follows from it and its cell.
-
-    Returns
-    -------
-    DataFrame
-        Columns method, data, protocol, r, p, trial, F, ARI, NMI, F_unlinked, K.
-    """
-    import pandas as pd
-    from tqdm import tqdm
-
-    cells = [
-        (name, rate, accuracy, trial)
-        for name in data
-        for rate in RATES
-        for accuracy in ACCURACIES
-        for trial in range(trials)
-    ]
-    rows: list[dict[str, Any]] = []
-    for name, rate, accuracy, trial in tqdm(cells, disable=None, leave=False):
-        truth = load(name)
-        for method, fit in METHODS.items():
-            # One seed for all methods of a trial, so that they get the same links.
-            key = [seed, ALL.index(name), round(1000 * rate), round(1000 * accuracy), trial]
-            task = make_task(truth, rate, accuracy, protocol, key)
-            labels = fit(task)
-            rows.append(
-                {
-                    "method": method,
-                    "data": name,
-                    "protocol": protocol,
-                    "r": rate,
-                    "p": accuracy,
-                    "trial": trial,
-                    "F": pair_f(truth.y, labels),
-                    "ARI": adjusted_rand(truth.y, labels),
-                    "NMI": normalized_mutual_information(truth.y, labels),
-                    "F_unlinked": pair_f(truth.y, labels, unlinked=task.links),
-                    "K": len(set(labels.tolist())),
-                }
-            )
-    return pd.DataFrame(rows)
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return our means beside the printed ones, a table for each protocol."""
+    return {
+        str(protocol): beside_print(part, ["method", "data"], printed.TABLE_1)
+        for protocol, part in runs.groupby("protocol", sort=False)
+    }
 
 
-def table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Average the runs by method and data set and put the printed figures beside them."""
-    groups = runs.groupby(["method", "data"], sort=False)
-    means = groups[["F", "ARI", "NMI", "F_unlinked", "K"]].mean()
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw F by data set, printed figures as open marks."""
+    return dots(runs, "data", printed.TABLE_1)
+
+
+# ---------------------------------------------------------------------- for Tables 1 to 3
+
+
+def beside_print(
+    runs: pd.DataFrame, by: list[str], figures: dict[Any, printed.Scores]
+) -> pd.DataFrame:
+    """Average the runs and put the printed figures beside: F with its error, ARI, NMI, K."""
+    groups = runs.groupby(by, sort=False)
+    means = groups[["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds"]].mean()
     means.insert(1, "± F", groups["F"].sem())
-    for column, name in (("F", "f"), ("ARI", "ari"), ("NMI", "nmi")):
-        values = [getattr(printed.TABLE_1[key], name) for key in means.index]
+    means["failed"] = groups["F"].agg(lambda scores: scores.isna().mean())
+    for column, name in SCORES.items():
+        values = [getattr(figures[key], name) if key in figures else None for key in means.index]
         means[f"printed {column}"] = values
-    means["F − printed"] = means["F"] - means["printed F"]
-    return means.round(3)
+    means["F − printed"] = means["F"] - means["printed F"].astype(float)
+    return means
 
 
-if __name__ == "__main__":
-    main()
+def dots(runs: pd.DataFrame, by: str, figures: dict[Any, printed.Scores]) -> Any:
+    """Draw mean F of every method, a panel for each protocol and a group of marks for each value.
+
+    Printed figures of the same method stand beside as open marks.
+    """
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    protocols = list(dict.fromkeys(runs["protocol"]))
+    methods = list(dict.fromkeys(runs["method"]))
+    values = list(dict.fromkeys(runs[by]))
+    drawing, axes = plt.subplots(
+        len(protocols), 1, figsize=(9, 3.2 * len(protocols)), squeeze=False, layout="constrained"
+    )
+    for axis, protocol in zip(axes[:, 0], protocols, strict=True):
+        part = runs[runs["protocol"] == protocol]
+        means = part.groupby(["method", by])["F"].mean()
+        for number, method in enumerate(methods):
+            if method not in means.index.get_level_values(0):
+                continue
+            color = plt.get_cmap("tab20")(number % 20)
+            at = np.arange(len(values)) + 0.8 * (number / max(1, len(methods) - 1) - 0.5)
+            axis.plot(at, [means.get((method, v), np.nan) for v in values], "o", color=color,
+                      label=method, ms=5)  # fmt: skip
+            shown = [figures[method, v].f if (method, v) in figures else np.nan for v in values]
+            axis.plot(at, shown, "o", mfc="none", color=color, ms=8)
+        axis.set(title=protocol, ylabel="F", ylim=(0, 1.02))
+        axis.set_xticks(range(len(values)), [str(value) for value in values])
+        axis.grid(axis="y", alpha=0.3)
+    marks = {name: mark for axis in axes[:, 0]
+             for mark, name in zip(*axis.get_legend_handles_labels(), strict=True)}  # fmt: skip
+    drawing.legend(marks.values(), marks, fontsize=7, loc="outside right center")
+    return drawing

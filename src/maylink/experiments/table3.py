@@ -1,130 +1,73 @@
-"""TVClust in the cells of Table 3: by rate and accuracy of links, averaged over five data sets.
+"""Table 3: each method by rate and accuracy of the links, averaged over data sets.
 
-``python -m maylink.experiments.table3`` prints our mean F beside the best that the paper prints for
-any method. Links are drawn as in the ``published`` protocol, features are as in the files, and no
-method is told k or anything else.
+A second table asks in each cell whether the best of our methods reaches the best printed figure of
+any method.
 """
 
 from __future__ import annotations
 
-import argparse
-import warnings
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from maylink.datasets import load, sample_links
-from maylink.estimators import RDPMeans, TVClust
-from maylink.experiments import printed
-from maylink.experiments.protocols import ACCURACIES, RATES
-from maylink.experiments.table1 import ALL
-from maylink.metrics import pair_f
+from maylink.experiments import grid, printed
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.table1 import SCORES, beside_print
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS: dict[str, Any] = {
-    "RDP-means": RDPMeans("diagonal-gaussian"),
-    "TVClust, variational": TVClust(),
-    "TVClust, Gibbs": TVClust(inference="gibbs"),
-}
+TITLE = "Table 3: by rate and accuracy of the links"
+OURS = ("RDP-means", "RDP-means, k not told", "TVClust", "TVClust, Gibbs")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the experiment and print its table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", choices=ALL, default=list(ALL))
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
-    parser.add_argument("--trials", type=int, default=5, help="trials a cell")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--csv", type=Path, help="write every single run to this file")
-    options = parser.parse_args(arguments)
-    runs = run(options.data, options.methods, options.trials, options.seed)
-    if options.csv:
-        runs.to_csv(options.csv, index=False)
-    print(f"mean F, {options.trials} trials a cell and data set, seed {options.seed}")
-    print(table(runs).to_string())
-    print("\nby data set, all cells")
-    print(runs.groupby(["data", "method"])[["F", "F_unlinked", "K"]].mean().round(3).to_string())
+def cells(plan: Plan) -> list[Cell]:
+    """Return the runs that the table is made of."""
+    return grid.cells(plan)
 
 
-def run(data: Sequence[str], methods: Sequence[str], trials: int, seed: int = 0) -> pd.DataFrame:
-    """Run every method on every cell, cells in parallel; one row for each run.
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return our means beside the printed ones, and the best of ours beside the best printed."""
+    found: dict[str, pd.DataFrame] = {}
+    for protocol, part in runs.groupby("protocol", sort=False):
+        found[str(protocol)] = beside_print(part, ["method", "r", "p"], printed.TABLE_3)
+        found[f"{protocol}: the best of ours, the best printed"] = best(part)
+    return found
 
-    Parameters
-    ----------
-    data : sequence of str
-        Names of data sets.
-    methods : sequence of str
-        Names of methods.
-    trials : int
-        Trials in each cell.
-    seed : int, default 0
-        Seed of the whole experiment; each run's own seed follows from it and its cell.
 
-    Returns
-    -------
-    DataFrame
-        Columns method, data, r, p, trial, F, F_unlinked, K.
-    """
+def best(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return in each cell the best mean score of our methods and the best printed of any."""
     import pandas as pd
-    from joblib import Parallel, delayed
-    from tqdm import tqdm
 
-    cells = [
-        (name, rate, accuracy, trial)
-        for trial in range(trials)
-        for name in data
-        for rate in RATES
-        for accuracy in ACCURACIES
-    ]
-    jobs = (delayed(_cell)(*cell, list(methods), seed) for cell in cells)
-    done = Parallel(n_jobs=-1, return_as="generator")(jobs)
-    rows = [row for cell in tqdm(done, total=len(cells), disable=None, leave=False) for row in cell]
-    return pd.DataFrame(rows)
+    ours = runs[runs["method"].isin(OURS)]
+    means = ours.groupby(["r", "p", "method"])[list(SCORES)].mean()
+    columns: dict[str, Any] = {}
+    for score, name in SCORES.items():
+        table = means[score].unstack("method").sort_index(ascending=[True, False])
+        limit = [getattr(printed.BEST_OF_TABLE_3[cell], name) for cell in table.index]
+        columns[score] = table.max(axis=1)
+        columns[f"best printed {score}"] = limit
+        columns[f"{score} reached"] = table.max(axis=1).round(2) >= limit
+        columns[f"by ({score})"] = table.idxmax(axis=1)
+    return pd.DataFrame(columns)
 
 
-def _cell(
-    name: str, rate: float, accuracy: float, trial: int, methods: list[str], seed: int
-) -> list[dict[str, Any]]:
-    truth = load(name)
-    key = [seed, ALL.index(name), round(1000 * rate), round(1000 * accuracy), trial]
-    links = sample_links(truth.y, rate, accuracy, "published", np.random.default_rng(key))
-    rows = []
-    for method in methods:
-        model = METHODS[method]
-        model = type(model)(**{**model.get_params(), "random_state": trial, "n_jobs": 1})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            labels = model.fit(truth.X, links=links).labels_
-        cell = {"method": method, "data": name, "r": rate, "p": accuracy, "trial": trial}
-        scores = {
-            "F": pair_f(truth.y, labels),
-            "F_unlinked": pair_f(truth.y, labels, unlinked=links),
-            "K": int(labels.max()) + 1,
-        }
-        rows.append({**cell, **scores})
-    return rows
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw F by accuracy, a panel for each rate, the best printed figure as a line."""
+    import matplotlib.pyplot as plt
 
-
-def table(runs: pd.DataFrame) -> pd.DataFrame:
-    """Average by cell: first over trials, then over data sets, with the error of the trials."""
-    by_data = runs.groupby(["r", "p", "method", "data"])["F"]
-    mean = by_data.mean().groupby(["r", "p", "method"]).mean().unstack("method")
-    variance = by_data.var() / by_data.size()
-    summed = variance.groupby(["r", "p", "method"]).sum() ** 0.5
-    error = (summed / runs["data"].nunique()).unstack("method")
-    mean = mean.sort_index(ascending=[True, False])
-    error = error.loc[mean.index]
-    columns = {}
-    for method in mean.columns:
-        columns[method] = mean[method].round(3)
-        columns[f"± {method}"] = error[method].round(3)
-    best = [printed.BEST_OF_TABLE_3[cell] for cell in mean.index]
-    return mean.assign(**columns)[list(columns)].assign(**{"best printed": best})
-
-
-if __name__ == "__main__":
-    main()
+    protocol = runs["protocol"].iloc[-1]
+    runs = runs[runs["protocol"] == protocol]
+    rates = sorted(runs["r"].unique())
+    drawing, axes = plt.subplots(1, len(rates), figsize=(3.2 * len(rates), 3.6), squeeze=False,
+                                  layout="constrained")  # fmt: skip
+    for axis, rate in zip(axes[0], rates, strict=True):
+        part = runs[runs["r"] == rate]
+        for method, rows in part.groupby("method", sort=False):
+            means = rows.groupby("p")["F"].mean()
+            axis.plot(1 - means.index, means, "o-", ms=3, lw=1, label=method)
+        shown = {p: s.f for (r, p), s in printed.BEST_OF_TABLE_3.items() if r == rate}
+        axis.plot([1 - p for p in shown], list(shown.values()), "k--", label="best printed")
+        axis.set(title=f"{protocol}, r = {rate:g}", xlabel="share of wrong links", ylim=(0, 1.02))
+    axes[0, 0].set_ylabel("F")
+    marks, names = axes[0, 0].get_legend_handles_labels()
+    drawing.legend(marks, names, fontsize=6, loc="outside right center")
+    return drawing

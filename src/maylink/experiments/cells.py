@@ -1,0 +1,103 @@
+"""Cells: single runs of single methods, each with all that its result depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import maylink
+
+# Files that show results and do not make any.
+SHOWING = ("cli.py", "demo.py", "plots.py", "report.py", "version.py")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of one method on one data set with one draw of links.
+
+    Parameters
+    ----------
+    experiment : str
+        The file of this folder that makes the run: its ``run(cell)`` returns the scores.
+    protocol : str
+        How links are drawn and methods are set; see :mod:`maylink.experiments.protocols`.
+    method, data : str
+        Their names.
+    rate, accuracy : float
+        r and p of the links.
+    trial : int
+        Number of the draw; all methods of a trial get the same links.
+    seed : int, default 0
+        Seed of the whole experiment.
+    variant : str, default ""
+        What else the experiment varies.
+    """
+
+    experiment: str
+    protocol: str
+    method: str
+    data: str
+    rate: float
+    accuracy: float
+    trial: int
+    seed: int = 0
+    variant: str = ""
+
+    def run(self) -> dict[str, Any]:
+        """Make the run and return its scores."""
+        found: dict[str, Any] = self._module.run(self)
+        return found
+
+    @property
+    def key(self) -> str:
+        """A name for the cell under this code, which holds the settings of the methods, too."""
+        text = json.dumps([asdict(self), code(self.experiment)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def links_seed(self) -> list[int]:
+        """The seed of the links, and of what else all methods of the trial share."""
+        digest = hashlib.sha256(f"{self.data}".encode()).digest()
+        name = int.from_bytes(digest[:4], "big")
+        return [self.seed, name, round(1e4 * self.rate), round(1e4 * self.accuracy), self.trial]
+
+    @property
+    def _module(self) -> Any:
+        return importlib.import_module(f"maylink.experiments.{self.experiment}")
+
+
+class Plan(NamedTuple):
+    """How much to run."""
+
+    protocols: tuple[str, ...]
+    data: tuple[str, ...]
+    methods: tuple[str, ...] | None  # None for all that there are
+    trials: int
+    seed: int = 0
+
+
+@cache
+def code(experiment: str) -> str:
+    """Return a digest of everything that can change a result: the library and the experiment."""
+    root = Path(maylink.__file__).parent
+    here = root / "experiments"
+    files = [
+        file
+        for file in sorted(root.rglob("*.py"))
+        if here not in file.parents and file.name not in SHOWING
+    ]
+    files += [here / name for name in ("cells.py", "protocols.py", f"{experiment}.py")]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.relative_to(root).as_posix().encode())
+        digest.update(file.read_bytes())
+    for library in (np, *map(importlib.import_module, ("scipy", "sklearn", "numba"))):
+        digest.update(f"{library.__name__} {library.__version__}".encode())
+    return digest.hexdigest()[:16]
