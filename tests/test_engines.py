@@ -14,8 +14,7 @@ from maylink import threads
 from maylink.engines import sweep
 from maylink.engines.cpu import CpuEngine
 from maylink.families import all_families
-from maylink.links import Links
-from zoo import FAMILIES, draw, draw_pairs, example
+from zoo import FAMILIES, draw, draw_pairs, example, links_of
 
 
 def engines(name, n_jobs=1):
@@ -192,11 +191,6 @@ def engine_run(X, family, pairs, order, start, xi, rate, penalty, n_sweeps, n_jo
         centers = engine.means(totals)
         xi *= rate
         yield engine.given(stored)
-
-
-def links_of(pairs, n):
-    columns = list(zip(*pairs, strict=True)) if pairs else [(), (), (), ()]
-    return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
 
 
 def same(found, expected):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from maylink import Links
 from maylink.families import Product, all_families
 
 N_FEATURES = 3
@@ -41,3 +42,14 @@ def draw_pairs(n, n_links, seed):
         (int(a), int(b), int(k), float(w))
         for a, b, k, w in zip(i, j, kind, rng.choice([1.0, 1.0, 2.0], n_links), strict=True)
     ]
+
+
+def links_of(pairs, n):
+    """Links from (i, j, kind, weight)."""
+    columns = list(zip(*pairs, strict=True)) if pairs else [(), (), (), ()]
+    return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
+
+
+def random_links(n, n_links, seed):
+    """Random links, contradictions included."""
+    return links_of(draw_pairs(n, n_links, seed), n)

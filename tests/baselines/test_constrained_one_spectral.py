@@ -20,12 +20,7 @@ from maylink.baselines.constrained_one_spectral import (
 from maylink.baselines.graph import graph_of, similarity_graph
 from maylink.errors import MaylinkError
 from maylink.kernels import one_spectral
-from zoo import draw_pairs
-
-
-def links_of(n, n_links, seed):
-    i, j, kind, weight = np.array(draw_pairs(n, n_links, seed)).T
-    return Links(n, i, j, kind, weight)
+from zoo import random_links
 
 
 def weights_of(n, seed, share=0.6):
@@ -86,7 +81,7 @@ def kernel_arguments(W, links, gamma):
 def test_thresholding_never_raises_the_ratio(seed):
     n, gamma = 9, 0.7
     rng = np.random.default_rng(seed)
-    W, links = weights_of(n, seed), links_of(n, 10, seed)
+    W, links = weights_of(n, seed), random_links(n, 10, seed)
     arguments = kernel_arguments(W, links, gamma)
     for _ in range(5):
         f = rng.normal(size=n)
@@ -125,7 +120,7 @@ def test_the_inner_problem_is_solved(seed):
     """Where a step does not pay, no vector at all makes the linearised ratio negative."""
     n, gamma = 8, 0.5
     rng = np.random.default_rng(seed)
-    W, links = weights_of(n, seed), links_of(n, 8, seed)
+    W, links = weights_of(n, seed), random_links(n, 8, seed)
     part = LinkedGraph.build(graph_of(W), links)
     split = descend(part, Gammas(gamma, gamma), rng.normal(size=n), 100)
     assert split.settled
@@ -156,7 +151,7 @@ def test_the_ratio_never_rises_and_most_runs_find_the_best_of_all_cuts(hard):
     """
     n, reached, tried = 9, 0, 0
     for seed in range(40):
-        W, links = weights_of(n, seed), links_of(n, 4 if hard else 8, seed)
+        W, links = weights_of(n, seed), random_links(n, 4 if hard else 8, seed)
         model = ConstrainedOneSpectral(
             2, affinity="precomputed", link_weight=0.3, hard=hard, n_starts=3, random_state=0
         ).fit(W, links=links)
@@ -186,7 +181,7 @@ def test_the_ratio_never_rises_and_most_runs_find_the_best_of_all_cuts(hard):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_objective_is_that_of_the_labels(seed):
     n = 16
-    W, links = weights_of(n, seed), links_of(n, 20, seed)
+    W, links = weights_of(n, seed), random_links(n, 20, seed)
     model = ConstrainedOneSpectral(4, affinity="precomputed", n_starts=1, random_state=seed)
     model.fit(W, links=links)
     expected = plain_cut(W, links, model.labels_, model.link_weight_)
@@ -227,7 +222,7 @@ def test_the_split_that_counts_has_the_least_cut():
 
 
 def test_merged_points_cut_like_their_points():
-    W, links = weights_of(10, 0), links_of(10, 12, 0)
+    W, links = weights_of(10, 0), random_links(10, 12, 0)
     graph = LinkedGraph.build(graph_of(W), links)
     groups = np.array([0, 1, 2, 0, 3, 3, 4, 1, 2, 4])
     merged = graph.merged(groups)

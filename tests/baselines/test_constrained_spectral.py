@@ -14,12 +14,7 @@ from maylink.baselines import constrained_spectral
 from maylink.baselines.constrained_spectral import ConstrainedCut, ConstrainedSpectral
 from maylink.baselines.graph import graph_of
 from maylink.errors import MaylinkError
-from zoo import draw_pairs
-
-
-def links_of(n, n_links, seed):
-    i, j, kind, weight = np.array(draw_pairs(n, n_links, seed)).T
-    return Links(n, i, j, kind, weight)
+from zoo import random_links
 
 
 def weights_of(n, seed):
@@ -60,7 +55,7 @@ def printed(W, links, beta):
 @pytest.mark.parametrize("share", [-0.5, 0.1, 0.4])
 def test_vectors_are_those_of_the_printed_equation(seed, share):
     n = 14
-    W, links = weights_of(n, seed), links_of(n, 40, seed)
+    W, links = weights_of(n, seed), random_links(n, 40, seed)
     _, Q, _, vol = matrices(W, links)
     beta = share * np.linalg.eigvalsh(Q)[-1] * vol
     cost, V = printed(W, links, beta)
@@ -76,7 +71,7 @@ def test_vectors_are_those_of_the_printed_equation(seed, share):
 @pytest.mark.parametrize("seed", range(10))
 def test_as_many_feasible_vectors_as_the_links_have_eigenvalues_above_beta(seed):
     n = 16
-    W, links = weights_of(n, seed), links_of(n, 30, seed)
+    W, links = weights_of(n, seed), random_links(n, 30, seed)
     _, Q, u, _ = matrices(W, links)
     eigenvalues = np.linalg.eigvalsh(Q)
     cut = ConstrainedCut.build(graph_of(W), links, np.random.default_rng(0))
@@ -93,7 +88,7 @@ def test_the_first_vector_is_below_every_cut_that_agrees_as_much(seed):
     """Brute force over all cuts of 8 points, and over vectors near the one found."""
     n = 8
     rng = np.random.default_rng(seed)
-    links = links_of(n, 12, seed)
+    links = random_links(n, 12, seed)
     W = weights_of(n, seed)
     L, Q, u, vol = matrices(W, links)
     beta = max(0.1 * np.linalg.eigvalsh(Q)[-1], u @ Q @ u + 1e-3)  # the constant is infeasible
@@ -184,7 +179,7 @@ def test_auto_agrees_with_the_links_at_least_as_well_as_the_rule():
 
 
 def test_a_beta_that_is_too_great_names_the_bound():
-    W, links = weights_of(12, 0), links_of(12, 20, 0)
+    W, links = weights_of(12, 0), random_links(12, 20, 0)
     with pytest.raises(MaylinkError, match=r"beta: only .* a beta below") as error:
         ConstrainedSpectral(5, affinity="precomputed", beta=1e9).fit(W, links=links)
     bound = float(str(error.value).split("below ")[1].split(" ")[0])
@@ -240,7 +235,7 @@ def test_edges(X, n_clusters, affinity, beta):
 def test_rounding_never_passes_for_a_feasible_vector(seed):
     """Three points often leave no vector but the constant above the first β that is tried."""
     rng = np.random.default_rng(seed)
-    X, links = rng.normal(size=(3, 2)), links_of(3, 10, seed)
+    X, links = rng.normal(size=(3, 2)), random_links(3, 10, seed)
     model = ConstrainedSpectral(2, affinity="gaussian", beta="rule", random_state=0)
     model.fit(X, links=links)
     assert model.agreement_.shape == (1,)
@@ -263,3 +258,13 @@ def test_same_seed_same_labels():
 def test_parameters_that_cannot_be(name, value):
     with pytest.raises(MaylinkError, match=f"{name}: "):
         ConstrainedSpectral(**{name: value}).fit(np.arange(20.0)[:, None])
+
+
+@pytest.mark.parametrize("beta", [-3.0, 0.0, 1.0, "rule", "auto"])
+@pytest.mark.parametrize("links", [None, ([(0, 1)], [(0, 1)])])
+def test_without_links_beta_has_no_say(beta, links):
+    X, _ = make_blobs(40, centers=3, random_state=0)
+    plain = ConstrainedSpectral(3, random_state=0).fit(X)
+    model = ConstrainedSpectral(3, beta=beta, random_state=0).fit(X, links=links)
+    assert model.labels_.tolist() == plain.labels_.tolist()
+    assert model.n_clusters_ == 3

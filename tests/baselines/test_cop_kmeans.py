@@ -15,14 +15,9 @@ from maylink import Links
 from maylink.baselines.cop_kmeans import COPKMeans
 from maylink.errors import InfeasibleLinksError, MaylinkError
 from reference import by_first_appearance
-from zoo import draw_pairs
+from zoo import random_links
 
 both = pytest.mark.parametrize("search", [False, True])
-
-
-def links_of(n, n_links, seed):
-    i, j, kind, weight = np.array(draw_pairs(n, n_links, seed)).T
-    return Links(n, i, j, kind, weight)
 
 
 def from_truth(n, n_links, K, seed):
@@ -68,7 +63,7 @@ def test_search_fails_exactly_where_no_assignment_exists(K):
     possible = 0
     for seed in range(80):
         n = 4 + seed % 4
-        links = links_of(n, 1 + seed % 9, seed)
+        links = random_links(n, 1 + seed % 9, seed)
         X = np.random.default_rng(seed).normal(size=(n, 2))
         exists = next(assignments(links, K), None) is not None
         possible += exists
@@ -85,7 +80,7 @@ def test_search_fails_exactly_where_no_assignment_exists(K):
 def test_without_search_a_result_keeps_all_links(K):
     fitted = 0
     for seed in range(80):
-        links = links_of(6, 1 + seed % 6, seed)
+        links = random_links(6, 1 + seed % 6, seed)
         X = np.random.default_rng(seed).normal(size=(6, 2))
         try:
             labels = COPKMeans(K, random_state=seed).fit(X, links=links).labels_

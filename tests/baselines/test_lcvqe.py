@@ -9,14 +9,9 @@ from maylink import Links
 from maylink.baselines.lcvqe import LCVQE, _ghosts
 from maylink.baselines.quantisation import _votes, turned
 from maylink.kernels.cvqe import nearest
-from zoo import draw_pairs
+from zoo import draw_pairs, links_of
 
 unsettled = pytest.mark.filterwarnings("ignore:.*had not settled")
-
-
-def links_of(pairs, n):
-    columns = list(zip(*pairs, strict=True)) if pairs else [(), (), (), ()]
-    return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
 
 
 def build(seed, n=30, d=2, k=3, n_links=15):

@@ -9,12 +9,7 @@ from maylink.baselines.link_only import LinkOnly
 from maylink.errors import MaylinkError
 from maylink.kernels.link_only import contract
 from reference import all_partitions
-from zoo import draw_pairs
-
-
-def links_of(pairs, n):
-    columns = list(zip(*pairs, strict=True))
-    return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
+from zoo import draw_pairs, links_of
 
 
 def fit(links, **options):

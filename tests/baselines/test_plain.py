@@ -74,7 +74,7 @@ def test_k_means_reaches_the_best_of_all_partitions():
 
 def test_a_limit_on_sweeps_is_told():
     hard = np.random.default_rng(0).normal(size=(500, 2))
-    with pytest.warns(ConvergenceWarning, match="raise max_sweeps"):
+    with pytest.warns(ConvergenceWarning, match="had not settled within max_sweeps"):
         model = PlainKMeans(12, max_sweeps=2, random_state=0).fit(hard)
     assert model.n_iter_ == 2
 

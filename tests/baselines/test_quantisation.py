@@ -13,15 +13,10 @@ from maylink import Links, sample_links
 from maylink.baselines.cvqe import CVQE
 from maylink.baselines.lcvqe import LCVQE
 from maylink.errors import MaylinkError
-from zoo import draw_pairs
+from zoo import draw_pairs, links_of
 
 both = pytest.mark.parametrize("cls", [CVQE, LCVQE])
 unsettled = pytest.mark.filterwarnings("ignore:.*had not settled")
-
-
-def links_of(pairs, n):
-    columns = list(zip(*pairs, strict=True))
-    return Links(n, *(np.array(c) for c in columns[:3]), weight=np.array(columns[3]))
 
 
 # ---------------------------------------------------------------------- with and without links
@@ -126,7 +121,7 @@ def test_sweeps_in_a_circle_end_at_the_best_of_it(cls):
 @both
 def test_a_fit_cut_short_says_so(cls):
     X, _ = make_blobs(200, centers=5, cluster_std=3.0, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="had not settled after 1 sweeps; raise max_sweeps"):
+    with pytest.warns(ConvergenceWarning, match="had not settled within max_sweeps=1"):
         cls(5, max_sweeps=1, random_state=0).fit(X)
 
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maylink.baselines.centers import squared_distances
 from maylink.errors import MaylinkError
 from maylink.estimators.base import as_generator, check_integer, forbid_links_as_y
+from maylink.families import Gaussian
 from maylink.families.base import Array
 from maylink.labels import first_appearance
 from maylink.links import Links
@@ -64,8 +65,8 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
     # Pipelines and cross-validation hand links on without being told to.
     __metadata_request__fit: ClassVar = {"links": True}
 
-    accepts_sparse: ClassVar[bool] = False
     n_clusters: int
+    max_sweeps: int
     random_state: Any
 
     labels_: Labels
@@ -105,11 +106,6 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, links=links).labels_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.accepts_sparse
-        return tags
-
     def _fit(self, X: Any, links: Any, run: Callable[..., Run] | None = None) -> Self:
         self._check_parameters()
         data = self._data(X)
@@ -133,8 +129,8 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
         if not run.converged:
             warnings.warn(
-                f"{type(self).__name__} had not settled after {run.path.size} sweeps; "
-                "raise max_sweeps",
+                f"{type(self).__name__} had not settled within max_sweeps={self.max_sweeps}; "
+                "raise it",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -154,7 +150,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
 
     def _data(self, X: Any) -> Any:
         data = as_data(X, self)
-        if sparse.issparse(data) and not self.accepts_sparse:
+        if sparse.issparse(data):
             raise TypeError(
                 f"X: Sparse data was passed, and {type(self).__name__} needs dense data; "
                 "give X.toarray()"
@@ -166,6 +162,11 @@ class CenterBaseline(Baseline):
     """A baseline whose clusters have centres, to which new points can be put."""
 
     cluster_centers_: Array
+
+    def _data(self, X: Any) -> Any:
+        data = super()._data(X)
+        Gaussian().check(data)  # squares must not overflow
+        return data
 
     def predict(self, X: Any) -> Labels:
         """Return the nearest cluster of each new point; links have no say.

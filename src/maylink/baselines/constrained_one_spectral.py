@@ -156,7 +156,6 @@ class ConstrainedOneSpectral(GraphBaseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_integer("n_clusters", self.n_clusters, 1)
         self._check_graph_parameters()
         check_number("link_weight", self.link_weight, 0.0, above=bool(self.hard))
         if not isinstance(self.hard, (bool, np.bool_)):
@@ -277,27 +276,21 @@ class Splitter(NamedTuple):
         path: list[float] = []
         split_paths: list[Array] = []
         settled, last = True, gamma
-        splits: dict[int, tuple[Split | None, int]] = {}
         for new in range(1, n_clusters):
             to_come = n_clusters - new
-            best: tuple[tuple[float, float], int] | None = None
+            best: tuple[tuple[float, float], int, Split] | None = None
             for cluster in range(new):
-                if cluster not in splits or splits[cluster][1] != to_come:
-                    rows = np.flatnonzero(labels == cluster)
-                    splits[cluster] = self.split(rows, gamma, to_come)
-                split = splits[cluster][0]
+                split = self.split(np.flatnonzero(labels == cluster), gamma, to_come)
                 if split is None:
                     continue
                 after = put(labels, cluster, split.sides[-1], new)
                 broken = self.graph.broken(after) if self.hard and to_come == 1 else 0.0
                 rank = (broken, self.graph.cut(after, gamma))
                 if best is None or rank < best[0]:
-                    best = rank, cluster
+                    best = rank, cluster, split
             if best is None:
                 break
-            cluster = best[1]
-            made = splits.pop(cluster)[0]
-            assert made is not None
+            _, cluster, made = best
             last = max(last, made.gamma)
             path += [self.graph.cut(put(labels, cluster, s, new), last) for s in made.sides]
             split_paths.append(made.ratios)
@@ -307,17 +300,15 @@ class Splitter(NamedTuple):
             labels, np.array(path or [self.graph.cut(labels, last)]), split_paths, last, settled
         )
 
-    def split(
-        self, rows: NDArray[np.int64], gamma: float, to_come: int
-    ) -> tuple[Split | None, int]:
-        """Return the best cut in two of some vertices, None of a single one, and for when it is."""
+    def split(self, rows: NDArray[np.int64], gamma: float, to_come: int) -> Split | None:
+        """Return the best cut in two of some vertices, None of a single one."""
         if rows.size < 2:
-            return None, to_come
+            return None
         part = self.graph.part(rows)
         weights = Gammas(gamma, gamma / to_come**2)
         best = self._best(part, weights, None)
         if not self.hard:
-            return best, to_come
+            return best
         allowed = (to_come - 1) / (to_come + 1) * float(part.may_not.sum()) / 2.0
         least, vain = part.broken(best.sides[-1].astype(np.int64)), 0
         while least > allowed and vain < VAIN_GROWTHS:
@@ -327,7 +318,7 @@ class Splitter(NamedTuple):
             vain = 0 if broken < least else vain + 1
             if broken < least:
                 best, least = trial, broken
-        return best, to_come
+        return best
 
     def _best(self, part: LinkedGraph, gamma: Gammas, before: Side | None) -> Split:
         """Descend from every start and keep the least ratio."""

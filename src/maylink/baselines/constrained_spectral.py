@@ -86,7 +86,7 @@ class ConstrainedSpectral(GraphBaseline):
     Q̄ − (β/vol) I has as many positive eigenvalues as Q̄ has above β/vol, and there are as many
     vectors with λ > 0, less one where the constant vector D^{1/2} 1 (λ = 0) itself agrees with the
     links better than β. So β < vol · λ_K(Q̄) is always enough for K − 1 vectors, and β < vol ·
-    λ_{K−1}(Q̄) often. "auto" takes the second, and the first where the second falls short. Where
+    λ_{K−1}(Q̄) often. The rule takes the second, and the first where the second falls short. Where
     the links have fewer positive eigenvalues than that (a handful of links, many clusters), β goes
     below zero by half of λ_1, so that directions without links take part. A β that is
     given and leaves fewer than K − 1 vectors is an error that names the bound.
@@ -147,7 +147,6 @@ class ConstrainedSpectral(GraphBaseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_integer("n_clusters", self.n_clusters, 1)
         self._check_graph_parameters()
         if isinstance(self.beta, str):
             check_choice("beta", self.beta, ("auto", "rule"))
@@ -158,14 +157,15 @@ class ConstrainedSpectral(GraphBaseline):
     def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
         with threadpool_limits(1):  # one thread rounds the same everywhere
             problem = ConstrainedCut.build(self._graph(X), links, rng)
-            kept, most = None, -np.inf
+            kept, most = None, (-np.inf, 0.0)
             for found in self._candidates(problem, rng):
                 embedding = problem.embed(found)
                 labels = split_rows(embedding, self.n_clusters, self.n_starts, rng)
                 together = labels[links.i] == labels[links.j]
                 agree = float(links.weight[together == (links.kind > 0)].sum())
-                if kept is None or agree > most:
-                    kept, most = (found, embedding, labels), agree
+                rank = (agree, -found.beta)
+                if kept is None or rank > most:
+                    kept, most = (found, embedding, labels), rank
         assert kept is not None
         found, embedding, labels = kept
         return Run(
@@ -179,7 +179,7 @@ class ConstrainedSpectral(GraphBaseline):
         )
 
     def _candidates(self, problem: ConstrainedCut, rng: np.random.Generator) -> Iterator[Feasible]:
-        """Yield the vectors of every β that is to be tried, the least β first."""
+        """Yield the vectors of every β that is to be tried."""
         count = self.n_clusters - 1
         if not isinstance(self.beta, str):
             yield problem.solve(count, float(self.beta), rng)
@@ -239,7 +239,7 @@ class ConstrainedCut(NamedTuple):
             none = np.empty(0)
             return Feasible(np.empty((self.degree.size, 0)), none, none, beta or 0.0)
         if self.n_pairs == 0:  # any β below zero: all vectors are feasible alike
-            return self.feasible(count, -1.0 if beta is None else beta / self.volume, rng)
+            return self.feasible(count, -1.0, rng)
         if beta is not None:
             found = self.feasible(count, beta / self.volume, rng)
             if found.cost.size < count:

@@ -61,13 +61,14 @@ class CVQE(Quantiser):
 
     Notes
     -----
-    Where links share no points, the assignment is the best one for the centres of before. The
-    centre step is Jacobi's: it never raises the objective while only may links are violated, for
-    votes pull alike at both centres. A violated may-not link pulls at its own centre and not at
-    h(k), so that step can raise the objective; and where a point has several links, the last of
-    them moves it without regard to the others. So the objective need not fall. A fit stops when
-    labels repeat and centres stand still, or when sweeps go round in a circle, at the least
-    objective of the circle.
+    The published centre step lets a violated may link pull at the centre of its first point alone;
+    here it pulls at both, since links have no order. Where links share no points, the assignment is
+    the best one for the centres of before. The centre step is Jacobi's: it never raises the
+    objective while only may links are violated, for votes pull alike at both centres. A violated
+    may-not link pulls at its own centre and not at h(k), so that step can raise the objective; and
+    where a point has several links, the last of them moves it without regard to the others. So the
+    objective need not fall. A fit stops when labels repeat and centres stand still, or when sweeps
+    go round in a circle, at the least objective of the circle.
 
     Links are asked may links first, then may-not links, each in the order given; one that holds is
     left alone. So of contradictory links on a pair the may-not link has the last word. Wrong links

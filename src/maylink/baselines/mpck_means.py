@@ -103,7 +103,7 @@ class MPCKMeans(CenterBaseline):
 
     *Metrics allowed.* The sum of (3) can be singular or indefinite. The paper then adds a part of
     its trace, and sets negative eigenvalues to zero, which makes log det infinite. Here A is held
-    below ``10⁴ diag(1 / variance of each feature)`` instead (less where d > 10⁴): with features
+    below ``10⁴ diag(1 / variance of each feature)`` instead (more where d > 10⁴): with features
     scaled to unit variance, eigenvalues of the sum below 10⁻⁴ n_k are raised to that. This is the
     exact minimum under that limit. A cluster without points keeps its centre and metric.
 

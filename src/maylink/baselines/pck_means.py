@@ -69,10 +69,13 @@ class PCKMeans(CenterBaseline):
 
     *Start.* The neighbourhoods are the sets of two points or more that may links join. If there
     are at least K, the largest is taken, then again and again the one with the largest product of
-    size and distance from the nearest one taken (weighted farthest-first traversal); centres start
-    at their means. If there are fewer, all are taken, then one point that may-not links keep from
+    size and distance from the nearest one taken (weighted farthest-first traversal, which is the
+    start of :class:`MPCKMeans`; the paper of this method takes the K largest); centres start at
+    their means. If there are fewer, all are taken, then one point that may-not links keep from
     every neighbourhood, if there is one; the rest are drawn as K-means++ draws them, given those
-    (the papers perturb the overall mean instead). Points start at the nearest centre.
+    (the paper draws them at random). Points start at the nearest centre. The paper also adds to J
+    the links that follow from the given ones; here the given ones alone are paid for, so that one
+    wrong link is one wrong link.
 
     *Sweep.* Points in random order go where J is least, the others held; again until none moves;
     then centres move to the means. Both steps lower J, so a run ends, at a partition that no
@@ -84,7 +87,7 @@ class PCKMeans(CenterBaseline):
 
     References
     ----------
-    Basu, Bilenko, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering, SIAM
+    Basu, Banerjee, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering, SIAM
     International Conference on Data Mining, 2004.
 
     Examples

@@ -11,7 +11,7 @@ Three tricks, all exact:
   a pair is at most ``r_i + r_j`` apart, so only pairs whose sum exceeds the best distance known
   are measured. They are counted first, and the search is not begun where they are too many.
 
-References: Basu, Bilenko, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering,
+References: Basu, Banerjee, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering,
 2004. Bilenko, Basu, Mooney: Integrating Constraints and Metric Learning in Semi-Supervised
 Clustering, 2004. Besag: On the Statistical Analysis of Dirty Pictures, 1986 (iterated conditional
 modes).
