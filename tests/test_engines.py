@@ -209,6 +209,7 @@ def way(request, monkeypatch):
         monkeypatch.setattr(sweep, "_doubtful_blocks", all_unless_restless)
         monkeypatch.setattr(sweep, "_choose_restless", some_are_restless)
     monkeypatch.setattr(sweep, "SPARE", 3)
+    monkeypatch.setattr(sweep, "MANY", 0)
     monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 100)
     return request.param
 
@@ -430,3 +431,17 @@ def test_the_processor_does_not_change_the_result():
     assert [result[0] for result in found] == [16, 32, 64][: len(found)]
     for result in found[1:]:
         assert result[1:] == found[0][1:]
+
+
+def test_quiet_sweeps_in_new_orders_keep_no_earlier_ones_alive():
+    X, _ = draw("gaussian", 40, seed=0)
+    links = links_of(draw_pairs(40, 10, seed=0), 40)
+    engine = CpuEngine(X, example("gaussian").adapt(X), links=links)
+    labels, totals = engine.together(), engine.whole
+    centers = engine.means(totals)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(40)
+        swept = engine.sweep(labels, totals, centers, order, (1e-9, 1e-9), 1e9)
+        assert swept.labels is labels
+    assert engine.memory.last is not None
+    assert engine.memory.last.memory.last is None

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -108,3 +109,33 @@ def test_threads_keep_off_the_processor_of_their_caller():
     for member in team.members:
         assert os.sched_getaffinity(member) == allowed - {here}
     assert os.sched_getaffinity(0) == allowed
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system cannot be told")
+def test_threads_follow_when_their_caller_may_use_other_processors():
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("there is one processor only")
+    team = threads.Team(1)
+    list(team.pool.map(lambda _: None, range(2)))
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        team.make_way()
+        assert os.sched_getaffinity(team.members[0]) == {min(allowed)}  # there is no other
+    finally:
+        os.sched_setaffinity(0, allowed)
+    team.make_way()
+    assert os.sched_getaffinity(team.members[0]) == allowed - {team.placed[0]}
+
+
+def test_nobody_waits_for_a_thread_that_has_nothing_to_do():
+    """All threads of the team are held up; the caller does their work and goes on."""
+    team = threads._team(1)
+    held = threading.Event()
+    blocked = team.pool.submit(held.wait, 30)
+    try:
+        found = threads.share_out(lambda low, high, thread: high - low, 100, 2, 2)
+        assert sum(found) == 100
+        assert not blocked.done()
+    finally:
+        held.set()

@@ -96,7 +96,8 @@ def share_out(
     others = [pool.submit(work, thread) for thread in range(1, n_parts)]
     found = work(0)
     for other in others:
-        found += other.result()
+        if not other.cancel():  # one that has not begun has nothing left to do
+            found += other.result()
     return found
 
 
@@ -110,7 +111,7 @@ class Team:
     def __init__(self, size: int) -> None:
         self.pool = ThreadPoolExecutor(size, "maylink", initializer=self._enter)
         self.members: list[int] = []
-        self.placed: tuple[int, int] = (-1, 0)  # caller's processor, members who know of it
+        self.placed: Any = None  # the caller's processor, its others, how many members know
 
     def _enter(self) -> None:
         self.members.append(threading.get_native_id())
@@ -118,13 +119,14 @@ class Team:
     def make_way(self) -> Self:
         """Keep the threads off this processor, where the system lets us say so."""
         here = _processor()
-        if here >= 0 and self.placed != (here, len(self.members)):
-            others = os.sched_getaffinity(0) - {here}
-            members = self.members.copy()
-            for member in members if others else ():
+        if here < 0:
+            return self
+        allowed, members = os.sched_getaffinity(0), self.members.copy()
+        if self.placed != (here, allowed, len(members)):
+            for member in members:
                 with suppress(OSError):  # not allowed, or not among them
-                    os.sched_setaffinity(member, others)
-            self.placed = (here, len(members))
+                    os.sched_setaffinity(member, allowed - {here} or allowed)
+            self.placed = (here, allowed, len(members))
         return self
 
 

@@ -132,7 +132,7 @@ class CpuEngine:
             add_all(self.points, self.cut, labels, low, high, sums)
 
         sums = make_sums(n_clusters, self.n_columns)
-        self.add_up(part, self.n_slots, self.n_columns, sums)
+        self.add_up(part, self.n_slots, self.n_columns, sums, n_clusters)
         return self.trimmed(sums)
 
     def tangent(self, centers: Array) -> tuple[Array, Array]:
@@ -294,18 +294,19 @@ class CpuEngine:
         return Centers(columns, starts, self.family.root)
 
     def add_up(
-        self, part: Callable[[int, int, Any], Any], size: int, work: int, sums: Any
+        self, part: Callable[[int, int, Any], Any], size: int, work: int, sums: Any, n_clusters: int
     ) -> list[Any]:
         """Run ``part(low, high, sums)`` on threads and return what the parts returned.
 
-        The first part adds to ``sums`` themselves, each other one to sums of its own, which are
+        The first thread adds to ``sums`` themselves, each other one to sums of its own, which are
         added in the end.
         """
-        from maylink.kernels.sums import like
+        from maylink.kernels.sums import make_sums
 
-        n_parts = part_count(size, work, self.n_threads)
+        copied = 2 * n_clusters * (self.n_columns + 1)  # numbers to add up for another thread
+        n_parts = min(part_count(size, work, self.n_threads), max(1, size * work // copied))
         # Made here: a thread that works in Python makes the others wait for the interpreter.
-        own = [sums, *(like(sums) for _ in range(n_parts - 1))]
+        own = [sums, *(make_sums(n_clusters, self.n_columns) for _ in range(n_parts - 1))]
 
         def one(low: int, high: int, thread: int) -> Any:
             return part(low, high, own[thread])
@@ -313,7 +314,7 @@ class CpuEngine:
         found = share_out(one, size, n_parts, self.n_threads)
         for other in own[1:]:
             for column, added in zip(sums, other, strict=True):
-                column += added
+                column[:n_clusters] += added
         return found
 
     def trimmed(self, sums: Any) -> Totals:

@@ -179,7 +179,7 @@ class Round:
         if size == 0:
             return 0
         cost = lanes * self.n_clusters * engine.n_columns
-        found = engine.add_up(part, size, cost, self.sums)
+        found = engine.add_up(part, size, cost, self.sums, self.n_clusters)
         self.n_changed += sum(changed for changed, _, _ in found)
         self.scored = sum(scored for _, _, scored in found) / max(n_blocks, 1)
         return sum(wishes for _, wishes, _ in found)
@@ -220,7 +220,7 @@ class Round:
     def visit(self, n_wishes: int) -> None:
         """Visit linked points and those that want to open a cluster, in turn."""
         cursor = np.zeros(4, np.int64)
-        last, before = self.engine.n, self.n_changed
+        last = self.engine.n
         n_scored = self.n_clusters  # when points without links last looked, and linked ones leant
         while cursor[0] < self.turns.linked.size or n_wishes:
             wishes, limit = self._wishes(n_wishes), last
@@ -246,7 +246,7 @@ class Round:
             if self.n_clusters > n_scored:
                 n_wishes = self.look(Moves.unknown(self.n_clusters))
                 n_scored = self.n_clusters
-        self.n_unsettled = int(cursor[3]) + self.n_changed - before
+        self.n_unsettled = int(cursor[3])
 
     def _transfer(self, moved: NDArray[np.int32], n_moved: int) -> None:
         """Bring the sums up to date with what has changed in turn."""
@@ -257,7 +257,8 @@ class Round:
 
         self.n_changed += n_moved
         if n_moved:
-            engine.add_up(part, n_moved, 4 * engine.n_columns, self.sums)  # two sums, in two parts
+            work = 4 * engine.n_columns  # two sums, in two parts
+            engine.add_up(part, n_moved, work, self.sums, self.n_clusters)
 
     def _wishes(self, n_wishes: int) -> Stored:
         """Return the first slots, in order of rank, that want to open a cluster."""
@@ -380,7 +381,7 @@ def sweep(
         vain = memory.vain
         if np.isfinite(moves.drift[0]):
             vain = memory.n_changed if going.scored > WORTH_BOUNDS else np.inf
-        going.memory = memory._replace(restless=restless, vain=vain)
+        going.memory = memory._replace(restless=restless, vain=vain, last=None)
     elif going.n_unsettled:
         engine.memory = None
         many = going.n_unsettled > MANY

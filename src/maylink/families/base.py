@@ -359,7 +359,8 @@ def column_range(X: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
     # NumPy is slow on short rows: look at several as one.
     together = max(1, min(512 // max(1, X.shape[1]), X.shape[0])) if X.flags.c_contiguous else 1
     whole = X.shape[0] // together * together
-    wide, rest = X[:whole].reshape(-1, together * X.shape[1]), X[whole:]
+    wide = X[:whole].reshape(whole // together, together * X.shape[1])
+    rest = X[whole:]
     found = []
     for extreme in (np.max, np.min):
         rows = extreme(wide, axis=0).reshape(together, -1)

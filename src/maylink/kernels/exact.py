@@ -47,8 +47,10 @@ def sizes(centers, n_clusters):
         square = 0.0
         for j in range(theta.shape[0]):
             square += theta[j, k] * theta[j, k]
-        steepest = max(steepest, square)
-        farthest = max(farthest, abs(c[k]))
+        if not square <= steepest:  # nor is it when it is not a number
+            steepest = square
+        if not abs(c[k]) <= farthest:
+            farthest = abs(c[k])
     return sqrt(steepest), farthest
 
 

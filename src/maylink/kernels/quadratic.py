@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 
 from maylink.kernels.compile import compiled, instructions
 from maylink.kernels.tile import opened
+from maylink.kernels.vector import number
 
 ROUND = 32  # clusters worked on together; there is room for a multiple of so many
 
@@ -39,8 +40,8 @@ def quadratic(typing, x, low, rows, at, d, top, reach, b):
         most = ROUND // v.lanes
         rest, total = [v.variable() for _ in range(most)], [v.variable() for _ in range(most)]
 
-        def entry(number, k, q):
-            return v.plus(v.plus(v.times(number, room), k), q * v.lanes)
+        def entry(which, k, q):
+            return v.plus(v.plus(v.times(which, room), k), q * v.lanes)
 
         def group(k, n):
             """Work on n vectors of clusters from k on."""
@@ -62,13 +63,13 @@ def quadratic(typing, x, low, rows, at, d, top, reach, b):
             for q in range(n):
                 v.store(builder.load(total[q]), result, entry(row, k, q))
 
-        left = builder.and_(last, v.counter(ROUND - 1))
+        left = builder.and_(last, number(ROUND - 1))
         whole_groups = builder.sub(last, left)
         with v.loop(whole_groups, ROUND) as k:
             group(k, most)
         for n in range(1, most + 1):  # what is left, in as few vectors as it takes
-            fewer = builder.icmp_signed(">", left, v.counter((n - 1) * v.lanes))
-            enough = builder.icmp_signed("<=", left, v.counter(n * v.lanes))
+            fewer = builder.icmp_signed(">", left, number((n - 1) * v.lanes))
+            enough = builder.icmp_signed("<=", left, number(n * v.lanes))
             with builder.if_then(builder.and_(fewer, enough)):
                 group(whole_groups, n)
         return context.get_dummy_value()

@@ -43,11 +43,6 @@ def make_sums(n_clusters: int, n_columns: int) -> Sums:
     return Sums(np.zeros(shape), np.zeros(shape), np.zeros(n_clusters, np.int64))
 
 
-def like(sums: Sums) -> Sums:
-    """Return sums of nothing for as many clusters."""
-    return Sums(*map(np.zeros_like, sums))
-
-
 def cutters(largest: Any, n: int) -> Any:
     """Return two numbers for each column that cut values up to ``largest`` when added to them.
 

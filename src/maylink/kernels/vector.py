@@ -150,10 +150,6 @@ class Vectors:
         ) as (counter, _):
             yield counter
 
-    def counter(self, value: int) -> Any:
-        """Return a constant to count with."""
-        return number(value)
-
     def plus(self, a: Any, b: Any) -> Any:
         """Return the sum of two counters."""
         return self.builder.add(number(a), number(b))

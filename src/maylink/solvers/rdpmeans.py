@@ -223,7 +223,7 @@ def _run(
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
     progress.advance()
-    run = replace(state, order=state.order[:0])  # an order is large, and no longer needed
+    run = replace(state, order=np.empty(0, np.int32))  # an order is large, and no longer needed
     if score is None:
         return Kept(run, np.nan, run)
     return best._replace(state=replace(best.state, order=run.order), run=run)
