@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types format docs bench table1 clean
+.PHONY: demo test lint types format docs bench agreement table1 clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -37,6 +37,10 @@ docs: $(VENV)/.docs  ## builds docs/_build/html/index.html
 
 bench: $(STAMP)  ## prints the tables of benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
+
+agreement: $(STAMP)  ## baselines beside another program's, which is installed apart
+	MAYLINK_PEER=$$($(BIN)/python benchmarks/peers.py active-semi-supervised-clustering) \
+	$(BIN)/python -m pytest -q tests/baselines -k agrees -W ignore
 
 table1: $(STAMP)  ## Table 1 of the paper, 20 trials a cell, beside the printed figures
 	$(BIN)/python -m maylink.experiments table1 --protocol published --full

@@ -106,3 +106,9 @@ def environment(package):
             raise MissingError("does not install")
         done.touch()
     return python
+
+
+if __name__ == "__main__":  # print where a package is installed, after seeing to it
+    python = environment(sys.argv[1])
+    command = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    print(subprocess.run([python, "-c", command], capture_output=True, text=True).stdout.strip())

@@ -1,6 +1,7 @@
 """Settings of the whole test suite."""
 
 import os
+import sys
 
 import hypothesis
 import pytest
@@ -13,6 +14,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("maylink")
 os.environ.setdefault("MPLBACKEND", "Agg")
+if "MAYLINK_PEER" in os.environ:  # another program to compare with; see `make agreement`
+    sys.path.append(os.environ["MAYLINK_PEER"])
 if "PYTEST_XDIST_WORKER" in os.environ:  # the processors are busy with other tests
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
