@@ -32,7 +32,7 @@ def test_unsquared_distance_is_the_root():
 def test_published_penalty_is_the_kth_largest_distance_to_the_mean():
     task = protocols.make_task(load("iris"), 0.01, 1.0, "published", [0])
     distance = sorted(np.linalg.norm(task.X - task.X.mean(axis=0), axis=1))[::-1]
-    assert protocols._kth_distance(task) == pytest.approx(distance[2])
+    assert protocols.kth_distance(task) == pytest.approx(distance[2])
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ def dp_means(task: Task) -> Labels:
     else:
         model = DPMeans(
             UnsquaredDistance(),
-            cluster_penalty=_kth_distance(task),
-            init=_random_centre(task),
+            cluster_penalty=kth_distance(task),
+            init=random_centre(task),
             order="shuffle",
             n_init=1,
             keep="objective",
@@ -111,13 +111,13 @@ def rdp_means(task: Task) -> Labels:
         )
         return model.fit(task.X, links=task.links).labels_
     common: dict[str, Any] = {
-        "cluster_penalty": _kth_distance(task),
+        "cluster_penalty": kth_distance(task),
         "order": "shuffle",
         "n_init": 1,
     }
     first = DPMeans(  # the first sweep has ξ = 0
         UnsquaredDistance(),
-        init=_random_centre(task),
+        init=random_centre(task),
         max_sweeps=1,
         random_state=task.rng,
         **common,
@@ -239,10 +239,12 @@ def _fitted(model: Any, X: NDArray[np.float64], links: Links) -> Labels:
         return labels
 
 
-def _kth_distance(task: Task) -> float:
+def kth_distance(task: Task) -> float:
+    """Return the k-th largest distance of a point to the mean of all."""
     distance = np.linalg.norm(task.X - task.X.mean(axis=0), axis=1)
     return float(np.sort(distance)[-task.k])
 
 
-def _random_centre(task: Task) -> NDArray[np.float64]:
+def random_centre(task: Task) -> NDArray[np.float64]:
+    """Return a point drawn in the bounding box, shape (1, d)."""
     return np.asarray(task.rng.uniform(task.X.min(axis=0), task.X.max(axis=0)))[None]

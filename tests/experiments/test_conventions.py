@@ -1,0 +1,53 @@
+"""Conventions: both ends are the two protocols, and each switch is one change."""
+
+import numpy as np
+import pytest
+
+from maylink.datasets import load
+from maylink.experiments import conventions, protocols
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
+from maylink.metrics import pair_f
+
+PLAN = Plan(("stated",), ("iris",), None, 1)
+
+
+def test_switches():
+    every = set(conventions.SWITCHES)
+    assert conventions.switched_on("stated") == set()
+    assert conventions.switched_on("published") == every
+    assert conventions.switched_on("stated, order") == {"order"}
+    assert conventions.switched_on("published but order") == every - {"order"}
+
+
+def test_cells_have_every_switch_from_both_ends():
+    cells = conventions.cells(PLAN)
+    assert len(cells) == 12 * 2 * len(conventions.SWITCHES)  # the row number is that of glass
+    assert len(conventions.cells(PLAN._replace(data=("glass",)))) == 12 * 2 * 9
+
+
+@pytest.mark.parametrize("end", ["stated", "published"])
+def test_the_ends_are_the_protocols(end):
+    """The same data, links and settings; only the seed of the runs may differ."""
+    cell = Cell("conventions", "both", "RDP-means", "iris", 0.05, 1.0, 0, 0, end)
+    task = protocols.make_task(load("iris"), 0.05, 1.0, end, cell.links_seed)
+    labels = protocols.rdp_means(task)
+    ours = conventions.fit(
+        protocols.Task(task.X, task.links, task.k, "both", np.random.default_rng(1)),
+        conventions.switched_on(end),
+    )
+    expected = [pair_f(load("iris").y, found) for found in (labels, ours)]
+    assert abs(expected[0] - expected[1]) < 0.1
+
+
+def test_tables_and_figure():
+    cells = [c for c in conventions.cells(PLAN) if c.rate == 0.03 and c.accuracy == 0.9]
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        runs = store.frame(cells)
+    found = conventions.tables(runs)
+    assert set(found) == {"from stated", "from published"}
+    assert found["from stated"].loc["stated", "mean change"] == 0.0
+    assert len(found["from published"]) == len(conventions.SWITCHES)
+    assert conventions.figure(runs).axes
