@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +51,14 @@ def beside_print(
     return means
 
 
+def color_of(method: str) -> Any:
+    """Return the colour of a method, the same in every figure."""
+    import matplotlib.pyplot as plt
+
+    names = list(METHODS)
+    return plt.get_cmap("tab20")(names.index(method) % 20 if method in names else 19)
+
+
 def dots(runs: pd.DataFrame, by: str, figures: dict[Any, printed.Scores]) -> Any:
     """Draw mean F of every method, a panel for each protocol and a group of marks for each value.
 
@@ -70,13 +79,13 @@ def dots(runs: pd.DataFrame, by: str, figures: dict[Any, printed.Scores]) -> Any
         for number, method in enumerate(methods):
             if method not in means.index.get_level_values(0):
                 continue
-            color = plt.get_cmap("tab20")(number % 20)
+            color = color_of(method)
             at = np.arange(len(values)) + 0.8 * (number / max(1, len(methods) - 1) - 0.5)
             axis.plot(at, [means.get((method, v), np.nan) for v in values], "o", color=color,
                       label=method, ms=5)  # fmt: skip
             shown = [figures[method, v].f if (method, v) in figures else np.nan for v in values]
             axis.plot(at, shown, "o", mfc="none", color=color, ms=8)
-        axis.set(title=protocol, ylabel="F", ylim=(0, 1.02))
+        axis.set(title=protocol, ylabel="F", ylim=(0, 1.02), xlim=(-0.6, len(values) - 0.4))
         axis.set_xticks(range(len(values)), [str(value) for value in values])
         axis.grid(axis="y", alpha=0.3)
     marks = {name: mark for axis in axes[:, 0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.table1 import SCORES, beside_print
+from maylink.experiments.table1 import SCORES, beside_print, color_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,9 @@ def figure(runs: pd.DataFrame) -> Any:
         part = runs[runs["r"] == rate]
         for method, rows in part.groupby("method", sort=False):
             means = rows.groupby("p")["F"].mean()
-            axis.plot(1 - means.index, means, "o-", ms=3, lw=1, label=method)
+            axis.plot(
+                1 - means.index, means, "o-", ms=3, lw=1, color=color_of(str(method)), label=method
+            )
         shown = {p: s.f for (r, p), s in printed.BEST_OF_TABLE_3.items() if r == rate}
         axis.plot([1 - p for p in shown], list(shown.values()), "k--", label="best printed")
         axis.set(title=f"{protocol}, r = {rate:g}", xlabel="share of wrong links", ylim=(0, 1.02))
