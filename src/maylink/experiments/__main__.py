@@ -118,7 +118,10 @@ def _show(section: Section, folder: Path, note: str) -> None:
     (folder / f"{name}.md").write_text("\n\n".join(text) + "\n", "utf-8")
     drawing = shown.figure(runs)
     if drawing is not None:
+        import matplotlib.pyplot as plt
+
         drawing.savefig(folder / f"{name}.png", dpi=150, bbox_inches="tight")
+        plt.close(drawing)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ def _league(runs: pd.DataFrame) -> str:
 
 def _exhibit(section: Section) -> str:
     exhibit = section.exhibit
-    lines = [_prose((exhibit.__doc__ or "").partition(": ")[2] or exhibit.__doc__ or "")]
+    lines = [_prose(re.sub(r"^(Table|Figure) \w+: ", "", exhibit.__doc__ or ""))]
     shown = exhibit.tables(section.runs)
     texts = []
     for caption, table in shown.items():
@@ -181,10 +181,10 @@ def _exhibit(section: Section) -> str:
 def _comparison(runs: pd.DataFrame, reference: str) -> str:
     lines = [
         "<p>Pairs are runs with the same protocol, data, links and trial. A run that failed "
-        "counts as F = 0. Intervals (95%) come from a bootstrap that draws data sets first and "
-        "then trials within them; with few data sets they are rather too short. Ranks are those "
-        "of mean F over the trials of each data set, rate and accuracy; cells of one data set "
-        "are not independent, so the tests are rather too sure. After "
+        "counts as F&nbsp;=&nbsp;0. Intervals (95%) come from a bootstrap that draws data sets "
+        "first and then trials within them; with few data sets they are rather too short. "
+        "Ranks are those of mean F over the trials of each data set, rate and accuracy; cells of "
+        "one data set are not independent, so the tests are rather too sure. After "
         '<a href="https://jmlr.org/papers/v7/demsar06a.html">Demšar (2006)</a>.</p>',
         _legend(),
     ]
@@ -244,7 +244,7 @@ def _methods(runs: pd.DataFrame) -> str:
     lines = []
     for name, fit in protocols.METHODS.items():
         if name in used:
-            at = [p for p in runs["protocol"].unique() if name in protocols.methods_of(p)]
+            at = runs.loc[runs["method"] == name, "protocol"].unique()
             lines.append(f'<dt>{escape(name)} <span class="faint">({_listed(at)})</span></dt>')
             lines.append(f"<dd>{_prose(fit.__doc__)}</dd>")
     return "<dl>\n" + "\n".join(lines) + "\n</dl>"
@@ -295,13 +295,16 @@ def _heading(text: object) -> str:
 
 def _legend() -> str:
     one, two, three = STEPS
-    kinds = [
-        ("down3", f"−{three:.2f} or less"), ("down2", f"to −{two:.2f}"),
-        ("down1", f"to −{one:.2f}"),
-        ("same", f"within {one:.2f}"),
-        ("up1", f"from +{one:.2f}"), ("up2", f"from +{two:.2f}"), ("up3", f"+{three:.2f} or more"),
-    ]  # fmt: skip
-    items = "".join(f'<li class="{kind}">{text}</li>' for kind, text in kinds)
+    kinds = {
+        "down3": f"−{three:.2f} or less",
+        "down2": f"−{three:.2f} to −{two:.2f}",
+        "down1": f"−{two:.2f} to −{one:.2f}",
+        "same": f"within {one:.2f}",
+        "up1": f"+{one:.2f} to +{two:.2f}",
+        "up2": f"+{two:.2f} to +{three:.2f}",
+        "up3": f"+{three:.2f} or more",
+    }
+    items = "".join(f'<li class="{kind}">{text}</li>' for kind, text in kinds.items())
     return f'<ul class="legend" aria-label="Shades of differences">{items}</ul>'
 
 

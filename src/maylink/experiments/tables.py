@@ -47,7 +47,8 @@ def readable(table: pd.DataFrame, best: Collection[str] = ()) -> Readable:
     -------
     Readable
     """
-    names = [str(name) for name in table.index.names]
+    table = table.set_axis([_title(name) for name in table.columns], axis=1)
+    names = ["" if name is None else str(name) for name in table.index.names]
     index = [entry if isinstance(entry, tuple) else (entry,) for entry in table.index]
     head = list(names)
     columns: list[list[Entry]] = [
@@ -71,14 +72,16 @@ def formatted(name: str, value: Any) -> str:
     """Return a value as its column wants it."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
-    if isinstance(value, str):
-        return value
-    if value is None or np.isnan(value):
+    if isinstance(value, (int, np.integer)) and name not in ("r", "p"):
+        return str(value)
+    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
         return NONE
-    if name in ("failed", "won", "tied", "lost") and isinstance(value, (float, np.floating)):
-        return f"{100 * value:.0f}%"
-    if isinstance(value, (int, np.integer)) or name in ("r", "p"):
+    if not isinstance(value, (int, float, np.number)):
+        return str(value)
+    if name in ("r", "p"):
         return f"{value:g}"
+    if name in ("failed", "won", "tied", "lost"):
+        return f"{100 * value:.0f}%"
     if name == "seconds":
         return f"{value:.3g}"
     return _fixed(value, 1 if name == "K" else 3)
@@ -138,6 +141,10 @@ def _scores(table: pd.DataFrame, name: str, marked: bool) -> list[Entry]:
         texts = [f"{text} ± {error}" if error != NONE else text
                  for text, error in zip(texts, errors, strict=True)]  # fmt: skip
     return [Entry(text, kind) for text, kind in zip(texts, kinds, strict=True)]
+
+
+def _title(name: object) -> str:
+    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _belongs_to_another(name: str, table: pd.DataFrame) -> bool:
