@@ -84,7 +84,7 @@ def formatted(name: str, value: Any) -> str:
         return f"{100 * value:.0f}%"
     if name == "seconds":
         return f"{value:.3g}"
-    return _fixed(value, 1 if name == "K" else 3)
+    return _fixed(float(value), 1 if name == "K" else 3)
 
 
 def change(value: float) -> Entry:
