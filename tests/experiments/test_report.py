@@ -119,6 +119,7 @@ def test_what_it_says(page, runs):
     said = " ".join(page.text)
     assert f"{len(runs)} runs of 15 methods on 2 data sets (iris and wine), 2 trials a cell" in said
     assert "8 runs failed (COP-KMeans 8)" in said
+    assert "over iris, wine, ecoli, glass and balance; ours here are over fewer" in said
     assert f"took {round(len(runs) * 0.5 / 60)} min" in said
     assert code("grid") in said
     assert "Friedman's test" in said

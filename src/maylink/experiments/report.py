@@ -18,7 +18,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import maylink
-from maylink.experiments import compare, protocols
+from maylink.experiments import compare, grid, protocols
 from maylink.experiments.cells import code
 from maylink.experiments.tables import STEPS, Entry, Readable, change, formatted, readable, to_html
 
@@ -66,15 +66,15 @@ def write(
     Path
         The file.
     """
-    grid = runs[runs["experiment"] == "grid"]
+    compared = runs[runs["experiment"] == "grid"]
     parts = [
-        *([("League table", _league(grid))] if len(grid) else []),
+        *([("League table", _league(compared))] if len(compared) else []),
         *((section.exhibit.TITLE, _exhibit(section)) for section in sections),
-        *([("Comparison of methods", _comparison(grid, reference))] if len(grid) else []),
+        *([("Comparison of methods", _comparison(compared, reference))] if len(compared) else []),
         ("Protocols", _prose(protocols.__doc__)),
         ("Methods and their settings", _methods(runs)),
         ("What it was made with", _versions(runs)),
-        ("How to rerun one cell", _rerun(grid)),
+        ("How to rerun one cell", _rerun(compared)),
     ]
     folder = files("maylink.experiments")
     page = Template((folder / "report.html").read_text("utf-8")).substitute(
@@ -134,9 +134,14 @@ def _summary(runs: pd.DataFrame) -> str:
     ]
     if trials == 1:
         facts.append("One trial a cell is a look, not a measurement.")
+    compared = runs[runs["experiment"] == "grid"]
+    if 0 < compared["data"].nunique() < len(grid.DATA):
+        facts.append(
+            f"Printed averages over data sets are over {_listed(grid.DATA)}; "
+            "ours here are over fewer, so that their differences mean little."
+        )
     lines = [f"<p>{escape(' '.join(facts))}</p>"]
-    grid = runs[runs["experiment"] == "grid"]
-    for protocol, part in grid.groupby("protocol", sort=False):
+    for protocol, part in compared.groupby("protocol", sort=False):
         first = league(part).iloc[0]
         lines.append(
             f"<p>Best by mean F under <code>{escape(str(protocol))}</code>: "
