@@ -10,31 +10,40 @@ from pathlib import Path
 from types import ModuleType
 
 from maylink.experiments import grid
-from maylink.experiments.cells import Plan
-from maylink.experiments.protocols import METHODS, PROTOCOLS
-from maylink.experiments.runner import run
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import METHODS, PROTOCOLS, methods_of
+from maylink.experiments.report import Section, write
+from maylink.experiments.runner import one, run
 from maylink.experiments.store import Store
+from maylink.experiments.tables import readable, to_markdown
 
 EXHIBITS = ("table1", "table2", "table3", "conventions")
 QUICK, FULL = 2, 20  # trials
+CELL = "protocol/method/data/r/p/trial"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is missing, print the tables and write them out."""
     options = _options(arguments)
+    if options.cell is not None:
+        _rerun(options.cell)
+        return
     trials = options.trials or (FULL if options.full else QUICK)
     methods = tuple(options.methods) if options.methods else None
     plan = Plan(tuple(options.protocol), tuple(options.data), methods, trials, options.seed)
     begin = time.perf_counter()
     with Store(options.store) as store:
         wanted = {name: exhibit(name).cells(plan) for name in options.exhibits}
-        n_run = run([cell for cells in wanted.values() for cell in cells], store, options.jobs)
-        for name, cells in wanted.items():
-            runs = store.frame(cells)
-            _write(options.out, name, runs)
-            for caption, table in exhibit(name).tables(runs).items():
-                print(f"\n{exhibit(name).TITLE}; {caption}; {trials} trials a cell")
-                print(table.round(3).to_string(na_rep="–"))
+        every = [cell for cells in wanted.values() for cell in cells]
+        n_run = run(every, store, options.jobs)
+        sections = [
+            Section(name, exhibit(name), store.frame(cells)) for name, cells in wanted.items()
+        ]
+        runs = store.frame(every)
+    for section in sections:
+        _show(section, options.out, f"{trials} trials a cell")
+    if options.report:
+        write(options.out / "report.html", sections, runs)
     print(f"\n{n_run} runs in {time.perf_counter() - begin:.0f} s; written to {options.out}")
 
 
@@ -60,23 +69,59 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=-1, help="processes; all processors by default")
     parser.add_argument("--store", type=Path, default=Path("experiments/results.sqlite"))
     parser.add_argument("--out", type=Path, default=Path("experiments"), help="folder for tables")
+    parser.add_argument("--no-report", dest="report", action="store_false", help="no report.html")
+    parser.add_argument("--cell", metavar=CELL, help="rerun this one alone and print its scores")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.exhibits if name not in EXHIBITS]
     if unknown:
         parser.error(f"{unknown[0]!r} is not one of {', '.join(EXHIBITS)}")
     options.exhibits = options.exhibits or list(EXHIBITS)
+    if options.cell is not None:
+        try:
+            options.cell = _cell(options.cell, options.seed)
+        except ValueError as error:
+            parser.error(f"--cell: {error}; it is {CELL}")
     return options
 
 
-def _write(folder: Path, name: str, runs: object) -> None:
-    import pandas as pd
+def _cell(text: str, seed: int) -> Cell:
+    """Return the cell of the grid that the text names."""
+    parts = text.split("/")
+    if len(parts) != 6:
+        raise ValueError(f"{text!r} has {len(parts)} parts")
+    protocol, method, data, rate, accuracy, trial = parts
+    for name, known in ((protocol, PROTOCOLS), (data, grid.DATA)):
+        if name not in known:
+            raise ValueError(f"{name!r} is not one of {', '.join(known)}")
+    if method not in methods_of(protocol):
+        raise ValueError(f"{method!r} is not one of {'; '.join(methods_of(protocol))}")
+    return Cell("grid", protocol, method, data, float(rate), float(accuracy), int(trial), seed)
 
-    assert isinstance(runs, pd.DataFrame)
+
+def _rerun(cell: Cell) -> None:
+    _, scores = one(cell)
+    print(cell)
+    for name, value in scores.items():
+        print(f"{name:>12}  {value:.6f}" if isinstance(value, float) else f"{name:>12}  {value}")
+
+
+def _show(section: Section, folder: Path, note: str) -> None:
+    """Print the tables of an exhibit; write its runs, tables and figure."""
+    name, shown, runs = section
     folder.mkdir(parents=True, exist_ok=True)
     runs.to_csv(folder / f"{name}.csv", index=False)
-    drawing = exhibit(name).figure(runs)
+    text = [f"# {shown.TITLE}"]
+    for caption, table in shown.tables(runs).items():
+        print(f"\n{shown.TITLE}; {caption}; {note}")
+        print(table.round(3).to_string(na_rep="–"))
+        text += [f"## {caption}; {note}", to_markdown(readable(table))]
+    (folder / f"{name}.md").write_text("\n\n".join(text) + "\n", "utf-8")
+    drawing = shown.figure(runs)
     if drawing is not None:
+        import matplotlib.pyplot as plt
+
         drawing.savefig(folder / f"{name}.png", dpi=150, bbox_inches="tight")
+        plt.close(drawing)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,380 @@
+"""The report: everything that the experiments found, on one page that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import io
+import platform
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import maylink
+from maylink.experiments import compare, grid, protocols
+from maylink.experiments.cells import code
+from maylink.experiments.tables import STEPS, Entry, Readable, change, formatted, readable, to_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Clustering with noisy links: the experiments"
+QUALITY = ("F", "ARI", "NMI", "F_unlinked")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "matplotlib")
+
+
+class Section(NamedTuple):
+    """One exhibit with its runs."""
+
+    name: str
+    exhibit: Any  # a module with TITLE, tables(runs) and figure(runs)
+    runs: pd.DataFrame
+
+
+def write(
+    path: str | Path,
+    sections: Sequence[Section],
+    runs: pd.DataFrame,
+    *,
+    reference: str = "RDP-means",
+    title: str = TITLE,
+) -> Path:
+    """Write the report, one HTML file that loads nothing from anywhere.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    sections : sequence of Section
+        The tables and figures to show, in their order.
+    runs : DataFrame
+        All runs, each once. Those of the grid are summed up in the league table and compared.
+    reference : str, default "RDP-means"
+        The method that others are compared with; where it has not run, the best by mean F is.
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    compared = runs[runs["experiment"] == "grid"]
+    parts = [
+        *([("League table", _league(compared))] if len(compared) else []),
+        *((section.exhibit.TITLE, _exhibit(section)) for section in sections),
+        *([("Comparison of methods", _comparison(compared, reference))] if len(compared) else []),
+        ("Protocols", _prose(protocols.__doc__)),
+        ("Methods and their settings", _methods(runs)),
+        ("What it was made with", _versions(runs)),
+        ("How to rerun one cell", _rerun(compared)),
+    ]
+    folder = files("maylink.experiments")
+    page = Template((folder / "report.html").read_text("utf-8")).substitute(
+        title=escape(title),
+        style=(folder / "report.css").read_text("utf-8"),
+        summary=_summary(runs),
+        contents="\n".join(f'<li><a href="#{_slug(n)}">{escape(n)}</a></li>' for n, _ in parts),
+        body="\n".join(
+            f'<section id="{_slug(name)}">\n<h2>{escape(name)}</h2>\n{text}\n</section>'
+            for name, text in parts
+        ),
+    )
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, "utf-8")
+    return path
+
+
+def league(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return mean scores by method with standard errors, best F first.
+
+    The scores of a failed run count as 0; its K and seconds are left out.
+    """
+    import pandas as pd
+
+    runs = runs.assign(**{name: runs[name].astype(float) for name in (*QUALITY, "K", "seconds")})
+    ran = runs["F"].notna()
+    runs = runs.assign(
+        **{name: runs[name].where(ran, 0.0) for name in QUALITY},
+        seconds=runs["seconds"].where(ran),
+    )
+    groups = runs.groupby("method", sort=False)
+    columns: dict[str, Any] = {}
+    for name in (*QUALITY, "K", "seconds"):
+        columns[name] = groups[name].mean()
+        columns[f"± {name}"] = groups[name].sem()
+    columns["runs"] = groups.size()
+    columns["failed"] = 1.0 - ran.groupby(runs["method"], sort=False).mean()
+    return pd.DataFrame(columns).sort_values("F", ascending=False, kind="stable")
+
+
+# ---------------------------------------------------------------------- the parts of the page
+
+
+def _summary(runs: pd.DataFrame) -> str:
+    failed = runs[runs["F"].isna()]
+    by = ", ".join(f"{name} {size}" for name, size in failed["method"].value_counts().items())
+    trials = int(runs["trial"].nunique())
+    facts = [
+        f"{_count(len(runs), 'run')} of {_count(runs['method'].nunique(), 'method')} on "
+        f"{_count(runs['data'].nunique(), 'data set')} ({_listed(runs['data'].unique())}), "
+        f"{_count(trials, 'trial')} a cell, under the "
+        f"{'protocols' if runs['protocol'].nunique() > 1 else 'protocol'} "
+        f"{_listed(runs['protocol'].unique())}.",
+        f"{_count(len(failed), 'run')} failed ({by})." if len(failed) else "No run failed.",
+        f"Together they took {_duration(runs['seconds'].sum())} of computing.",
+    ]
+    if trials == 1:
+        facts.append("One trial a cell is a look, not a measurement.")
+    compared = runs[runs["experiment"] == "grid"]
+    if 0 < compared["data"].nunique() < len(grid.DATA):
+        facts.append(
+            f"Printed averages over data sets are over {_listed(grid.DATA)}; "
+            "ours here are over fewer, so that their differences mean little."
+        )
+    lines = [f"<p>{escape(' '.join(facts))}</p>"]
+    for protocol, part in compared.groupby("protocol", sort=False):
+        first = league(part).iloc[0]
+        lines.append(
+            f"<p>Best by mean F under <code>{escape(str(protocol))}</code>: "
+            f"<strong>{escape(str(first.name))}</strong>, {first['F']:.3f}.</p>"
+        )
+    return "\n".join(lines)
+
+
+def _league(runs: pd.DataFrame) -> str:
+    lines = [
+        "<p>Means over all data sets, rates and accuracies of links, ± standard error over runs, "
+        "which holds the spread between data sets, too. The best of a column is bold. "
+        "<em>F unlinked</em> is F over the pairs that carry no link; K is the number of clusters "
+        "found. The scores of a run that failed count as 0, its K and time are left out.</p>"
+    ]
+    for protocol, part in runs.groupby("protocol", sort=False):
+        table = readable(league(part), best=(*QUALITY, "seconds"))
+        lines += [_heading(protocol), to_html(table, f"League table, {protocol}")]
+    return "\n".join(lines)
+
+
+def _exhibit(section: Section) -> str:
+    exhibit = section.exhibit
+    lines = [_prose(re.sub(r"^(Table|Figure) \w+: ", "", exhibit.__doc__ or ""))]
+    shown = exhibit.tables(section.runs)
+    texts = []
+    for caption, table in shown.items():
+        texts += [_heading(caption), to_html(readable(table), f"{exhibit.TITLE}; {caption}")]
+    if any("− printed" in text for text in texts):
+        lines.append(_legend())
+    if any('<th scope="col">failed' in text for text in texts):
+        lines.append(
+            '<p class="faint">Means here are over the runs that did not fail; '
+            "<em>failed</em> is the share that did.</p>"
+        )
+    lines += texts
+    what = (inspect.getdoc(exhibit.figure) or "").partition("\n")[0].removeprefix("Draw ")
+    lines.append(_picture(exhibit.figure(section.runs), exhibit.TITLE, what[:1].upper() + what[1:]))
+    return "\n".join(lines)
+
+
+def _comparison(runs: pd.DataFrame, reference: str) -> str:
+    lines = [
+        "<p>Pairs are runs with the same protocol, data, links and trial. A run that failed "
+        "counts as F&nbsp;=&nbsp;0. Intervals (95%) come from a bootstrap that draws data sets "
+        "first and then trials within them; with few data sets they are rather too short. "
+        "Ranks are those of mean F over the trials of each data set, rate and accuracy; cells of "
+        "one data set are not independent, so the tests are rather too sure. After "
+        '<a href="https://jmlr.org/papers/v7/demsar06a.html">Demšar (2006)</a>.</p>',
+        _legend(),
+    ]
+    for protocol, part in runs.groupby("protocol", sort=False):
+        if part["method"].nunique() < 2:
+            continue
+        against = reference if reference in set(part["method"]) else str(league(part).index[0])
+        found = compare.ranks(part)
+        lines += [
+            _heading(f"{protocol}: F minus that of {against}"),
+            to_html(_pairs(part, against), f"Paired differences, {protocol}"),
+            _heading(f"{protocol}: mean ranks"),
+            f"<p>{escape(_verdict(found))}</p>",
+            _picture(
+                compare.critical_difference(part),
+                f"Critical-difference diagram, {protocol}",
+                "Methods by mean rank, the best on the left; bars join methods that do not differ",
+                more=_listed(f"{name} {rank:.2f}" for name, rank in found.mean.items()),
+            ),
+        ]
+    return "\n".join(lines)
+
+
+def _pairs(runs: pd.DataFrame, reference: str) -> Readable:
+    table = compare.paired(runs, reference).sort_values("difference", ascending=False)
+    shares = ["won", "tied", "lost"]
+    head = ["method", "difference", "95% interval", *shares, "pairs", "failed", "reference failed"]
+    rows = [
+        [
+            Entry(str(name)),
+            change(row["difference"]),
+            Entry(f"{change(row['low']).text} to {change(row['high']).text}"),
+            *(Entry(formatted(share, float(row[share]))) for share in shares),
+            *(Entry(f"{row[count]:.0f}") for count in ("pairs", "failed", "reference failed")),
+        ]
+        for name, row in table.iterrows()
+    ]
+    return Readable(head, rows)
+
+
+def _verdict(found: compare.Ranks) -> str:
+    blocks = f"{_count(found.n_blocks, 'block')}" + (
+        f" ({found.n_dropped} without some method left out)" if found.n_dropped else ""
+    )
+    words = f"{_count(len(found.mean), 'method')}, {blocks}. "
+    if found.p_value == found.p_value:
+        p = f"= {found.p_value:.2g}" if found.p_value >= 1e-4 else "< 0.0001"
+        words += f"Friedman's test that all are alike: χ² = {found.statistic:.1f}, p {p}. "
+    return words + (
+        f"Mean ranks that are {found.difference:.2f} or more apart differ "
+        f"(Nemenyi, α = {found.alpha:g})."
+    )
+
+
+def _methods(runs: pd.DataFrame) -> str:
+    used = set(runs["method"])
+    lines = []
+    for name, fit in protocols.METHODS.items():
+        if name in used:
+            at = runs.loc[runs["method"] == name, "protocol"].unique()
+            lines.append(f'<dt>{escape(name)} <span class="faint">({_listed(at)})</span></dt>')
+            lines.append(f"<dd>{_prose(fit.__doc__)}</dd>")
+    return "<dl>\n" + "\n".join(lines) + "\n</dl>"
+
+
+def _versions(runs: pd.DataFrame) -> str:
+    rows = [["maylink", maylink.__version__], ["Python", platform.python_version()]]
+    for name in LIBRARIES:
+        try:
+            rows.append([name, version(name)])
+        except PackageNotFoundError:
+            continue
+    rows += [[f"digest of the code, {name}", code(name)] for name in runs["experiment"].unique()]
+    commit = _commit(Path(maylink.__file__).parent)
+    if commit:
+        rows.append(["commit", commit])
+    rows.append(["seed", _listed(str(seed) for seed in runs["seed"].unique())])
+    table = Readable(["what", "which"], [[Entry(text) for text in row] for row in rows])
+    return to_html(table, "Versions")
+
+
+def _rerun(runs: pd.DataFrame) -> str:
+    lines = [
+        "<p>A cell is protocol/method/data/r/p/trial. Its links and all else that is random "
+        "follow from it and the seed, so that it gives the same scores again.</p>"
+    ]
+    done = runs[runs["F"].notna()]
+    if len(done):
+        cell = done.iloc[-1]
+        name = "/".join(
+            str(x) if isinstance(x, str) else f"{x:g}"
+            for x in (cell[c] for c in ("protocol", "method", "data", "r", "p", "trial"))
+        )
+        command = f"maylink experiments --cell {shlex.quote(name)}"
+        command += f" --seed {cell['seed']}" if cell["seed"] else ""
+        lines.append(f"<pre>{escape(command)}</pre>")
+        lines.append(f"<p>It gave F = {cell['F']:.6f}, ARI = {cell['ARI']:.6f}, "
+                     f"NMI = {cell['NMI']:.6f}, K = {cell['K']:g}.</p>")  # fmt: skip
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------------- pieces
+
+
+def _heading(text: object) -> str:
+    return f"<h3>{escape(str(text))}</h3>"
+
+
+def _legend() -> str:
+    one, two, three = STEPS
+    kinds = {
+        "down3": f"−{three:.2f} or less",
+        "down2": f"−{three:.2f} to −{two:.2f}",
+        "down1": f"−{two:.2f} to −{one:.2f}",
+        "same": f"within {one:.2f}",
+        "up1": f"+{one:.2f} to +{two:.2f}",
+        "up2": f"+{two:.2f} to +{three:.2f}",
+        "up3": f"+{three:.2f} or more",
+    }
+    items = "".join(f'<li class="{kind}">{text}</li>' for kind, text in kinds.items())
+    return f'<ul class="legend" aria-label="Shades of differences">{items}</ul>'
+
+
+def _picture(drawing: Any, title: str, what: str, more: str = "") -> str:
+    """Return a matplotlib figure inside the page, or nothing for None."""
+    if drawing is None:
+        return ""
+    stream = io.BytesIO()
+    drawing.savefig(stream, format="png", dpi=130, bbox_inches="tight", facecolor="white")
+    if drawing.canvas.manager is not None:  # pyplot would hold on to it
+        import matplotlib.pyplot as plt
+
+        plt.close(drawing)
+    data = base64.b64encode(stream.getvalue()).decode()
+    alt = ". ".join(text.rstrip(".") for text in (title, what, more) if text) + "."
+    return (
+        f'<figure><div><img alt="{escape(alt)}" src="data:image/png;base64,{data}"></div>'
+        f"<figcaption>{escape(what.rstrip('.'))}.</figcaption></figure>"
+    )
+
+
+def _prose(text: str | None) -> str:
+    """Return the paragraphs of a docstring, with what is code or stressed in it as such."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    found = []
+    for paragraph in paragraphs:
+        words = escape(" ".join(paragraph.split()), quote=False)
+        words = re.sub(r"``(.+?)``|:\w+:`~?(.+?)`", lambda m: f"<code>{m[1] or m[2]}</code>", words)
+        words = re.sub(r"(?<!\*)\*([^*]+)\*(?!\*)", r"<em>\1</em>", words)
+        found.append(f"<p>{words[:1].upper() + words[1:]}</p>")
+    return "\n".join(found)
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit that the package's files are of; nothing where git does not know them."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", "-C", str(folder), *words],
+            capture_output=True, text=True, check=True, timeout=10,
+        ).stdout.strip()  # fmt: skip
+
+    try:
+        git("ls-files", "--error-unmatch", "version.py")
+        changed = git("status", "--porcelain", "--", ".")
+        return git("rev-parse", "--short=12", "HEAD") + (", with changes" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "-", text.lower()).strip("-")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(words: Iterable[object]) -> str:
+    *others, last = map(str, words)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
