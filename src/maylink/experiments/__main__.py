@@ -15,7 +15,9 @@ from maylink.experiments.protocols import METHODS, PROTOCOLS
 from maylink.experiments.runner import run
 from maylink.experiments.store import Store
 
-EXHIBITS = ("table1", "table2", "table3")
+EXHIBITS = (
+    "table1", "table2", "table3", "table4", "deviation", "patterns", "reliability", "flipped",
+)  # fmt: skip
 QUICK, FULL = 2, 20  # trials
 
 
