@@ -53,6 +53,8 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     "lost" is how far F at the worst deviation lies below F at the true k.
     """
     found: dict[str, pd.DataFrame] = {}
+    if runs.empty:
+        return found
     for protocol, part in _wide(runs).groupby("protocol", sort=False):
         for caption, by in (("F", ["method"]), ("F by data set", ["data", "method"])):
             means = part.groupby([*by, "deviation"], sort=False)["F"].mean().unstack("deviation")
@@ -69,6 +71,8 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def figure(runs: pd.DataFrame) -> Any:
     """Draw F by deviation, a panel for each data set and a row for each protocol."""
+    if runs.empty:
+        return None
     import matplotlib.pyplot as plt
 
     wide = _wide(runs)
@@ -83,9 +87,9 @@ def figure(runs: pd.DataFrame) -> Any:
             part = wide[(wide["protocol"] == protocol) & (wide["data"] == name)]
             for number, method in enumerate(methods):
                 means = part[part["method"] == method].groupby("deviation")["F"].mean()
-                style = "--" if method in NOT_TOLD else "o-"
+                style = "--" if method in NOT_TOLD else "o-" if number < 10 else "s-"
                 axis.plot(means.index, means, style, ms=3, lw=1.2, label=method,
-                          color=plt.get_cmap("tab20")(number % 20))  # fmt: skip
+                          color=plt.get_cmap("tab10")(number % 10))  # fmt: skip
             axis.set(title=f"{name}, {protocol}", ylim=(0, 1.03), xticks=DEVIATIONS)
             axis.grid(alpha=0.3)
         row[0].set_ylabel("F")

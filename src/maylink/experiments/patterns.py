@@ -81,6 +81,8 @@ def figure(runs: pd.DataFrame) -> Any:
 
     Runs are a matter of their cell alone, so the best one is made again for its labels.
     """
+    if runs.empty:
+        return None
     import matplotlib.pyplot as plt
 
     from maylink.plots import plot_partition
@@ -96,16 +98,16 @@ def figure(runs: pd.DataFrame) -> Any:
         figsize=(1.7 * (1 + len(methods)), 1.75 * len(names)),
     )  # fmt: skip
     for row, name in zip(axes, names, strict=True):
+        truth, _ = drawn(_cell(shown[shown["data"] == name].iloc[0]))
+        plot_partition(truth.X, truth.y, ax=row[0])
         for axis, method in zip(row[1:], methods, strict=True):
             part = shown[(shown["data"] == name) & (shown["method"] == method)]
             if part.empty:
                 axis.set_axis_off()
                 continue
             best = part.loc[part["F"].idxmax()]
-            truth, labels = _again(best)
-            plot_partition(truth.X, labels, ax=axis)
-            axis.set_xlabel(f"F {best['F']:.2f}, mean {part['F'].mean():.2f}", fontsize=7)
-            plot_partition(truth.X, truth.y, ax=row[0])
+            plot_partition(truth.X, _labels(_cell(best)), ax=axis)
+            axis.set_xlabel(f"best F {best['F']:.2f}, mean {part['F'].mean():.2f}", fontsize=7)
         row[0].set_ylabel(name)
     for axis, title in zip(axes[0], ("truth", *methods), strict=True):
         axis.set_title(title, fontsize=9)
@@ -116,12 +118,14 @@ def figure(runs: pd.DataFrame) -> Any:
     return drawing
 
 
-def _again(row: Any) -> tuple[Dataset, NDArray[np.int64]]:
-    cell = Cell(
-        "patterns", row["protocol"], row["method"], row["data"], float(row["r"]), float(row["p"]),
-        int(row["trial"]), int(row["seed"]),
-    )  # fmt: skip
-    truth, task = drawn(cell)
+def _cell(row: Any) -> Cell:
+    """Return the cell that a row of the store is the result of."""
+    r, p, trial, seed = float(row["r"]), float(row["p"]), int(row["trial"]), int(row["seed"])
+    return Cell("patterns", row["protocol"], row["method"], row["data"], r, p, trial, seed)
+
+
+def _labels(cell: Cell) -> NDArray[np.int64]:
+    _, task = drawn(cell)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return truth, methods_of(cell.protocol)[cell.method](task)
+        return methods_of(cell.protocol)[cell.method](task)

@@ -90,6 +90,8 @@ def doubts(model: TVClust, truth: Dataset, task: Task, cell: Cell) -> dict[str, 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return what was learned by accuracy, for each data set and over all."""
+    if runs.empty:
+        return {}
     return {
         f"{PROTOCOL}, r = {RATE:g}, all data": table(runs, ["method", "p"]),
         f"{PROTOCOL}, r = {RATE:g}, by data set": table(runs, ["data", "method", "p"]),
@@ -117,6 +119,8 @@ def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def figure(runs: pd.DataFrame) -> Any:
     """Draw p and q learned against the truth, how often intervals hold it, and the precision."""
+    if runs.empty:
+        return None
     import matplotlib.pyplot as plt
 
     drawing, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
