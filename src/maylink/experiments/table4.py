@@ -9,9 +9,9 @@ many, which is called ``pilot``.
 
 The curve has RDP-means with both families, and TVClust, which fails here. Its multinomial takes the
 hundreds of words of a picture for independent draws, so the likelihood is far too sure, and links
-have no say beside it: with its defaults it finds hundreds of clusters, in minutes. So that it can
-stand in the curve it starts from the partition of RDP-means, told k, with five spare clusters; even
-where that start is all but right it goes where the words pull it.
+have no say beside it: with its defaults it found 543 clusters at r = .01. So that it can stand in
+the curve it starts from the partition of RDP-means, told k, with five spare clusters; even where
+that start is all but right it goes where the words pull it.
 """
 
 from __future__ import annotations
