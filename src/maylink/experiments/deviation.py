@@ -50,7 +50,7 @@ def run(cell: Cell) -> dict[str, Any]:
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return mean F by deviation, and all scores over all data sets, for each protocol.
 
-    "lost" is how far F at the worst deviation lies below F at the true k.
+    "lost" is how far F at the worst deviation that did not fail lies below F at the true k.
     """
     found: dict[str, pd.DataFrame] = {}
     if runs.empty:
