@@ -3,58 +3,44 @@
 import numpy as np
 import pytest
 
-from maylink.baselines import Baseline, all_baselines
-from maylink.baselines.base import Run
+from maylink.baselines import all_baselines
 from maylink.errors import InfeasibleLinksError
 from maylink.experiments import flipped
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import METHODS
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
 
-SEEN = []
-
-
-class Brittle(Baseline):
-    """Puts all points into one cluster, and gives up at every twentieth start."""
-
-    def __init__(self, n_clusters=8, *, n_init=1, random_state=None):
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.random_state = random_state
-
-    def _check_parameters(self):
-        assert self.n_init == 10
-
-    def _run(self, X, links, rng):
-        SEEN.append((self.n_clusters, links))
-        if len(SEEN) % 20 == 0:
-            raise InfeasibleLinksError("links: not all can be kept")
-        return Run(np.zeros(len(X), np.int64), np.zeros(1))
+PLAN = Plan(("published", "stated"), ("wine",), ("K-means", "MRF mixture"), 1)
 
 
-@pytest.fixture
-def brittle(monkeypatch):
-    SEEN.clear()
-    monkeypatch.setattr(flipped, "all_baselines", lambda: {"Brittle": Brittle})
+def results(cells):
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        return store.frame(cells)
 
 
 def test_every_method_is_there():
-    assert set(flipped.methods()) == {*all_baselines(), "RDPMeans", "TVClust"}
-    assert {"MRFDPMixture", "PlainKMeans", "PlainSpectral"} <= set(flipped.methods())
+    assert set(METHODS) < set(flipped.methods())
+    assert len(flipped.methods()) == len(METHODS) + 3
+    docs = " ".join(fit.__doc__ for fit in flipped.methods().values())
+    plain = {"PlainKMeans"}  # scikit-learn's own in the protocols
+    assert all(name in docs or name in plain for name in all_baselines())
 
 
-def test_failures_are_counted_and_k_is_told(brittle):
-    """Ten starts a run, so that every second run fails."""
-    runs = flipped.run(["moons"], ["Brittle"], trials=2)
-    assert {k for k, _ in SEEN} == {2}
-    assert runs["failed"].tolist() == [0, 1] * 4
-    assert runs["F"].isna().tolist() == [False, True] * 4
-    table = flipped.table(runs, ["data", "method"])
-    assert table.loc[("moons", "Brittle"), "failed"].tolist() == [0.0, 1.0, 0.0, 1.0]
-    assert table.loc[("moons", "Brittle"), "F"].isna().tolist() == [False, True, False, True]
+def test_every_cell_is_run():
+    cells = flipped.cells(Plan(("published",), ("iris", "wine", "glass"), None, 2))
+    assert len(cells) == 2 * 8 * 4 * 18
+    assert {cell.protocol for cell in cells} == {"stated"}
 
 
-def test_links_that_are_flipped_stay_so_when_more_are(brittle):
-    flipped.run(["iris"], ["Brittle"], trials=1)
-    none, tenth, fifth, third = (links for _, links in SEEN[::10])
-    assert none.n_links == int(0.05 * 150**2 / 2)
+@pytest.mark.parametrize("name", ["iris", "moons"])
+def test_links_that_are_flipped_stay_so_when_more_are(name):
+    cells = [Cell("flipped", "stated", "LCVQE", name, 0.05, p, 0) for p in flipped.ACCURACIES]
+    drawn = [flipped.drawn(cell) for cell in cells]
+    assert all((truth.X == drawn[0][0].X).all() for truth, _ in drawn)
+    none, tenth, fifth, third = (task.links for _, task in drawn)
+    assert none.n_links == int(0.05 * none.n**2 / 2)
     shares = []
     for fewer, more in ((none, none), (none, tenth), (tenth, fifth), (fifth, third)):
         np.testing.assert_array_equal(none.i, more.i)
@@ -65,23 +51,38 @@ def test_links_that_are_flipped_stay_so_when_more_are(brittle):
     np.testing.assert_allclose(shares, [0.0, 0.1, 0.2, 0.3], atol=0.05)
 
 
-def test_command(capsys, tmp_path):
-    out = tmp_path / "runs.csv"
-    chosen = ["PlainKMeans", "PlainSpectral", "RDPMeans"]
-    flipped.main(
-        ["--data", "iris", "blobs", "--methods", *chosen, "--trials", "1", "--jobs", "1",
-         "--csv", str(out)]
-    )  # fmt: skip
-    text = capsys.readouterr().out
-    assert "r = 0.05, 1 trials a cell, seed 0" in text
-    assert all(text.count(f"{name} ") == 3 for name in chosen)  # the means, and two data sets
-    assert "failed" in text
-    assert len(out.read_text().splitlines()) == 1 + 3 * 2 * 4
+def test_patterns_are_drawn_anew_in_each_trial():
+    one, two = (Cell("flipped", "stated", "LCVQE", "moons", 0.05, 0.9, trial) for trial in (0, 1))
+    assert (flipped.drawn(one)[0].X != flipped.drawn(two)[0].X).any()
 
 
 def test_wrong_links_hurt_only_those_who_hear_them():
-    runs = flipped.run(["wine"], ["PlainKMeans", "MRFDPMixture"], trials=1)
-    by = runs.set_index(["method", "flipped"])["F"]
-    assert by["PlainKMeans"].nunique() == 1
-    assert by["MRFDPMixture", 0.0] > 0.95
-    assert by["MRFDPMixture", 0.3] < by["MRFDPMixture", 0.0]
+    runs = results([cell for cell in flipped.cells(PLAN) if cell.data == "wine"])
+    by = runs.set_index(["method", "p"])["F"]
+    assert by["K-means"].nunique() == 1
+    assert by["MRF mixture", 1.0] > 0.95
+    assert by["MRF mixture", 0.7] < by["MRF mixture", 1.0]
+    assert len(flipped.figure(runs).axes) == 2
+
+
+def test_failures_are_counted(monkeypatch):
+    def refuse(task):
+        if np.any(task.links.kind != right):
+            raise InfeasibleLinksError("links: not all can be kept")
+        return np.zeros(len(task.X), np.int64)
+
+    cells = [cell for cell in flipped.cells(PLAN) if cell.data == "moons"]
+    cells = [cell for cell in cells if cell.method == "K-means"]
+    right = flipped.drawn(cells[0])[1].links.kind
+    monkeypatch.setattr(flipped, "methods", lambda: {"K-means": refuse})
+    table = flipped.table(results(cells), ["data", "method"])
+    assert table.loc[("moons", "K-means"), "failed"].tolist() == [0.0, 1.0, 1.0, 1.0]
+    assert table.loc[("moons", "K-means"), "F"].isna().tolist() == [False, True, True, True]
+    assert list(table["F"].columns) == ["0%", "10%", "20%", "30%"]
+
+
+@pytest.mark.parametrize("method", ["spectral", "seeded K-means", "constrained K-means"])
+def test_further_methods_run(method):
+    scores = Cell("flipped", "stated", method, "blobs", 0.05, 1.0, 0).run()
+    assert scores["K"] == 4
+    assert scores["F"] > 0.5

@@ -17,7 +17,10 @@ from maylink.experiments.runner import one, run
 from maylink.experiments.store import Store
 from maylink.experiments.tables import readable, to_markdown
 
-EXHIBITS = ("table1", "table2", "table3", "conventions")
+EXHIBITS = (
+    "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
+    "flipped",
+)  # fmt: skip
 QUICK, FULL = 2, 20  # trials
 CELL = "protocol/method/data/r/p/trial"
 

@@ -93,7 +93,7 @@ def code(experiment: str) -> str:
         for file in sorted(root.rglob("*.py"))
         if here not in file.parents and file.name not in SHOWING
     ]
-    files += [here / name for name in ("cells.py", "protocols.py", f"{experiment}.py")]
+    files += [here / name for name in ("cells.py", "grid.py", "protocols.py", f"{experiment}.py")]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.relative_to(root).as_posix().encode())

@@ -1,165 +1,114 @@
 """Every method of the library, when more and more of its links are flipped.
 
-``python -m maylink.experiments.flipped`` draws links as the ``stated`` protocol has them, r n²/2
-pairs with r = .05 by default, and flips none, 10, 20 and 30% of them. Every method of a trial gets
-the same data as they are and the same links; what is flipped at 10% stays so at 20 and 30%. Methods
-that need the number of clusters are told the true one, those with restarts get ten, and all else
-is as its defaults. Hard methods may find that links cannot all be kept: the column "failed" tells
-in which share of the trials, and the scores are means over the others.
+Not in the paper. Links are drawn as the ``stated`` protocol has them, r n²/2 pairs with r = .05,
+and none, 10, 20 and 30% of them are flipped; what is flipped at 10% stays so at 20 and 30%. Beside
+the methods of :mod:`maylink.experiments.protocols` run spectral clustering, which does not hear
+links, and the two seeded K-means, which take their seeds from them. Patterns are drawn anew in each
+trial. Hard methods may find that links cannot all be kept: "failed" tells in which share of the
+trials, and the scores are means over the others.
 """
 
 from __future__ import annotations
 
-import argparse
-import inspect
-import warnings
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from maylink.baselines import all_baselines
+from maylink.baselines import ConstrainedSeededKMeans, PlainSpectral, SeededKMeans
 from maylink.datasets import PATTERNS, Dataset, load, make_pattern
-from maylink.errors import InfeasibleLinksError
-from maylink.estimators import RDPMeans, TVClust
-from maylink.experiments.grid import DATA as SETS
-from maylink.experiments.protocols import make_task
-from maylink.experiments.wrong_links import WRONG
-from maylink.metrics import adjusted_rand, pair_f
+from maylink.experiments import grid
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import METHODS, Task, as_method, make_task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DATA = (*SETS, *PATTERNS)
-DEFAULT_DATA = ("iris", "wine", *PATTERNS)
+TITLE = "Flipped links"
+PROTOCOL = "stated"
+SETS = ("iris", "wine")
 RATE = 0.05
-N_INIT = 10
+ACCURACIES = (1.0, 0.9, 0.8, 0.7)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the experiment and print its tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    names = list(methods())
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DEFAULT_DATA))
-    parser.add_argument("--methods", nargs="+", choices=names, default=names)
-    parser.add_argument("--rate", type=float, default=RATE, help="r: share of the link matrix")
-    parser.add_argument("--trials", type=int, default=5, help="trials a cell")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=-1, help="processes; all processors by default")
-    parser.add_argument("--csv", type=Path, help="write every single run to this file")
-    options = parser.parse_args(arguments)
-    runs = run(
-        options.data, options.methods, options.trials, options.seed, options.rate, options.jobs
-    )
-    if options.csv:
-        runs.to_csv(options.csv, index=False)
-    print(
-        f"r = {options.rate:g}, {options.trials} trials a cell, seed {options.seed}; by the share "
-        f"of flipped links\nmeans over {', '.join(options.data)}"
-    )
-    print(table(runs, ["method"]).to_string(na_rep="–"))
-    print("\nby data set")
-    print(table(runs, ["data", "method"]).to_string(na_rep="–"))
-
-
-def methods() -> dict[str, type]:
-    """Return every baseline, RDP-means and TVClust, by name."""
-    return {**all_baselines(), "RDPMeans": RDPMeans, "TVClust": TVClust}
-
-
-def run(
-    data: Sequence[str],
-    chosen: Sequence[str],
-    trials: int,
-    seed: int = 0,
-    rate: float = RATE,
-    n_jobs: int = 1,
-) -> pd.DataFrame:
-    """Run every method on every cell; one row for each run.
-
-    Parameters
-    ----------
-    data : sequence of str
-        Names of data sets and patterns; patterns are drawn anew in each trial.
-    chosen : sequence of str
-        Names of methods.
-    trials : int
-        Trials in each cell.
-    seed : int, default 0
-        Seed of the whole experiment; each run's own seed follows from it and its cell.
-    rate : float, default 0.05
-        Share of the link matrix that is filled.
-    n_jobs : int, default 1
-        Processes; −1 for all processors.
-
-    Returns
-    -------
-    DataFrame
-        Columns method, data, flipped, trial, F, ARI, K, failed; F, ARI and K of a failed run are
-        missing.
-    """
-    import pandas as pd
-    from joblib import Parallel, delayed
-    from tqdm import tqdm
-
-    cells = [
-        (name, flipped, trial) for trial in range(trials) for name in data for flipped in WRONG
+def cells(plan: Plan) -> list[Cell]:
+    """Return the runs of all methods on two data sets and six patterns."""
+    return [
+        Cell("flipped", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
+        for trial in range(plan.trials)
+        for name in (*SETS, *PATTERNS)
+        if name in PATTERNS or name in plan.data
+        for accuracy in ACCURACIES
+        for method in methods()
+        if plan.methods is None or method in plan.methods
     ]
-    jobs = (delayed(_cell)(*cell, list(chosen), seed, rate) for cell in cells)
-    done = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    rows = [row for cell in tqdm(done, total=len(cells), disable=None, leave=False) for row in cell]
-    return pd.DataFrame(rows)
+
+
+def methods() -> dict[str, Callable[[Task], NDArray[np.int64]]]:
+    """Return the methods of the protocols, and those that have no place in the paper's tables."""
+    return {
+        **METHODS,
+        "spectral": as_method(PlainSpectral),
+        "seeded K-means": as_method(SeededKMeans),
+        "constrained K-means": as_method(ConstrainedSeededKMeans),
+    }
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Draw the links of the trial, flip some, fit the method, score it."""
+    truth, task = drawn(cell)
+    return grid.scores(truth, methods()[cell.method](task), task.links)
+
+
+def drawn(cell: Cell) -> tuple[Dataset, Task]:
+    """Return the data and the task of a cell."""
+    seed, name, rate, _, trial = cell.links_seed
+    key = [seed, name, rate, trial]  # without the accuracy: flips are nested
+    if cell.data in PATTERNS:
+        truth = make_pattern(cell.data, rng=np.random.default_rng([*key, 1]))
+    else:
+        truth = load(cell.data)
+    return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, key)
+
+
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return F, ARI and the share of failed runs by share of flipped links."""
+    return {
+        f"{PROTOCOL}, r = {RATE:g}, by share of flipped links": table(runs, ["method"]),
+        f"{PROTOCOL}, r = {RATE:g}, by data set": table(runs, ["data", "method"]),
+    }
 
 
 def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Average the runs: scores of those that did not fail, and the share of those that did."""
-    shown = runs.assign(flipped=[f"{100 * share:g}%" for share in runs["flipped"]])
-    scores = ["F", "ARI", "failed"]
+    shown = runs.assign(
+        flipped=[f"{100 * (1 - p):.0f}%" for p in runs["p"]], failed=runs["F"].isna().astype(float)
+    )
+    scores = ["F", "F_unlinked", "ARI", "failed"]
     # A column in which every run failed must not vanish.
-    return shown.pivot_table(scores, by, "flipped", dropna=False)[scores].round(3)
+    means = shown.pivot_table(scores, by, "flipped", dropna=False, sort=False)[scores]
+    return means[[(score, share) for score in scores for share in dict.fromkeys(shown["flipped"])]]
 
 
-def _cell(
-    name: str, flipped: float, trial: int, chosen: list[str], seed: int, rate: float
-) -> list[dict[str, Any]]:
-    # The keys leave the share out: links that are flipped stay so when more are.
-    key = [seed, DATA.index(name), trial]
-    truth = _data(name, [*key, 0])
-    task = make_task(truth, rate, 1.0 - flipped, "stated", [*key, 1])
-    rows = []
-    for method in chosen:
-        row = {"method": method, "data": name, "flipped": flipped, "trial": trial}
-        model = _build(methods()[method], task.k, trial)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                labels = model.fit(task.X, links=task.links).labels_
-        except InfeasibleLinksError:
-            scores: dict[str, Any] = {"F": np.nan, "ARI": np.nan, "K": np.nan, "failed": 1}
-        else:
-            scores = {
-                "F": pair_f(truth.y, labels),
-                "ARI": adjusted_rand(truth.y, labels),
-                "K": len(set(labels.tolist())),
-                "failed": 0,
-            }
-        rows.append({**row, **scores})
-    return rows
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw F by share of flipped links: the mean of two data sets, and that of the patterns."""
+    import matplotlib.pyplot as plt
 
-
-def _data(name: str, key: list[int]) -> Dataset:
-    return make_pattern(name, rng=np.random.default_rng(key)) if name in PATTERNS else load(name)
-
-
-def _build(cls: type, k: int, trial: int) -> Any:
-    """Return the method, told k where it must be and given restarts where it must be told k."""
-    known = inspect.signature(cls).parameters
-    wished: dict[str, Any] = {"random_state": trial, "n_jobs": 1}
-    if "n_clusters" in known:
-        wished.update(n_clusters=k, n_init=N_INIT)
-    return cls(**{name: value for name, value in wished.items() if name in known})
-
-
-if __name__ == "__main__":
-    main()
+    names = list(dict.fromkeys(runs["method"]))
+    groups = {
+        ", ".join(SETS): runs["data"].isin(SETS),
+        f"mean of {len(PATTERNS)} patterns": runs["data"].isin(PATTERNS),
+    }
+    drawing, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, layout="constrained")
+    for axis, (title, chosen) in zip(axes, groups.items(), strict=True):
+        for number, name in enumerate(names):
+            means = runs[chosen & (runs["method"] == name)].groupby("p")["F"].mean()
+            axis.plot(100 * (1 - means.index), means, "o-" if number < 10 else "s--", ms=3, lw=1.2,
+                      color=plt.get_cmap("tab10")(number % 10), label=name)  # fmt: skip
+        axis.set(title=title, xlabel="flipped links (%)", ylim=(0, 1.02))
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("F of the runs that did not fail")
+    marks, labels = axes[0].get_legend_handles_labels()
+    drawing.legend(marks, labels, fontsize=7, loc="outside right center")
+    return drawing

@@ -188,7 +188,7 @@ def rdp_means_default(task: Task) -> Labels:
     return model.fit(task.X, links=task.links).labels_
 
 
-def _baseline(cls: type[Baseline], **settings: Any) -> Callable[[Task], Labels]:
+def as_method(cls: type[Baseline], **settings: Any) -> Callable[[Task], Labels]:
     """Return a baseline as a method: told k and given ten starts where it has them."""
 
     def fit(task: Task) -> Labels:
@@ -217,13 +217,13 @@ METHODS: dict[str, Callable[[Task], Labels]] = {
     **PUBLISHED,
     "RDP-means, k not told": rdp_means_default,
     "TVClust, Gibbs": tvclust_gibbs,
-    "COP-KMeans": _baseline(COPKMeans, search=True),
-    "PCKMeans": _baseline(PCKMeans),
-    "CVQE": _baseline(CVQE),
-    "constrained spectral": _baseline(ConstrainedSpectral),
-    "constrained 1-spectral": _baseline(ConstrainedOneSpectral),
-    "MRF mixture": _baseline(MRFDPMixture),
-    "links alone": _baseline(LinkOnly),
+    "COP-KMeans": as_method(COPKMeans, search=True),
+    "PCKMeans": as_method(PCKMeans),
+    "CVQE": as_method(CVQE),
+    "constrained spectral": as_method(ConstrainedSpectral),
+    "constrained 1-spectral": as_method(ConstrainedOneSpectral),
+    "MRF mixture": as_method(MRFDPMixture),
+    "links alone": as_method(LinkOnly),
 }
 
 

@@ -1,0 +1,162 @@
+"""What TVClust says about its links: how reliable they are, and which of them are wrong.
+
+Not in the paper. Links at r = .03 are right with probability p = q ∈ {1, .95, .9, .8, .7}; what is
+wrong at .95 stays so below. Data are iris, wine, and draws from the model itself ("two-view": 300
+points, two features, Gaussians with covariances), where the family fits. Measured are
+
+* the posterior means of p and q, and whether their 95% intervals hold the truth. At p = 1 none can,
+  since intervals between quantiles of a Beta end below 1: that row shows how near they come;
+* the precision of suspicion: of as many most suspect links as there are wrong ones, the share that
+  is wrong, beside what suspecting at random would give (1 − p).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maylink.datasets import Dataset, load, make_two_view
+from maylink.estimators import TVClust
+from maylink.experiments import grid
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import Task, make_task
+from maylink.links import MAY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Reliability of links, learned"
+PROTOCOL = "stated"
+RATE = 0.03
+ACCURACIES = (1.0, 0.95, 0.9, 0.8, 0.7)
+SETS = ("iris", "wine")
+MODEL = "two-view"
+POINTS = 300
+INFERENCE = {"TVClust": "variational", "TVClust, Gibbs": "gibbs"}
+
+
+def cells(plan: Plan) -> list[Cell]:
+    """Return the runs of both kinds of inference."""
+    return [
+        Cell("reliability", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
+        for trial in range(plan.trials)
+        for name in (*SETS, MODEL)
+        if name == MODEL or name in plan.data
+        for accuracy in ACCURACIES
+        for method in INFERENCE
+        if plan.methods is None or method in plan.methods
+    ]
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Draw the links of the trial, fit TVClust, score its partition and its doubts."""
+    truth, task = drawn(cell)
+    model = TVClust(inference=INFERENCE[cell.method], random_state=task.rng, n_jobs=1)
+    model.fit(task.X, links=task.links)
+    return {**grid.scores(truth, model.labels_, task.links), **doubts(model, truth, task, cell)}
+
+
+def drawn(cell: Cell) -> tuple[Dataset, Task]:
+    """Return the data and the task of a cell."""
+    seed, name, rate, _, trial = cell.links_seed
+    key = [seed, name, rate, trial]  # without the accuracy: wrong links are nested
+    if cell.data == MODEL:
+        draw = make_two_view(
+            POINTS, 2, family="full-gaussian", rng=np.random.default_rng([*key, 1])
+        )
+        classes = tuple(str(k) for k in range(int(draw.y.max()) + 1))
+        truth = Dataset(MODEL, draw.X, draw.y, classes, "simulated")
+    else:
+        truth = load(cell.data)
+    return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, key)
+
+
+def doubts(model: TVClust, truth: Dataset, task: Task, cell: Cell) -> dict[str, Any]:
+    """Return what was learned about the links, beside the truth."""
+    links = task.links
+    same = truth.y[links.i] == truth.y[links.j]
+    wrong = same != (links.kind == MAY)
+    found: dict[str, Any] = {"links": int(wrong.size), "wrong_links": int(wrong.sum())}
+    row = model.reliability_.iloc[0]
+    for name in ("p", "q"):
+        found[f"{name}_learned"] = float(row[name])
+        found[f"{name}_width"] = float(row[f"{name}_high"] - row[f"{name}_low"])
+        found[f"{name}_held"] = bool(row[f"{name}_low"] <= cell.accuracy <= row[f"{name}_high"])
+    most = model.suspect_links().index[: int(wrong.sum())]
+    found["precision"] = float(wrong[most].mean()) if wrong.any() else None
+    return found
+
+
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return what was learned by accuracy, for each data set and over all."""
+    if runs.empty:
+        return {}
+    return {
+        f"{PROTOCOL}, r = {RATE:g}, all data": table(runs, ["method", "p"]),
+        f"{PROTOCOL}, r = {RATE:g}, by data set": table(runs, ["data", "method", "p"]),
+    }
+
+
+def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Average the runs."""
+    import pandas as pd
+
+    groups = runs.astype({"precision": float}).groupby(by, sort=False)
+    columns: dict[str, Any] = {}
+    for name in ("p", "q"):
+        columns[f"{name} learned"] = groups[f"{name}_learned"].mean()
+        columns[f"± {name}"] = groups[f"{name}_learned"].sem()
+        columns[f"{name} in 95%"] = groups[f"{name}_held"].agg(
+            lambda held: held.astype(float).mean()
+        )
+        columns[f"{name} width"] = groups[f"{name}_width"].mean()
+    columns["precision"] = groups["precision"].mean()
+    columns["wrong links"] = groups["wrong_links"].mean()
+    columns |= {name: groups[name].mean() for name in ("F", "F_unlinked", "K", "seconds")}
+    return pd.DataFrame(columns)
+
+
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw p and q learned against the truth, how often intervals hold it, and the precision."""
+    if runs.empty:
+        return None
+    import matplotlib.pyplot as plt
+
+    drawing, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
+    runs = runs.astype({"precision": float})
+    accuracies = sorted(runs["p"].unique())
+    panels = {"learned": "p (filled) and q (open), learned", "held": "share of 95% intervals that "
+              "hold the truth", "precision": "wrong among the most suspect"}  # fmt: skip
+    ends = [accuracies[0], 1.0]
+    axes[0].plot(ends, ends, "k:", lw=1, label="truth")
+    axes[1].axhline(0.95, color="k", ls=":", lw=1)
+    axes[2].plot(ends, [1.0 - end for end in ends], "k:", lw=1)
+    for number, name in enumerate(dict.fromkeys(runs["data"])):
+        colour = plt.get_cmap("tab10")(number)
+        for method, line, mark in zip(INFERENCE, ("-", "--"), "os", strict=True):
+            part = runs[(runs["data"] == name) & (runs["method"] == method)]
+            means = part.groupby("p").mean(numeric_only=True)
+            if part.empty:
+                continue
+            held = part.groupby("p")[["p_held", "q_held"]].mean().mean(axis=1)
+            style: dict[str, Any] = {
+                "color": colour,
+                "ls": line,
+                "marker": mark,
+                "ms": 4,
+                "lw": 1.1,
+            }
+            axes[0].plot(means.index, means["p_learned"], **style, label=f"{name}, {method}")
+            axes[0].plot(means.index, means["q_learned"], **{**style, "mfc": "none", "lw": 0.6})
+            axes[1].plot(held.index[held.index < 1.0], held[held.index < 1.0], **style)
+            axes[2].plot(means.index, means["precision"], **style)
+    for axis, title in zip(axes, panels.values(), strict=True):
+        axis.set(title=title, xlabel="true accuracy of the links", xticks=accuracies)
+        axis.grid(alpha=0.3)
+        axis.title.set_fontsize(9)
+    axes[1].set_ylim(-0.03, 1.03)
+    axes[2].set_ylim(-0.03, 1.03)
+    marks, names = axes[0].get_legend_handles_labels()
+    drawing.legend(marks, names, fontsize=7, loc="outside right center")
+    return drawing

@@ -1,0 +1,49 @@
+"""The patterns: five runs whatever the plan, the best and the mean."""
+
+import pytest
+
+from maylink.datasets import PATTERNS
+from maylink.experiments import patterns
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
+
+
+@pytest.fixture(scope="module")
+def runs():
+    cells = patterns.cells(Plan(("stated",), ("iris",), ("K-means", "LCVQE"), 1))
+    cells = [cell for cell in cells if cell.data in ("blobs", "moons")]
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        return store.frame(cells)
+
+
+def test_five_runs_of_every_method_on_every_pattern():
+    cells = patterns.cells(Plan(("published", "stated"), (), None, 2))
+    assert len(cells) == 5 * len(PATTERNS) * (6 + 15)
+    assert {(cell.rate, cell.accuracy) for cell in cells} == {(0.01, 1.0)}
+
+
+def test_trials_share_the_pattern_and_not_the_links():
+    one, two = (Cell("patterns", "stated", "K-means", "moons", 0.01, 1.0, t) for t in (0, 1))
+    (truth, task), (other, again) = patterns.drawn(one), patterns.drawn(two)
+    assert (truth.X == other.X).all()
+    assert task.links != again.links
+    assert task.links == patterns.drawn(one)[1].links
+
+
+def test_best_and_mean(runs):
+    table = patterns.tables(runs)["stated: F"]
+    part = runs[(runs["method"] == "LCVQE") & (runs["data"] == "moons")]["F"]
+    assert len(part) == 5
+    assert table.loc["LCVQE", ("best of 5", "moons")] == part.max()
+    assert table.loc["LCVQE", ("mean", "moons")] == pytest.approx(part.mean())
+    assert table["best of 5", "all"].ge(table["mean", "all"]).all()
+
+
+def test_figure_shows_the_truth_and_each_method(runs):
+    drawing = patterns.figure(runs)
+    assert [axis.get_title() for axis in drawing.axes[:3]] == ["truth", "K-means", "LCVQE"]
+    best = runs[(runs["method"] == "K-means") & (runs["data"] == "blobs")]["F"]
+    assert f"F {best.max():.2f}" in drawing.axes[1].get_xlabel()
+    assert all(axis.collections for axis in drawing.axes)

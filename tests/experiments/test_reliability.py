@@ -1,0 +1,56 @@
+"""What TVClust learns about its links."""
+
+import pytest
+
+from maylink.experiments import reliability
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
+
+
+@pytest.fixture(scope="module")
+def runs():
+    cells = reliability.cells(Plan(("published",), ("iris",), ("TVClust",), 1))
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        return store.frame(cells)
+
+
+def test_every_cell_is_run(runs):
+    assert len(runs) == 2 * 5
+    assert set(runs["protocol"]) == {"stated"}
+    assert set(runs["data"]) == {"iris", "two-view"}
+    both = reliability.cells(Plan(("stated",), ("iris", "wine"), None, 2))
+    assert len(both) == 2 * 3 * 5 * 2
+
+
+def test_learned_reliability_follows_the_truth(runs):
+    found = runs[runs["data"] == "two-view"].set_index("p")
+    for name in ("p_learned", "q_learned"):
+        assert found.loc[0.7, name] < found.loc[0.9, name] < found.loc[1.0, name]
+        assert abs(found.loc[0.9, name] - 0.9) < 0.05
+    assert not found.loc[1.0, ["p_held", "q_held"]].any()  # no Beta interval ends at 1
+
+
+def test_the_most_suspect_links_are_wrong(runs):
+    assert runs.loc[runs["p"] == 1.0, "precision"].isna().all()
+    assert (runs.loc[runs["p"] == 0.9, "precision"].astype(float) > 0.8).all()
+
+
+def test_wrong_links_are_nested():
+    cells = [
+        Cell("reliability", "stated", "TVClust", "two-view", 0.03, p, 0) for p in (1.0, 0.95, 0.8)
+    ]
+    (truth, none), (other, few), (_, many) = map(reliability.drawn, cells)
+    assert (truth.X == other.X).all()
+    wrong = few.links.kind != none.links.kind
+    more = many.links.kind != none.links.kind
+    assert 0 < wrong.sum() < more.sum()
+    assert (more | ~wrong).all()
+
+
+def test_tables_and_figure(runs):
+    table = reliability.tables(runs)["stated, r = 0.03, all data"]
+    assert list(table.index) == [("TVClust", p) for p in reliability.ACCURACIES]
+    assert table.loc[("TVClust", 1.0), "p in 95%"] == 0.0
+    assert len(reliability.figure(runs).axes) == 3

@@ -1,0 +1,101 @@
+"""Table 4 on small counts in place of the pictures."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maylink.datasets import Dataset
+from maylink.errors import DatasetError
+from maylink.experiments import printed, table4
+from maylink.experiments.cells import Plan
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
+from maylink.families import Multinomial
+
+PLAN = Plan(("published", "stated"), ("iris",), None, 1)
+
+
+def counts(n=90, d=12, k=3):
+    """Rows of very unequal totals from three distributions: squared distances see totals first."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % k
+    share = rng.dirichlet(np.full(d, 0.5), k)
+    totals = rng.choice([20, 400], n)
+    X = np.array([rng.multinomial(t, share[c]) for t, c in zip(totals, y, strict=True)], float)
+    return Dataset("small", sparse.csr_array(X), y, tuple("abc"), "simulated")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    data = counts()
+    monkeypatch.setattr(table4, "load", lambda name: data)
+    return data
+
+
+@pytest.fixture
+def runs(small):
+    cells = table4.cells(PLAN)
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        return store.frame(cells)
+
+
+def test_table_and_curve_come_from_the_same_runs(runs):
+    assert set(runs["protocol"]) == {"pilot", "stated"}
+    # Six of the table, and three curves of which two begin in it.
+    assert len(runs) == 2 * (6 + 3 * 6 - 2)
+    tables = table4.tables(runs)
+    table = tables["stated, r = 0.01"]
+    assert table["printed F"].to_dict() == printed.TABLE_4
+    assert table.loc[("K-means", "multinomial"), "F"] > 0.95
+    assert table.loc[("K-means", "gaussian"), "F"] < 0.8
+    curve = tables["pilot: F by rate"]
+    assert list(curve.columns) == list(table4.RATES)
+    assert curve.loc[("RDP-means", "multinomial"), 0.01] == pytest.approx(
+        tables["pilot, r = 0.01"].loc[("RDP-means", "multinomial"), "F"]
+    )
+    assert len(table4.figure(runs).axes) == 4
+
+
+def test_k_means_of_divergences_finds_k_clusters_and_a_lower_distortion_than_one_start(small):
+    family = Multinomial(0.3)
+    labels = table4.k_means(small.X, 3, family, np.random.default_rng(0))
+    assert set(labels.tolist()) == {0, 1, 2}
+    adapted = family.adapt(small.X)
+    points = adapted.points(small.X).toarray()
+
+    def distortion(labels):
+        centers = np.array([points[labels == k].mean(axis=0) for k in range(3)])
+        table = adapted.divergence(small.X, adapted.centroid(centers))
+        return table[np.arange(len(labels)), labels].sum(), table
+
+    least, table = distortion(labels)
+    assert (table.argmin(axis=1) == labels).all()  # a fixed point of Lloyd's algorithm
+    start, largest = table4._spread_out(small.X, 3, family, np.random.default_rng(1))
+    assert least <= distortion(start)[0]
+    assert largest > 0
+
+
+def test_methods_and_families_of_a_trial_share_their_links(small):
+    seeds = {tuple(cell.links_seed) for cell in table4.cells(PLAN) if cell.rate == 0.01}
+    assert len(seeds) == 1
+
+
+def test_without_the_data_the_table_is_left_out_with_a_word(monkeypatch):
+    def refuse(name):
+        raise DatasetError("set MAYLINK_DATA")
+
+    monkeypatch.setattr(table4, "load", refuse)
+    with pytest.warns(UserWarning, match="table4 is left out: set MAYLINK_DATA"):
+        cells = table4.cells(PLAN)
+    with Store(":memory:") as store:
+        runs = store.frame(cells)
+    assert table4.tables(runs) == {}
+    assert table4.figure(runs) is None
+
+
+def test_the_pictures_can_be_loaded(data_folder):
+    assert len(table4.cells(PLAN)) == 2 * 22
+    truth = table4.load(table4.DATA)
+    assert truth.X.shape == (1000, 1000)
+    assert len(truth.classes) == 10
