@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ]
         runs = store.frame(every)
     for section in sections:
-        _show(section, options.out, f"{trials} trials a cell")
+        _show(section, options.out)
     if options.report:
         write(options.out / "report.html", sections, runs)
     print(f"\n{n_run} runs in {time.perf_counter() - begin:.0f} s; written to {options.out}")
@@ -108,9 +108,10 @@ def _rerun(cell: Cell) -> None:
         print(f"{name:>12}  {value:.6f}" if isinstance(value, float) else f"{name:>12}  {value}")
 
 
-def _show(section: Section, folder: Path, note: str) -> None:
+def _show(section: Section, folder: Path) -> None:
     """Print the tables of an exhibit; write its runs, tables and figure."""
     name, shown, runs = section
+    note = f"{runs['trial'].nunique()} trials a cell"
     folder.mkdir(parents=True, exist_ok=True)
     runs.to_csv(folder / f"{name}.csv", index=False)
     text = [f"# {shown.TITLE}"]
