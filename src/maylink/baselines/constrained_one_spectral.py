@@ -78,7 +78,7 @@ class ConstrainedOneSpectral(GraphBaseline):
         Number of clusters; fewer than asked for where may links merge too many points.
     objective_ : float
         F, the constrained normalised cut.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array with one entry a sweep
         F after every step of the splits that count, for as many clusters as there are by then. With
         ``n_clusters=2`` it never rises; each further cluster adds a term.
     n_iter_ : int

@@ -68,9 +68,9 @@ class COPKMeans(CenterBaseline):
         The cluster of each point.
     n_clusters_ : int
         How many clusters have points.
-    cluster_centers_ : array of shape (n_clusters_, d)
+    cluster_centers_ : array of shape (K, d)
         The mean of each cluster.
-    objective_, objective_path_ : float, array of shape (n_iter_,)
+    objective_, objective_path_ : float, array with one entry a sweep
         The objective at the end and after each sweep.
     n_iter_ : int
         Number of sweeps.

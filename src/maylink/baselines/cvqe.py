@@ -50,11 +50,11 @@ class CVQE(Quantiser):
         The cluster of each point.
     n_clusters_ : int
         Number of clusters that have points.
-    cluster_centers_ : array of shape (n_clusters_, d)
+    cluster_centers_ : array of shape (K, d)
         Their centres, not their means: violated links pull at them.
     objective_ : float
         The objective of labels and centres at the end.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array with one entry a sweep
         The objective after each sweep.
     n_iter_ : int
         Number of sweeps.

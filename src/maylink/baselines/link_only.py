@@ -51,7 +51,7 @@ class LinkOnly(Baseline):
         Number of clusters, those of points without links included.
     objective_ : float
         Votes that the partition goes against.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array with one entry a sweep
         The objective after each sweep; it never rises.
     n_iter_ : int
         Number of sweeps.

@@ -70,15 +70,15 @@ class MPCKMeans(CenterBaseline):
         The cluster of each point.
     n_clusters_ : int
         Number of clusters that have points.
-    cluster_centers_ : array of shape (n_clusters_, d)
+    cluster_centers_ : array of shape (K, d)
         Their means.
-    metrics_ : array of shape (n_clusters_, d), or (n_clusters_, d, d) for full ones
+    metrics_ : array of shape (K, d), or (K, d, d) for full ones
         A of each cluster, or its diagonal; all the same without ``per_cluster``.
     link_weight_ : pair of floats
         The weights used, (w_may, w_not).
     objective_ : float
         J at the end.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array with one entry a sweep
         J after each sweep, up to the best one. It can rise; see the notes.
     n_iter_ : int
         Number of sweeps up to the best one.

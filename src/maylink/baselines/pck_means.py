@@ -51,13 +51,13 @@ class PCKMeans(CenterBaseline):
         The cluster of each point.
     n_clusters_ : int
         Number of clusters that have points.
-    cluster_centers_ : array of shape (n_clusters_, d)
+    cluster_centers_ : array of shape (K, d)
         Their means.
     link_weight_ : pair of floats
         The weights used, (w_may, w_not).
     objective_ : float
         J at the end.
-    objective_path_ : array of shape (n_iter_,)
+    objective_path_ : array with one entry a sweep
         J after each sweep; it never rises.
     n_iter_ : int
         Number of sweeps.

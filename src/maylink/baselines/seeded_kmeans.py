@@ -45,13 +45,13 @@ class SeededKMeans(CenterBaseline):
     ----------
     labels_ : array of shape (n,)
         The cluster of each point, numbered by first appearance.
-    classes_ : array of shape (n_clusters_,)
+    classes_ : array of shape (K,)
         The label that seeded each cluster; None where no label did.
     n_clusters_ : int
         How many clusters have points.
-    cluster_centers_ : array of shape (n_clusters_, d)
+    cluster_centers_ : array of shape (K, d)
         The mean of each cluster.
-    objective_, objective_path_ : float, array of shape (n_iter_,)
+    objective_, objective_path_ : float, array with one entry a sweep
         The objective at the end and after each sweep; it never rises.
     n_iter_ : int
         Number of sweeps.
