@@ -53,3 +53,82 @@ def links_of(pairs, n):
 def random_links(n, n_links, seed):
     """Random links, contradictions included."""
     return links_of(draw_pairs(n, n_links, seed), n)
+
+
+def true_links(y, n_links, seed):
+    """Links between random pairs that say the truth."""
+    rng = np.random.default_rng(seed)
+    i = rng.integers(0, len(y), n_links)
+    j = (i + rng.integers(1, len(y), n_links)) % len(y)
+    return Links(len(y), i, j, np.where(y[i] == y[j], 1, -1))
+
+
+# Points, the number of clusters, and links.
+EDGES = {
+    "one point": (np.zeros((1, 2)), 1, Links.empty(1)),
+    "a cluster for each": (np.arange(6.0)[:, None], 6, random_links(6, 5, 0)),
+    "all equal": (np.ones((9, 3)), 3, random_links(9, 12, 0)),
+    "constant features": (np.c_[np.ones(9), np.arange(9.0), np.full(9, 1e8)], 3, None),
+    "huge": (1e8 * np.random.default_rng(0).normal(size=(30, 2)), 3, random_links(30, 20, 0)),
+    "tiny": (1e-8 * np.random.default_rng(0).normal(size=(30, 2)), 3, random_links(30, 20, 0)),
+    "far away": (1e8 + np.random.default_rng(0).normal(size=(30, 2)), 3, random_links(30, 20, 0)),
+    "huge and tiny": (
+        np.random.default_rng(0).normal(size=(30, 3)) * [1e8, 1, 1e-8],
+        3,
+        random_links(30, 20, 0),
+    ),
+    "may links only": (
+        np.random.default_rng(0).normal(size=(12, 2)),
+        3,
+        Links.from_pairs(may=[(i, i + 1) for i in range(11)], n=12),
+    ),
+    "may-not links only": (
+        np.random.default_rng(0).normal(size=(12, 2)),
+        2,
+        Links.from_pairs(may_not=[(i, j) for i in range(12) for j in range(i)], n=12),
+    ),
+    "contradictory": (
+        np.random.default_rng(0).normal(size=(8, 2)),
+        2,
+        Links.from_pairs(may=[(0, 1), (1, 2), (3, 4)] * 3, may_not=[(0, 1), (0, 2)] * 3, n=8),
+    ),
+    "more links than pairs": (
+        np.random.default_rng(0).normal(size=(5, 1)),
+        2,
+        random_links(5, 99, 0),
+    ),
+    "more features than points": (
+        np.random.default_rng(0).normal(size=(6, 40)),
+        2,
+        random_links(6, 9, 0),
+    ),
+}
+
+# Points, and the number of clusters.
+FEW_POINTS = [
+    (np.zeros((1, 2)), 1),
+    (np.array([[0.0], [1.0]]), 2),
+    (np.random.default_rng(0).normal(size=(7, 2)), 7),
+    (np.ones((10, 2)), 3),
+    (np.random.default_rng(0).normal(size=(20, 2)) * 1e8, 3),
+    (np.random.default_rng(0).normal(size=(20, 2)) * 1e-8, 3),
+    (np.random.default_rng(0).normal(size=(6, 30)), 2),
+    (np.column_stack([np.arange(12.0), np.ones(12)]), 3),
+]
+
+
+def few_links(n):
+    """Every kind of small link set on n points."""
+    cases = [Links.empty(n)]
+    if n > 1:
+        i, j = np.triu_indices(n, 1)
+        cases += [
+            Links.from_pairs(may=[(0, 1)], n=n),
+            Links.from_pairs(may_not=[(0, 1)], n=n),
+            Links.from_pairs(may=[(0, 1)], may_not=[(0, 1)], n=n),
+            Links(n, np.tile(i, 2), np.tile(j, 2), np.ones(2 * i.size)),
+            Links(n, np.tile(i, 2), np.tile(j, 2), -np.ones(2 * i.size)),
+        ]
+    if n > 2:
+        cases.append(Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=n))
+    return cases

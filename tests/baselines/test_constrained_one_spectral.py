@@ -20,7 +20,7 @@ from maylink.baselines.constrained_one_spectral import (
 from maylink.baselines.graph import graph_of, similarity_graph
 from maylink.errors import MaylinkError
 from maylink.kernels import one_spectral
-from zoo import random_links
+from zoo import FEW_POINTS, few_links, random_links
 
 
 def weights_of(n, seed, share=0.6):
@@ -275,41 +275,16 @@ def test_right_links_help(n_clusters):
 
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("affinity", ["neighbours", "gaussian"])
-@pytest.mark.parametrize(
-    ("X", "n_clusters"),
-    [
-        (np.zeros((1, 2)), 1),
-        (np.array([[0.0], [1.0]]), 2),
-        (np.random.default_rng(0).normal(size=(7, 2)), 7),
-        (np.ones((10, 2)), 3),
-        (np.random.default_rng(0).normal(size=(20, 2)) * 1e8, 3),
-        (np.random.default_rng(0).normal(size=(20, 2)) * 1e-8, 3),
-        (np.random.default_rng(0).normal(size=(6, 30)), 2),
-        (np.column_stack([np.arange(12.0), np.ones(12)]), 3),
-    ],
-)
+@pytest.mark.parametrize(("X", "n_clusters"), FEW_POINTS)
 def test_edges(X, n_clusters, affinity, hard):
-    n = len(X)
-    cases = [Links.empty(n)]
-    if n > 1:
-        i, j = np.triu_indices(n, 1)
-        cases += [
-            Links.from_pairs(may=[(0, 1)], n=n),
-            Links.from_pairs(may_not=[(0, 1)], n=n),
-            Links.from_pairs(may=[(0, 1)], may_not=[(0, 1)], n=n),
-            Links(n, np.tile(i, 2), np.tile(j, 2), np.ones(2 * i.size)),
-            Links(n, np.tile(i, 2), np.tile(j, 2), -np.ones(2 * i.size)),
-        ]
-    if n > 2:
-        cases.append(Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=n))
-    for links in cases:
+    for links in few_links(len(X)):
         model = ConstrainedOneSpectral(
             n_clusters, affinity=affinity, hard=hard, n_starts=1, random_state=0
         )
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             labels = model.fit(X, links=links).labels_
-        assert labels.shape == (n,)
+        assert labels.shape == (len(X),)
         assert 1 <= model.n_clusters_ <= n_clusters
         assert np.isfinite(model.objective_path_).all()
         assert all((np.diff(path) <= 0.0).all() for path in model.split_paths_)

@@ -12,22 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from maylink import Links
 from maylink.baselines.pck_means import PCKMeans, first_centers, hints_of
 from maylink.errors import MaylinkError
-from zoo import draw_pairs
+from zoo import EDGES, random_links, true_links
 
 PEER = "active_semi_clustering.semi_supervised.pairwise_constraints"
-
-
-def random_links(n, n_links, seed):
-    """Links between random pairs, as many wrong as right."""
-    return Links(n, *(list(column) for column in zip(*draw_pairs(n, n_links, seed), strict=True)))
-
-
-def true_links(y, n_links, seed):
-    """Links between random pairs that say the truth."""
-    rng = np.random.default_rng(seed)
-    i = rng.integers(0, len(y), n_links)
-    j = (i + rng.integers(1, len(y), n_links)) % len(y)
-    return Links(len(y), i, j, np.where(y[i] == y[j], 1, -1))
 
 
 def objective(X, links, labels, may, may_not):
@@ -213,42 +200,6 @@ def test_votes_count_and_kinds_have_their_own_weight():
     labels = model.fit(X, links=light).labels_
     assert labels[0] != labels[1]
     assert model.link_weight_ == (0.0, 100.0)
-
-
-EDGES = {
-    "one point": (np.zeros((1, 2)), 1, Links.empty(1)),
-    "a cluster for each": (np.arange(6.0)[:, None], 6, random_links(6, 5, 0)),
-    "all equal": (np.ones((9, 3)), 3, random_links(9, 12, 0)),
-    "constant features": (np.c_[np.ones(9), np.arange(9.0), np.full(9, 1e8)], 3, None),
-    "huge": (1e8 * np.random.default_rng(0).normal(size=(30, 2)), 3, random_links(30, 20, 0)),
-    "tiny": (1e-8 * np.random.default_rng(0).normal(size=(30, 2)), 3, random_links(30, 20, 0)),
-    "far away": (1e8 + np.random.default_rng(0).normal(size=(30, 2)), 3, random_links(30, 20, 0)),
-    "may links only": (
-        np.random.default_rng(0).normal(size=(12, 2)),
-        3,
-        Links.from_pairs(may=[(i, i + 1) for i in range(11)], n=12),
-    ),
-    "may-not links only": (
-        np.random.default_rng(0).normal(size=(12, 2)),
-        2,
-        Links.from_pairs(may_not=[(i, j) for i in range(12) for j in range(i)], n=12),
-    ),
-    "contradictory": (
-        np.random.default_rng(0).normal(size=(8, 2)),
-        2,
-        Links.from_pairs(may=[(0, 1), (1, 2), (3, 4)] * 3, may_not=[(0, 1), (0, 2)] * 3, n=8),
-    ),
-    "more links than pairs": (
-        np.random.default_rng(0).normal(size=(5, 1)),
-        2,
-        random_links(5, 99, 0),
-    ),
-    "more features than points": (
-        np.random.default_rng(0).normal(size=(6, 40)),
-        2,
-        random_links(6, 9, 0),
-    ),
-}
 
 
 @pytest.mark.parametrize("edge", EDGES)

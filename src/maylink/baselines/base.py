@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.baselines.centers import squared_distances
 from maylink.errors import MaylinkError
-from maylink.estimators.base import as_generator, check_integer, forbid_links_as_y
+from maylink.estimators.base import as_generator, check_integer, forbid_links_as_y, keep_fitted
 from maylink.families import Gaussian
 from maylink.families.base import Array
 from maylink.labels import first_appearance
@@ -134,18 +134,17 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            delattr(self, name)
-        validate_data(self, X, skip_check_array=True)
-        self.labels_, numbers = first_appearance(run.labels)
-        self.n_clusters_ = numbers.size
-        self.n_iter_ = run.path.size
-        self.objective_ = float(run.path[-1])
-        self.objective_path_ = np.asarray(run.path, np.float64)
-        for name, value in run.by_cluster.items():
-            setattr(self, name, value[numbers])
-        for name, value in run.others.items():
-            setattr(self, name, value)
+        labels, numbers = first_appearance(run.labels)
+        found = {
+            "labels_": labels,
+            "n_clusters_": numbers.size,
+            "n_iter_": run.path.size,
+            "objective_": float(run.path[-1]),
+            "objective_path_": np.asarray(run.path, np.float64),
+            **{name: value[numbers] for name, value in run.by_cluster.items()},
+            **run.others,
+        }
+        keep_fitted(self, X, found)
         return self
 
     def _data(self, X: Any) -> Any:

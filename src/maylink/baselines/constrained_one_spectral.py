@@ -11,10 +11,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from maylink.baselines.base import Labels, Run
-from maylink.baselines.graph import Graph, GraphBaseline, smoothest
+from maylink.baselines.graph import Graph, GraphBaseline, pair_matrix, smoothest
 from maylink.baselines.neighbourhoods import neighbourhoods
-from maylink.errors import MaylinkError
-from maylink.estimators.base import check_integer, check_number
+from maylink.estimators.base import check_flag, check_integer, check_number
 from maylink.families.base import Array
 from maylink.links import Links
 
@@ -158,8 +157,7 @@ class ConstrainedOneSpectral(GraphBaseline):
     def _check_parameters(self) -> None:
         self._check_graph_parameters()
         check_number("link_weight", self.link_weight, 0.0, above=bool(self.hard))
-        if not isinstance(self.hard, (bool, np.bool_)):
-            raise MaylinkError(f"hard: {self.hard!r} is not True or False")
+        check_flag("hard", self.hard)
         check_integer("n_starts", self.n_starts, 0)
         check_integer("max_sweeps", self.max_sweeps, 1)
 
@@ -207,7 +205,7 @@ class LinkedGraph(NamedTuple):
     @classmethod
     def build(cls, graph: Graph, links: Links) -> LinkedGraph:
         """Return the graph with these links."""
-        may, may_not = (symmetric(links, links.kind == kind) for kind in (1, -1))
+        may, may_not = (pair_matrix(links, links.weight * (links.kind == k)) for k in (1, -1))
         return cls(graph.weight, may, may_not, graph.degree)
 
     def merged(self, of_point: NDArray[np.int64]) -> LinkedGraph:
@@ -228,9 +226,9 @@ class LinkedGraph(NamedTuple):
 
     def broken(self, labels: Labels) -> float:
         """Return the weight of the may-not links inside clusters."""
-        i, j = self.may_not.nonzero()
-        inside = labels[i] == labels[j]
-        return float(self.may_not.tocoo().data[inside].sum()) / 2.0
+        links = self.may_not.tocoo()
+        inside = labels[links.row] == labels[links.col]
+        return float(links.data[inside].sum()) / 2.0
 
     def cut(self, labels: Labels, gamma: float) -> float:
         """Return F of a partition without empty clusters."""
@@ -381,13 +379,6 @@ def scaled_laplacian(signed: sparse.csr_array, mass: Array) -> sparse.csr_array:
     root = sparse.diags_array(1.0 / np.sqrt(mass))
     own = np.asarray(abs(signed).sum(axis=1)).ravel()
     return (root @ (sparse.diags_array(own) - signed) @ root).tocsr()
-
-
-def symmetric(links: Links, keep: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return the weights of some links as a matrix."""
-    entries = (links.weight[keep], (links.i[keep], links.j[keep]))
-    half = sparse.csr_array(entries, shape=links.shape)
-    return (half + half.T).tocsr()
 
 
 def off_diagonal(matrix: sparse.csr_array) -> sparse.csr_array:

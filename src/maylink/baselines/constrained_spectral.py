@@ -19,6 +19,7 @@ from maylink.baselines.graph import (
     GraphBaseline,
     lanczos,
     normalised_laplacian,
+    pair_matrix,
 )
 from maylink.errors import MaylinkError
 from maylink.estimators.base import check_choice, check_integer, check_number
@@ -216,7 +217,7 @@ class ConstrainedCut(NamedTuple):
     @classmethod
     def build(cls, graph: Graph, links: Links, rng: np.random.Generator) -> ConstrainedCut:
         """Return the matrices of this graph and these links."""
-        votes = signed_votes(links)
+        votes = pair_matrix(links, links.kind * links.weight)
         root = sparse.diags_array(1.0 / np.sqrt(graph.degree))
         scaled = (root @ votes @ root).tocsr()
         constant = np.sqrt(graph.degree / graph.volume)
@@ -318,14 +319,6 @@ class ConstrainedCut(NamedTuple):
         order = np.argsort(-values, kind="stable")
         w = w[:, order] - u[:, None] * (u @ w[:, order])
         return values[order], w - u[:, None] * ((across @ w) / own)
-
-
-def signed_votes(links: Links) -> sparse.csr_array:
-    """Return votes for minus votes against each pair, without the pairs where they cancel out."""
-    ends = (np.concatenate([links.i, links.j]), np.concatenate([links.j, links.i]))
-    votes = sparse.csr_array((np.tile(links.kind * links.weight, 2), ends), shape=links.shape)
-    votes.eliminate_zeros()
-    return votes
 
 
 def greatest(matrix: sparse.csr_array, count: int, rng: np.random.Generator) -> Array:

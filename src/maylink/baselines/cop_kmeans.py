@@ -18,8 +18,8 @@ from maylink.baselines.centers import (
 )
 from maylink.baselines.colouring import Graph, find_colouring, smaller_proof
 from maylink.baselines.neighbourhoods import Neighbourhoods, neighbourhoods
-from maylink.errors import InfeasibleLinksError, MaylinkError
-from maylink.estimators.base import check_integer
+from maylink.errors import InfeasibleLinksError
+from maylink.estimators.base import check_flag, check_integer
 from maylink.families.base import Array
 from maylink.links import Links
 
@@ -139,8 +139,7 @@ class COPKMeans(CenterBaseline):
 
     def _check_parameters(self) -> None:
         check_init(self.init)
-        if not isinstance(self.search, (bool, np.bool_)):
-            raise MaylinkError(f"search: {self.search!r} is not True or False")
+        check_flag("search", self.search)
         for name in ("max_steps", "n_init", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
 

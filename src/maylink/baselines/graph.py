@@ -19,6 +19,7 @@ from maylink.baselines.base import Baseline
 from maylink.errors import MaylinkError
 from maylink.estimators.base import check_choice, check_integer
 from maylink.families.base import Array
+from maylink.links import Links
 
 AFFINITIES = ("neighbours", "gaussian", "precomputed")
 LOCAL_SCALE = 7  # whose distance is σ_i: the neighbour that the publication takes
@@ -59,6 +60,14 @@ class GraphBaseline(Baseline):
         given = self.affinity == "precomputed"
         tags.input_tags.pairwise = tags.input_tags.positive_only = given
         return tags
+
+
+def pair_matrix(links: Links, value: Array) -> sparse.csr_array:
+    """Return a value of each link as a symmetric matrix; those on one pair are added up."""
+    ends = (np.concatenate([links.i, links.j]), np.concatenate([links.j, links.i]))
+    matrix = sparse.csr_array((np.tile(value, 2), ends), shape=links.shape)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def similarity_graph(X: Array, *, affinity: str = "neighbours", n_neighbors: int = 10) -> Graph:

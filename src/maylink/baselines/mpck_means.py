@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from maylink.baselines.base import CenterBaseline, Labels, Run
 from maylink.baselines.pck_means import CONSTANT, Hints, first_centers, hints_of
-from maylink.errors import MaylinkError
-from maylink.estimators.base import as_link_weights, check_choice, check_integer
+from maylink.estimators.base import as_link_weights, check_choice, check_flag, check_integer
 from maylink.families.base import Array
 from maylink.links import Links
 from maylink.threads import share
@@ -162,8 +161,7 @@ class MPCKMeans(CenterBaseline):
 
     def _check_parameters(self) -> None:
         check_choice("metric", self.metric, ("diagonal", "full", "identity"))
-        if not isinstance(self.per_cluster, (bool, np.bool_)):
-            raise MaylinkError(f"per_cluster: {self.per_cluster!r} is not True or False")
+        check_flag("per_cluster", self.per_cluster)
         as_link_weights(self.link_weight)
         check_choice("link_cost", self.link_cost, ("distance", "constant"))
         check_integer("n_init", self.n_init, 1)

@@ -49,11 +49,7 @@ class Checked:
 
     def _keep(self, X: Any, **attributes: Any) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            delattr(self, name)
-        validate_data(self, X, skip_check_array=True)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        keep_fitted(self, X, attributes)
         return self
 
 
@@ -137,6 +133,15 @@ class CenterClusterer(
         return self.n_clusters_
 
 
+def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:
+    """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
+    for name in [name for name in vars(model) if name.endswith("_") and name[0] != "_"]:
+        delattr(model, name)
+    validate_data(model, X, skip_check_array=True)
+    for name, value in attributes.items():
+        setattr(model, name, value)
+
+
 def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:
     """Links over known and new points, from links over both or over the new ones alone."""
     if links is None:
@@ -194,6 +199,12 @@ def check_integer(name: str, value: Any, least: int) -> None:
     """Raise unless value is a whole number of at least ``least``."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise MaylinkError(f"{name}: {value!r} is not a whole number of at least {least}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless value is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise MaylinkError(f"{name}: {value!r} is not True or False")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from types import ModuleType
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
 from maylink.experiments.protocols import METHODS, PROTOCOLS, methods_of
-from maylink.experiments.report import Section, write
+from maylink.experiments.report import Section, close, write
 from maylink.experiments.runner import one, run
 from maylink.experiments.store import Store
 from maylink.experiments.tables import readable, to_markdown
@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _show(section, options.out)
     if options.report:
         write(options.out / "report.html", sections, runs)
+    for section in sections:
+        close(section.figure)
     print(f"\n{n_run} runs in {time.perf_counter() - begin:.0f} s; written to {options.out}")
 
 
@@ -110,22 +112,18 @@ def _rerun(cell: Cell) -> None:
 
 def _show(section: Section, folder: Path) -> None:
     """Print the tables of an exhibit; write its runs, tables and figure."""
-    name, shown, runs = section
+    name, title, runs = section.name, section.exhibit.TITLE, section.runs
     note = f"{runs['trial'].nunique()} trials a cell"
     folder.mkdir(parents=True, exist_ok=True)
     runs.to_csv(folder / f"{name}.csv", index=False)
-    text = [f"# {shown.TITLE}"]
-    for caption, table in shown.tables(runs).items():
-        print(f"\n{shown.TITLE}; {caption}; {note}")
+    text = [f"# {title}"]
+    for caption, table in section.tables.items():
+        print(f"\n{title}; {caption}; {note}")
         print(table.round(3).to_string(na_rep="–"))
         text += [f"## {caption}; {note}", to_markdown(readable(table))]
     (folder / f"{name}.md").write_text("\n\n".join(text) + "\n", "utf-8")
-    drawing = shown.figure(runs)
-    if drawing is not None:
-        import matplotlib.pyplot as plt
-
-        drawing.savefig(folder / f"{name}.png", dpi=150, bbox_inches="tight")
-        plt.close(drawing)
+    if section.figure is not None:
+        section.figure.savefig(folder / f"{name}.png", dpi=150, bbox_inches="tight")
 
 
 if __name__ == "__main__":

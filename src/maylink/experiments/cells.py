@@ -69,6 +69,12 @@ class Cell:
         return [self.seed, name, round(1e4 * self.rate), round(1e4 * self.accuracy), self.trial]
 
     @property
+    def nested_seed(self) -> list[int]:
+        """The same for all accuracies: links that are wrong at one are wrong at all below it."""
+        seed, name, rate, _, trial = self.links_seed
+        return [seed, name, rate, trial]
+
+    @property
     def _module(self) -> Any:
         return importlib.import_module(f"maylink.experiments.{self.experiment}")
 
@@ -81,6 +87,10 @@ class Plan(NamedTuple):
     methods: tuple[str, ...] | None  # None for all that there are
     trials: int
     seed: int = 0
+
+    def wants(self, method: str) -> bool:
+        """Whether the method is to be run."""
+        return self.methods is None or method in self.methods
 
 
 @cache

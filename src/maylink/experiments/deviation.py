@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from maylink.datasets import load
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.figures import color_of
 from maylink.experiments.protocols import make_task, methods_of
+from maylink.experiments.tables import averaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +25,6 @@ RATE, ACCURACY = 0.03, 1.0
 DEVIATIONS = (-3, -2, -1, 0, 1, 2, 3)
 CLUSTERS = {"iris": 3, "wine": 3, "ecoli": 8, "glass": 6, "balance": 3}
 NOT_TOLD = ("TVClust", "RDP-means, k not told", "TVClust, Gibbs", "MRF mixture", "links alone")
-SCORES = ["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K"]
 
 
 def cells(plan: Plan) -> list[Cell]:
@@ -34,7 +35,7 @@ def cells(plan: Plan) -> list[Cell]:
         for protocol in plan.protocols
         for name in plan.data
         for method in methods_of(protocol)
-        if plan.methods is None or method in plan.methods
+        if plan.wants(method)
         for variant in _variants(method, name)
     ]
 
@@ -61,11 +62,7 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
             means = means[sorted(means.columns)]
             means["lost"] = means[0] - means.min(axis=1)
             found[f"{protocol}: {caption}"] = means.rename(columns=_signed)
-        groups = part.groupby(["method", "deviation"], sort=False)
-        scores = groups[SCORES].mean()
-        scores.insert(1, "± F", groups["F"].sem())
-        scores["failed"] = groups["F"].agg(lambda values: values.isna().mean())
-        found[f"{protocol}: all scores"] = scores
+        found[f"{protocol}: all scores"] = averaged(part, ["method", "deviation"])
     return found
 
 
@@ -85,11 +82,11 @@ def figure(runs: pd.DataFrame) -> Any:
     for row, protocol in zip(axes, protocols, strict=True):
         for axis, name in zip(row, sets, strict=True):
             part = wide[(wide["protocol"] == protocol) & (wide["data"] == name)]
-            for number, method in enumerate(methods):
+            for method in methods:
                 means = part[part["method"] == method].groupby("deviation")["F"].mean()
-                style = "--" if method in NOT_TOLD else "o-" if number < 10 else "s-"
+                style = "--" if method in NOT_TOLD else "o-"
                 axis.plot(means.index, means, style, ms=3, lw=1.2, label=method,
-                          color=plt.get_cmap("tab10")(number % 10))  # fmt: skip
+                          color=color_of(method))  # fmt: skip
             axis.set(title=f"{name}, {protocol}", ylim=(0, 1.03), xticks=DEVIATIONS)
             axis.grid(alpha=0.3)
         row[0].set_ylabel("F")

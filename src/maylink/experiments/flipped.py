@@ -20,6 +20,7 @@ from maylink.baselines import ConstrainedSeededKMeans, PlainSpectral, SeededKMea
 from maylink.datasets import PATTERNS, Dataset, load, make_pattern
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.figures import color_of
 from maylink.experiments.protocols import METHODS, Task, as_method, make_task
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def cells(plan: Plan) -> list[Cell]:
         if name in PATTERNS or name in plan.data
         for accuracy in ACCURACIES
         for method in methods()
-        if plan.methods is None or method in plan.methods
+        if plan.wants(method)
     ]
 
 
@@ -63,8 +64,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 def drawn(cell: Cell) -> tuple[Dataset, Task]:
     """Return the data and the task of a cell."""
-    seed, name, rate, _, trial = cell.links_seed
-    key = [seed, name, rate, trial]  # without the accuracy: flips are nested
+    key = cell.nested_seed
     if cell.data in PATTERNS:
         truth = make_pattern(cell.data, rng=np.random.default_rng([*key, 1]))
     else:
@@ -102,10 +102,11 @@ def figure(runs: pd.DataFrame) -> Any:
     }
     drawing, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, layout="constrained")
     for axis, (title, chosen) in zip(axes, groups.items(), strict=True):
-        for number, name in enumerate(names):
+        for name in names:
             means = runs[chosen & (runs["method"] == name)].groupby("p")["F"].mean()
-            axis.plot(100 * (1 - means.index), means, "o-" if number < 10 else "s--", ms=3, lw=1.2,
-                      color=plt.get_cmap("tab10")(number % 10), label=name)  # fmt: skip
+            style = "o-" if name in METHODS else "s--"
+            axis.plot(100 * (1 - means.index), means, style, ms=3, lw=1.2, color=color_of(name),
+                      label=name)  # fmt: skip
         axis.set(title=title, xlabel="flipped links (%)", ylim=(0, 1.02))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("F of the runs that did not fail")

@@ -26,7 +26,7 @@ def cells(plan: Plan) -> list[Cell]:
         for rate in RATES
         for accuracy in ACCURACIES
         for method in methods_of(protocol)
-        if plan.methods is None or method in plan.methods
+        if plan.wants(method)
     ]
 
 

@@ -16,6 +16,7 @@ from maylink.datasets import PATTERNS, Dataset, make_pattern
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
 from maylink.experiments.protocols import Task, make_task, methods_of
+from maylink.experiments.tables import averaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ def cells(plan: Plan) -> list[Cell]:
         for protocol in plan.protocols
         for name in PATTERNS
         for method in methods_of(protocol)
-        if plan.methods is None or method in plan.methods
+        if plan.wants(method)
     ]
 
 
@@ -65,15 +66,8 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
         found[f"{protocol}: F"] = pd.concat(
             {kind: table.assign(all=table.mean(axis=1)) for kind, table in wide.items()}, axis=1
         )
-        found[f"{protocol}: means over patterns and trials"] = _means(part)
+        found[f"{protocol}: means over patterns and trials"] = averaged(part, ["method"])
     return found
-
-
-def _means(runs: pd.DataFrame) -> pd.DataFrame:
-    groups = runs.groupby("method", sort=False)
-    means = groups[["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds"]].mean()
-    means["failed"] = groups["F"].agg(lambda scores: scores.isna().mean())
-    return means
 
 
 def figure(runs: pd.DataFrame) -> Any:

@@ -39,7 +39,8 @@ from maylink.baselines import (
 )
 from maylink.datasets import Dataset, sample_links
 from maylink.estimators import DPMeans, RDPMeans, TVClust
-from maylink.families import Gaussian
+from maylink.families import Family, Gaussian
+from maylink.families.base import Matrix
 from maylink.families.full_gaussian import NormalInverseWishart
 from maylink.links import Links
 
@@ -106,10 +107,7 @@ def dp_means(task: Task) -> Labels:
 def rdp_means(task: Task) -> Labels:
     """RDP-means as Algorithm 1 has it, told the true k for λ: ξ from 0.001, the last sweep kept."""
     if task.protocol != "published":
-        model = RDPMeans(
-            n_clusters_hint=task.k, link_weight=0.001, keep="objective", random_state=task.rng
-        )
-        return model.fit(task.X, links=task.links).labels_
+        return algorithm_1(task.X, task.links, task.k, task.rng)
     common: dict[str, Any] = {
         "cluster_penalty": kth_distance(task),
         "order": "shuffle",
@@ -134,6 +132,16 @@ def rdp_means(task: Task) -> Labels:
         **common,
     )
     return model.fit(task.X, links=task.links).labels_
+
+
+def algorithm_1(
+    X: Matrix, links: Links, k: int, rng: np.random.Generator, family: Family | str = "gaussian"
+) -> Labels:
+    """Return the labels of RDP-means as the paper's Algorithm 1 has it, told k for λ."""
+    model = RDPMeans(
+        family, n_clusters_hint=k, link_weight=0.001, keep="objective", n_jobs=1, random_state=rng
+    )
+    return model.fit(X, links=links).labels_
 
 
 def mpck_means(task: Task) -> Labels:

@@ -45,7 +45,7 @@ def cells(plan: Plan) -> list[Cell]:
         if name == MODEL or name in plan.data
         for accuracy in ACCURACIES
         for method in INFERENCE
-        if plan.methods is None or method in plan.methods
+        if plan.wants(method)
     ]
 
 
@@ -59,8 +59,7 @@ def run(cell: Cell) -> dict[str, Any]:
 
 def drawn(cell: Cell) -> tuple[Dataset, Task]:
     """Return the data and the task of a cell."""
-    seed, name, rate, _, trial = cell.links_seed
-    key = [seed, name, rate, trial]  # without the accuracy: wrong links are nested
+    key = cell.nested_seed
     if cell.data == MODEL:
         draw = make_two_view(
             POINTS, 2, family="full-gaussian", rng=np.random.default_rng([*key, 1])

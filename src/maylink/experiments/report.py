@@ -10,12 +10,14 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import maylink
 from maylink.experiments import compare, grid, protocols
@@ -30,12 +32,24 @@ QUALITY = ("F", "ARI", "NMI", "F_unlinked")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "matplotlib")
 
 
-class Section(NamedTuple):
-    """One exhibit with its runs."""
+@dataclass
+class Section:
+    """One exhibit with its runs; tables and figure are made once."""
 
     name: str
     exhibit: Any  # a module with TITLE, tables(runs) and figure(runs)
     runs: pd.DataFrame
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables by caption."""
+        found: dict[str, pd.DataFrame] = self.exhibit.tables(self.runs)
+        return found
+
+    @cached_property
+    def figure(self) -> Any:
+        """The figure, or None."""
+        return self.exhibit.figure(self.runs)
 
 
 def write(
@@ -166,9 +180,8 @@ def _league(runs: pd.DataFrame) -> str:
 def _exhibit(section: Section) -> str:
     exhibit = section.exhibit
     lines = [_prose(re.sub(r"^(Table|Figure) \w+: ", "", exhibit.__doc__ or ""))]
-    shown = exhibit.tables(section.runs)
     texts = []
-    for caption, table in shown.items():
+    for caption, table in section.tables.items():
         texts += [_heading(caption), to_html(readable(table), f"{exhibit.TITLE}; {caption}")]
     if any("− printed" in text for text in texts):
         lines.append(_legend())
@@ -179,7 +192,7 @@ def _exhibit(section: Section) -> str:
         )
     lines += texts
     what = (inspect.getdoc(exhibit.figure) or "").partition("\n")[0].removeprefix("Draw ")
-    lines.append(_picture(exhibit.figure(section.runs), exhibit.TITLE, what[:1].upper() + what[1:]))
+    lines.append(_picture(section.figure, exhibit.TITLE, what[:1].upper() + what[1:]))
     return "\n".join(lines)
 
 
@@ -313,16 +326,21 @@ def _legend() -> str:
     return f'<ul class="legend" aria-label="Shades of differences">{items}</ul>'
 
 
+def close(drawing: Any) -> None:
+    """Let pyplot forget a figure that it may hold on to."""
+    if drawing is not None and drawing.canvas.manager is not None:
+        import matplotlib.pyplot as plt
+
+        plt.close(drawing)
+
+
 def _picture(drawing: Any, title: str, what: str, more: str = "") -> str:
     """Return a matplotlib figure inside the page, or nothing for None."""
     if drawing is None:
         return ""
     stream = io.BytesIO()
     drawing.savefig(stream, format="png", dpi=130, bbox_inches="tight", facecolor="white")
-    if drawing.canvas.manager is not None:  # pyplot would hold on to it
-        import matplotlib.pyplot as plt
-
-        plt.close(drawing)
+    close(drawing)
     data = base64.b64encode(stream.getvalue()).decode()
     alt = ". ".join(text.rstrip(".") for text in (title, what, more) if text) + "."
     return (

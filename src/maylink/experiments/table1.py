@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.protocols import METHODS
+from maylink.experiments.figures import dots
+from maylink.experiments.tables import averaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,55 +41,9 @@ def beside_print(
     runs: pd.DataFrame, by: list[str], figures: dict[Any, printed.Scores]
 ) -> pd.DataFrame:
     """Average the runs and put the printed figures beside: F with its error, ARI, NMI, K."""
-    groups = runs.groupby(by, sort=False)
-    means = groups[["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds"]].mean()
-    means.insert(1, "± F", groups["F"].sem())
-    means["failed"] = groups["F"].agg(lambda scores: scores.isna().mean())
+    means = averaged(runs, by)
     for column, name in SCORES.items():
         values = [getattr(figures[key], name) if key in figures else None for key in means.index]
         means[f"printed {column}"] = values
     means["F − printed"] = means["F"] - means["printed F"].astype(float)
     return means
-
-
-def color_of(method: str) -> Any:
-    """Return the colour of a method, the same in every figure."""
-    import matplotlib.pyplot as plt
-
-    names = list(METHODS)
-    return plt.get_cmap("tab20")(names.index(method) % 20 if method in names else 19)
-
-
-def dots(runs: pd.DataFrame, by: str, figures: dict[Any, printed.Scores]) -> Any:
-    """Draw mean F of every method, a panel for each protocol and a group of marks for each value.
-
-    Printed figures of the same method stand beside as open marks.
-    """
-    import matplotlib.pyplot as plt
-    import numpy as np
-
-    protocols = list(dict.fromkeys(runs["protocol"]))
-    methods = list(dict.fromkeys(runs["method"]))
-    values = list(dict.fromkeys(runs[by]))
-    drawing, axes = plt.subplots(
-        len(protocols), 1, figsize=(9, 3.2 * len(protocols)), squeeze=False, layout="constrained"
-    )
-    for axis, protocol in zip(axes[:, 0], protocols, strict=True):
-        part = runs[runs["protocol"] == protocol]
-        means = part.groupby(["method", by])["F"].mean()
-        for number, method in enumerate(methods):
-            if method not in means.index.get_level_values(0):
-                continue
-            color = color_of(method)
-            at = np.arange(len(values)) + 0.8 * (number / max(1, len(methods) - 1) - 0.5)
-            axis.plot(at, [means.get((method, v), np.nan) for v in values], "o", color=color,
-                      label=method, ms=5)  # fmt: skip
-            shown = [figures[method, v].f if (method, v) in figures else np.nan for v in values]
-            axis.plot(at, shown, "o", mfc="none", color=color, ms=8)
-        axis.set(title=protocol, ylabel="F", ylim=(0, 1.02), xlim=(-0.6, len(values) - 0.4))
-        axis.set_xticks(range(len(values)), [str(value) for value in values])
-        axis.grid(axis="y", alpha=0.3)
-    marks = {name: mark for axis in axes[:, 0]
-             for mark, name in zip(*axis.get_legend_handles_labels(), strict=True)}  # fmt: skip
-    drawing.legend(marks.values(), marks, fontsize=7, loc="outside right center")
-    return drawing

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.table1 import beside_print, dots
+from maylink.experiments.figures import dots
+from maylink.experiments.table1 import beside_print
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.table1 import SCORES, beside_print, color_of
+from maylink.experiments.figures import color_of
+from maylink.experiments.table1 import SCORES, beside_print
 
 if TYPE_CHECKING:
     import pandas as pd

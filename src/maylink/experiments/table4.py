@@ -9,9 +9,8 @@ many, which is called ``pilot``.
 
 The curve has RDP-means with both families, and TVClust, which fails here. Its multinomial takes the
 hundreds of words of a picture for independent draws, so the likelihood is far too sure, and links
-have no say beside it: with its defaults it found 543 clusters at r = .01. So that it can stand in
-the curve it starts from the partition of RDP-means, told k, with five spare clusters; even where
-that start is all but right it goes where the words pull it.
+have no say beside it. In the curve it starts from the partition of RDP-means, told k, with five
+spare clusters; even where that start is all but right it goes where the words pull it.
 """
 
 from __future__ import annotations
@@ -26,12 +25,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maylink.datasets import load, sample_links
 from maylink.errors import DatasetError
-from maylink.estimators import DPMeans, RDPMeans, TVClust
+from maylink.estimators import DPMeans, TVClust
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import algorithm_1
+from maylink.experiments.tables import averaged
 from maylink.families import Family, Multinomial, as_family
 from maylink.families.base import Matrix
-from maylink.links import Links
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ def cells(plan: Plan) -> list[Cell]:
         for trial in range(plan.trials)
         for protocol in protocols
         for method, family, rate in dict.fromkeys(runs)
-        if plan.methods is None or method in plan.methods
+        if plan.wants(method)
     ]
 
 
@@ -83,22 +83,12 @@ def run(cell: Cell) -> dict[str, Any]:
             model = DPMeans(family, n_clusters_hint=k, keep="objective", n_jobs=1, random_state=rng)
             labels = model.fit(truth.X).labels_
         elif cell.method == "RDP-means":
-            labels = rdp_means(truth.X, links, k, family, rng)
+            labels = algorithm_1(truth.X, links, k, rng, family)
         else:
-            start = rdp_means(truth.X, links, k, family, rng)
+            start = algorithm_1(truth.X, links, k, rng, family)
             tvclust = TVClust(family, init=start, n_jobs=1, random_state=rng)
             labels = tvclust.fit(truth.X, links=links).labels_
     return grid.scores(truth, labels, links)
-
-
-def rdp_means(
-    X: Matrix, links: Links, k: int, family: Family, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """RDP-means as Algorithm 1 has it, told k for λ."""
-    model = RDPMeans(
-        family, n_clusters_hint=k, link_weight=0.001, keep="objective", n_jobs=1, random_state=rng
-    )
-    return model.fit(X, links=links).labels_
 
 
 def k_means(X: Matrix, k: int, family: Family, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -200,9 +190,7 @@ def figure(runs: pd.DataFrame) -> Any:
 
 
 def _beside_print(runs: pd.DataFrame) -> pd.DataFrame:
-    groups = runs.rename(columns={"variant": "family"}).groupby(["method", "family"], sort=False)
-    means = groups[["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds"]].mean()
-    means.insert(1, "± F", groups["F"].sem())
+    means = averaged(runs.rename(columns={"variant": "family"}), ["method", "family"])
     means["printed F"] = [printed.TABLE_4[key] for key in means.index]
     means["F − printed"] = means["F"] - means["printed F"]
     return means

@@ -32,6 +32,15 @@ class Readable(NamedTuple):
     rows: list[list[Entry]]
 
 
+def averaged(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return the mean scores of the runs that did not fail, and the share of those that did."""
+    groups = runs.groupby(by, sort=False)
+    means = groups[["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds"]].mean()
+    means.insert(1, "± F", groups["F"].sem())
+    means["failed"] = groups["F"].agg(lambda scores: scores.isna().mean())
+    return means
+
+
 def readable(table: pd.DataFrame, best: Collection[str] = ()) -> Readable:
     """Make a table ready to be read.
 
