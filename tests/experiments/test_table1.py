@@ -62,3 +62,23 @@ def test_figures_that_are_printed():
     assert len(printed.TABLE_3) == 6 * 12
     assert printed.BEST_OF_TABLE_3[0.01, 0.8].f == 0.6
     assert set(grid.DATA) == {name for _, name in printed.TABLE_1}
+
+
+def test_ctrl_c_says_what_is_kept(monkeypatch, tmp_path):
+    made = []
+
+    def one(cell):
+        if len(made) == 5:
+            raise KeyboardInterrupt
+        made.append(cell)
+        return cell, {"F": 0.5}
+
+    monkeypatch.setattr("maylink.experiments.runner.one", one)
+    options = [
+        "table1", "--data", "iris", "--trials", "1", "--protocol", "stated", "--jobs", "1",
+        "--methods", "K-means", "--out", str(tmp_path), "--store", str(tmp_path / "r"),
+    ]  # fmt: skip
+    with pytest.raises(SystemExit, match="stopped; 5 of 12 runs are kept in .*goes on from there"):
+        main(options)
+    with Store(tmp_path / "r") as store:
+        assert len(store) == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with Store(options.store) as store:
         wanted = {name: exhibit(name).cells(plan) for name in options.exhibits}
         every = [cell for cells in wanted.values() for cell in cells]
-        n_run = run(every, store, options.jobs)
+        try:
+            n_run = run(every, store, options.jobs)
+        except KeyboardInterrupt:
+            n_left = len(store.missing(every))
+            sys.exit(
+                f"stopped; {len(every) - n_left} of {len(every)} runs are kept in {options.store}: "
+                "the same command goes on from there"
+            )
         sections = [
             Section(name, exhibit(name), store.frame(cells)) for name, cells in wanted.items()
         ]
