@@ -78,7 +78,7 @@ def test_ctrl_c_says_what_is_kept(monkeypatch, tmp_path):
         "table1", "--data", "iris", "--trials", "1", "--protocol", "stated", "--jobs", "1",
         "--methods", "K-means", "--out", str(tmp_path), "--store", str(tmp_path / "r"),
     ]  # fmt: skip
-    with pytest.raises(SystemExit, match="stopped; 5 of 12 runs are kept in .*goes on from there"):
+    with pytest.raises(SystemExit, match=r"stopped; 5 of 12 runs are kept in .*goes on from there"):
         main(options)
     with Store(tmp_path / "r") as store:
         assert len(store) == 5
