@@ -21,7 +21,15 @@ def warmup() -> None:
             RDPMeans(cluster_penalty=1.0, n_init=1).fit(data, links=([(0, 1)], [(0, 2)]))
         large = np.tile(X.astype(dtype), (300, 200))  # large enough for the rough scores
         RDPMeans(cluster_penalty=1e4, n_init=1).fit(large, links=([(0, 1)], [(0, 2)]))
-    model = TVClust("gaussian", n_draws=1, n_warmup=0, n_chains=1, n_jobs=1)
+    model = TVClust(
+        "gaussian",
+        covariance="spherical",
+        data_weight=1,
+        n_draws=1,
+        n_warmup=0,
+        n_chains=1,
+        n_jobs=1,
+    )
     for inference, sampler in (
         ("variational", "collapsed"),
         ("gibbs", "collapsed"),

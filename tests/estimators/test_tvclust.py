@@ -17,6 +17,7 @@ import maylink as ml
 from maylink import Links, TVClust
 from maylink.datasets import make_two_view, sample_links
 from maylink.errors import LinksError, MaylinkError
+from maylink.families import Gaussian
 from maylink.metrics import pair_f
 from maylink.result import Status
 from zoo import FAMILIES, draw, example
@@ -28,7 +29,9 @@ BOTH = pytest.mark.parametrize("options", [{}, SHORT], ids=["variational", "gibb
 
 @pytest.fixture(scope="module", params=[{}, SHORT], ids=["variational", "gibbs"])
 def model(request):
-    return TVClust("gaussian", random_state=0, **request.param).fit(VIEW.X, links=VIEW.links)
+    return TVClust(Gaussian(), data_weight=1, random_state=0, **request.param).fit(
+        VIEW.X, links=VIEW.links
+    )
 
 
 # ---------------------------------------------------------------------- what comes out
@@ -113,7 +116,7 @@ def test_log_joint_is_the_public_one(model):
 
 def test_the_mixture_integrates_to_one():
     X = np.concatenate([np.random.default_rng(0).normal(size=60), [9.0, 9.5, 10.0]])[:, None]
-    model = TVClust("gaussian", random_state=0).fit(X)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0).fit(X)
     total, _ = integrate.quad(
         lambda x: np.exp(model.mixture_.log_density(np.array([[x]]))[0]), -400, 400,
         points=[0, 9.5], limit=400,
@@ -133,7 +136,7 @@ def test_every_family(name, options):
 
 
 def test_without_links_there_is_nothing_to_suspect():
-    model = TVClust("gaussian", random_state=0).fit(VIEW.X)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0).fit(VIEW.X)
     assert len(model.suspect_links()) == 0
     assert len(model.reliability_) == 0
     links = Links.from_pairs(may=[(0, 150)], n=151)
@@ -141,7 +144,7 @@ def test_without_links_there_is_nothing_to_suspect():
 
 
 def test_known_reliability_is_not_learned():
-    model = TVClust("gaussian", reliability=(0.8, 0.7), random_state=0, **SHORT)
+    model = TVClust(Gaussian(), data_weight=1, reliability=(0.8, 0.7), random_state=0, **SHORT)
     model.fit(VIEW.X, links=VIEW.links)
     np.testing.assert_allclose(model.reliability_["p"], 0.8)
     model.set_params(inference="variational").fit(VIEW.X, links=VIEW.links)
@@ -171,7 +174,9 @@ def test_sources_of_new_links_are_known_by_name(model):
 
 
 def test_known_reliability_counts_for_new_links_and_in_the_joint():
-    model = TVClust("gaussian", reliability=(0.99, 0.98), alpha=1.0, random_state=0, **SHORT)
+    model = TVClust(
+        Gaussian(), data_weight=1, reliability=(0.99, 0.98), alpha=1.0, random_state=0, **SHORT
+    )
     model.fit(VIEW.X, links=VIEW.links)
     assert model.log_joint(model.draws_.labels[-1]) == pytest.approx(model.draws_.log_joint[-1])
     model.fit(VIEW.X)
@@ -179,7 +184,7 @@ def test_known_reliability_counts_for_new_links_and_in_the_joint():
 
 
 def test_a_matrix_that_is_too_large_is_refused_at_once():
-    model = TVClust("gaussian", init="one", random_state=0).fit(
+    model = TVClust(Gaussian(), data_weight=1, init="one", random_state=0).fit(
         np.random.default_rng(0).random((6000, 1))
     )
     with pytest.raises(MaylinkError, match="ask for pairs"):
@@ -187,7 +192,7 @@ def test_a_matrix_that_is_too_large_is_refused_at_once():
 
 
 def test_a_fit_leaves_nothing_of_an_earlier_one():
-    model = TVClust("gaussian", random_state=0, **SHORT).fit(VIEW.X)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0, **SHORT).fit(VIEW.X)
     model.set_params(inference="variational").fit(VIEW.X[:50])
     assert not hasattr(model, "draws_")
     model.partial_fit(VIEW.X[:40])
@@ -213,7 +218,7 @@ def test_tight_directions():
 @pytest.mark.parametrize("init", ["rdp-means", "one", "singletons", VIEW.y])
 @BOTH
 def test_starts(init, options):
-    model = TVClust("gaussian", init=init, random_state=0, **options)
+    model = TVClust(Gaussian(), data_weight=1, init=init, random_state=0, **options)
     model.fit(VIEW.X, links=VIEW.links)
     assert model.labels_.size == 150
 
@@ -241,9 +246,18 @@ def test_a_start_of_the_wrong_length():
         ({"sampler": "instantiated", "data_weight": 0.5}, "instantiated sampler needs 1"),
         ({"reliability": ("a", "b")}, "reliability: .* is not a pair"),
         ({"checkpoint": "here"}, "checkpoint: needs a random_state"),
-        ({"prior": 3.0}, "prior: not a prior of 'full-gaussian'"),
-        ({"prior": ml.families.Gaussian().unit_prior(2)}, "NormalInverseWishart"),
-        ({"prior": ml.families.FullGaussian().unit_prior(3)}, r"scale: \(2, 2\)"),
+        ({"prior": 3.0}, "prior: say what"),
+        ({"covariance": "tied"}, "covariance: 'tied'"),
+        ({"covariance": "full", "family": "poisson"}, "covariance: only for"),
+        ({"covariance": "full", "prior": 3.0}, "prior: not a prior of 'full-gaussian'"),
+        (
+            {"covariance": "full", "prior": ml.families.Gaussian().unit_prior(2)},
+            "NormalInverseWishart",
+        ),
+        (
+            {"covariance": "full", "prior": ml.families.FullGaussian().unit_prior(3)},
+            r"scale: \(2, 2\)",
+        ),
     ],
 )
 def test_bad_settings(options, message):
@@ -255,11 +269,11 @@ def test_bad_settings(options, message):
 
 def test_too_few_sweeps_are_a_warning():
     with pytest.warns(ConvergenceWarning, match="1 sweeps"):
-        TVClust("gaussian", init="singletons", max_sweeps=1, tol=0.0).fit(VIEW.X)
+        TVClust(Gaussian(), data_weight=1, init="singletons", max_sweeps=1, tol=0.0).fit(VIEW.X)
 
 
 def test_draws_are_needed_for_what_is_made_of_draws():
-    model = TVClust("gaussian", random_state=0).fit(VIEW.X)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0).fit(VIEW.X)
     for name in ("credible_ball", "point_estimate", "to_arviz", "diagnostics"):
         with pytest.raises(MaylinkError, match=f"{name}: only inference='gibbs'"):
             getattr(model, name)()
@@ -269,7 +283,9 @@ def test_draws_are_needed_for_what_is_made_of_draws():
 
 
 def test_point_estimates_and_credible_ball():
-    model = TVClust("gaussian", random_state=0, **SHORT).fit(VIEW.X, links=VIEW.links)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0, **SHORT).fit(
+        VIEW.X, links=VIEW.links
+    )
     assert pair_f(model.point_estimate("binder"), model.labels_) > 0.95
     ball = model.credible_ball()
     assert ball.radius >= 0.0
@@ -277,7 +293,7 @@ def test_point_estimates_and_credible_ball():
 
 
 def test_diagnostics_of_good_chains():
-    model = TVClust("gaussian", random_state=0, **{**SHORT, "n_draws": 300})
+    model = TVClust(Gaussian(), data_weight=1, random_state=0, **{**SHORT, "n_draws": 300})
     model.fit(VIEW.X, links=VIEW.links)
     table = model.diagnostics()
     assert {"n_clusters", "alpha", "log_joint", "p[good]", "q[bad]"} <= set(table.index)
@@ -288,7 +304,9 @@ def test_diagnostics_of_good_chains():
 
 def test_processes_do_not_change_the_draws():
     one, two = (
-        TVClust("gaussian", random_state=3, **{**SHORT, "n_jobs": k}).fit(VIEW.X, links=VIEW.links)
+        TVClust(Gaussian(), data_weight=1, random_state=3, **{**SHORT, "n_jobs": k}).fit(
+            VIEW.X, links=VIEW.links
+        )
         for k in (1, 2)
     )
     np.testing.assert_array_equal(one.draws_.labels, two.draws_.labels)
@@ -297,7 +315,7 @@ def test_processes_do_not_change_the_draws():
 
 def test_a_chain_is_the_same_alone():
     one, two = (
-        TVClust("gaussian", random_state=3, **{**SHORT, "n_chains": k}).fit(
+        TVClust(Gaussian(), data_weight=1, random_state=3, **{**SHORT, "n_chains": k}).fit(
             VIEW.X, links=VIEW.links
         )
         for k in (1, 3)
@@ -306,13 +324,15 @@ def test_a_chain_is_the_same_alone():
 
 
 def test_the_instantiated_sampler():
-    model = TVClust("gaussian", sampler="instantiated", random_state=0, **SHORT)
+    model = TVClust(Gaussian(), data_weight=1, sampler="instantiated", random_state=0, **SHORT)
     assert pair_f(VIEW.y, model.fit(VIEW.X, links=VIEW.links).labels_) > 0.95
 
 
 def test_scales_of_the_prior_are_learned_when_asked():
     options = {**SHORT, "n_draws": 30, "n_warmup": 30, "learn_prior": True}
-    model = TVClust("gaussian", random_state=0, **options).fit(VIEW.X, links=VIEW.links)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(
+        VIEW.X, links=VIEW.links
+    )
     assert pair_f(VIEW.y, model.labels_) > 0.9
     assert model.draws_.factors.shape == (60, 2)
     plain = example("gaussian").adapt(VIEW.X).default_prior(VIEW.X)
@@ -321,7 +341,9 @@ def test_scales_of_the_prior_are_learned_when_asked():
 
 
 def test_a_progress_bar_when_asked(capsys):
-    TVClust("gaussian", random_state=0, verbose=True, **SHORT).fit(VIEW.X, links=VIEW.links)
+    TVClust(Gaussian(), data_weight=1, random_state=0, verbose=True, **SHORT).fit(
+        VIEW.X, links=VIEW.links
+    )
     shown = capsys.readouterr().err
     assert "chain 1 of 2" in shown
     assert "log joint" in shown
@@ -334,9 +356,10 @@ SCRIPT = """
     import sys
     import numpy as np
     from maylink import TVClust
+    from maylink.families import Gaussian
     from maylink.datasets import make_two_view
     view = make_two_view(150, 2, rng=1)
-    model = TVClust("gaussian", inference="gibbs", n_warmup=100, n_draws=int(sys.argv[2]),
+    model = TVClust(Gaussian(), data_weight=1, inference="gibbs", n_warmup=100, n_draws=int(sys.argv[2]),
                     thin=20, n_jobs=int(sys.argv[3]), checkpoint=sys.argv[1] or None,
                     random_state=0)
     print("ready", flush=True)
@@ -391,30 +414,30 @@ def test_ctrl_c_keeps_what_was_drawn(tmp_path, n_jobs):
 
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
-    TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
     with pytest.raises(MaylinkError, match="from other data, links or settings"):
-        TVClust("gaussian", random_state=0, **options).fit(VIEW.X + 1.0)
+        TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X + 1.0)
 
 
 def test_a_checkpoint_of_another_start_is_refused(tmp_path):
     options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
-    TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
     with pytest.raises(MaylinkError, match="from other data, links or settings"):
-        TVClust("gaussian", init="one", random_state=0, **options).fit(VIEW.X)
+        TVClust(Gaussian(), data_weight=1, init="one", random_state=0, **options).fit(VIEW.X)
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path):
     options = {**SHORT, "checkpoint": tmp_path, "n_draws": 20, "n_warmup": 5}
     (tmp_path / "chain-0.npz").write_bytes(b"nonsense")
     with pytest.raises(MaylinkError, match=r"chain-0\.npz cannot be read"):
-        TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+        TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
     options["checkpoint"] = tmp_path / "chain-0.npz"
     with pytest.raises(MaylinkError, match="cannot be made a folder"):
-        TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+        TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
 
 
 def test_a_finished_checkpoint_is_the_result(tmp_path):
     options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
-    first = TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
-    again = TVClust("gaussian", random_state=0, **options).fit(VIEW.X)
+    first = TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
+    again = TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
     np.testing.assert_array_equal(first.draws_.labels, again.draws_.labels)

@@ -18,7 +18,7 @@ from maylink import partitions
 from maylink.baselines.base import Baseline, Labels, Run
 from maylink.errors import MaylinkError
 from maylink.estimators.base import check_choice, check_integer, check_number
-from maylink.estimators.start import STARTS, ChainStart
+from maylink.estimators.start import PLAIN_STARTS, ChainStart
 from maylink.families import Family, as_family
 from maylink.families.base import Array
 from maylink.joint import joint_of
@@ -150,7 +150,7 @@ class MRFDPMixture(Baseline):
         if self.not_strength is not None:
             check_number("not_strength", self.not_strength, 0.0)
         if isinstance(self.init, str):
-            check_choice("init", self.init, STARTS)
+            check_choice("init", self.init, PLAIN_STARTS)
         check_integer("n_sweeps", self.n_sweeps, 1)
         check_integer("burn_in", self.burn_in, 0)
         if self.burn_in >= self.n_sweeps:

@@ -1,10 +1,10 @@
-"""Where a fit of TVClust starts: RDP-means, one cluster, every point by itself, or given labels."""
+"""Where a fit of TVClust starts: the best of a pool, RDP-means, one cluster, or given labels."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +14,65 @@ from maylink.errors import MaylinkError
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.labels import complete_codes
 from maylink.problem import Problem
+from maylink.solvers.merging import ENOUGH, Settings
+from maylink.solvers.starts import Fitted, Pool, View
 
-STARTS = ("rdp-means", "one", "singletons")
+PLAIN_STARTS = ("rdp-means", "one", "singletons")
+STARTS = ("auto", *PLAIN_STARTS)
+
+
+class Model(NamedTuple):
+    """What the exact score of a start depends on besides the problem."""
+
+    prior: Any
+    settings: Settings
 
 
 class Start:
     """Makes the partitions that a fit starts from."""
 
-    def __init__(self, init: Any, n_jobs: int | None, rng: np.random.Generator) -> None:
+    def __init__(
+        self, init: Any, n_jobs: int | None, rng: np.random.Generator, model: Model | None = None
+    ) -> None:
         self.init = init
         self.n_jobs = n_jobs
         self.rng = rng
+        self.model = model
+        self.fitted: Fitted | None = None
 
     def several(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
-        """Yield so many starts; for RDP-means in other random orders."""
+        """Yield so many starts, or fewer where they are alike; the best first."""
         if not isinstance(self.init, str):
             labels = complete_codes(self.init, "init")
             if labels.size != problem.n:
                 raise MaylinkError(f"init: {labels.size} labels, but X has {problem.n} rows")
             yield labels
-            return
-        if self.init != "rdp-means":
+        elif self.init == "auto":
+            yield from self._from_pool(problem, count)
+        elif self.init == "rdp-means":
+            yield from self._from_rdp_means(problem, count)
+        else:
             one = self.init == "one"
             yield np.zeros(problem.n, np.int64) if one else np.arange(problem.n)
-            return
+
+    def _from_pool(self, problem: Problem, count: int) -> list[NDArray[np.int64]]:
+        if self.model is None:
+            raise ValueError("a pool needs a model to judge its partitions by")
+        view = View.of(problem, self.rng, self.n_jobs)
+        pool = Pool([view], problem.links, self.rng, self.n_jobs)
+        self.fitted = Fitted(problem, self.model.prior, view)
+        return pool.best(self.fitted, self.model.settings, count)
+
+    def anew(self, labels: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Cut the clusters that a fit found and merge them again; None if that is no better."""
+        if self.fitted is None or self.model is None:
+            return None
+        made = self.fitted.remerged(labels, self.model.settings)
+        links, settings = self.fitted.problem.links, self.model.settings
+        before = self.fitted.score(labels, links, settings)
+        return made if self.fitted.score(made, links, settings) > before + ENOUGH else None
+
+    def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
         model = RDPMeans(
             problem.family.coarser(),
             keep="objective",
@@ -55,24 +90,25 @@ class Start:
     @property
     def at_once(self) -> bool:
         """Whether it costs nothing to start with all points at once."""
-        return not isinstance(self.init, str) or self.init != "rdp-means"
+        return not isinstance(self.init, str) or self.init in ("one", "singletons")
 
     def later(self) -> Start:
         """Return the start of points that come later, of which given labels say nothing."""
         init = self.init if isinstance(self.init, str) else "rdp-means"
-        return Start(init, self.n_jobs, self.rng)
+        return Start(init, self.n_jobs, self.rng, self.model)
 
 
 class ChainStart:
     """Makes the partition that a chain starts from, in the chain's own process."""
 
-    def __init__(self, problem: Problem, init: Any) -> None:
+    def __init__(self, problem: Problem, init: Any, model: Model | None = None) -> None:
         self.problem = problem
         self.init = init
+        self.model = model
 
     def __call__(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return the partition."""
-        return next(Start(self.init, 1, rng).several(self.problem, 1))
+        return next(Start(self.init, 1, rng, self.model).several(self.problem, 1))
 
     def told(self) -> str:
         """Tell what kind of start it is."""

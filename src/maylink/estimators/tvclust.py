@@ -25,7 +25,8 @@ from maylink.estimators.base import (
     forbid_sample_weight,
     links_of_new_points,
 )
-from maylink.estimators.start import STARTS, ChainStart, Start
+from maylink.estimators.choice import COVARIANCES, Choice, Wish, choose
+from maylink.estimators.start import STARTS, ChainStart, Model, Start
 from maylink.families import Family
 from maylink.joint import joint_of
 from maylink.labels import complete_codes, first_appearance
@@ -35,11 +36,17 @@ from maylink.problem import Problem
 from maylink.progress import Progress
 from maylink.reliability import PRIOR
 from maylink.result import Status
+from maylink.selection import race
 from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
+from maylink.solvers.starts import exact_settings
 from maylink.stop import CtrlC
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+AGAIN = 3  # times that the clusters of a fit are cut and merged anew, at most
+CHOSEN = ("data_weight_", "chosen_by_", "selection_")  # what a fit tells about its choice
 
 
 class TVClust(Checked, ClusterMixin, BaseEstimator):
@@ -50,16 +57,21 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    family : str or Family, default "full-gaussian"
-        What the data are: "full-gaussian", "diagonal-gaussian", "gaussian", "multinomial",
-        "poisson", "bernoulli", "gamma", "von-mises-fisher", or an object of
-        :mod:`maylink.families`.
+    family : str or Family, default "gaussian"
+        What the data are: "gaussian" with the ``covariance`` below, "full-gaussian",
+        "diagonal-gaussian", "multinomial", "poisson", "bernoulli", "gamma", "von-mises-fisher", an
+        object of :mod:`maylink.families`, or "auto", which looks at the values and chooses among
+        the families that they allow.
+    covariance : {"auto", "spherical", "diagonal", "full"}, default "auto"
+        Covariance of the clusters of the "gaussian" family; "auto" chooses.
     inference : {"variational", "gibbs"}, default "variational"
         "variational" is fast and deterministic given its starts; "gibbs" draws from the exact
         posterior, given time.
-    data_weight : float, default 1
+    data_weight : float or "auto", default "auto"
         γ, the power on the data's likelihood. Below 1 the data speak more softly against the links,
-        which helps where the family describes the clusters badly.
+        which helps where the family describes the clusters badly. "auto" chooses, together with
+        family and covariance, what predicts held-out links best (:mod:`maylink.selection`); where
+        there are fewer than 40 links it is 1, and the evidence chooses the family.
     alpha : float, optional
         Concentration of the Dirichlet process; learned under ``alpha_prior`` if not given.
     alpha_prior : (float, float), default (1, 1)
@@ -71,10 +83,12 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     prior : optional
         Prior of the clusters' parameters, as the family has it; its default for the data if not
         given.
-    init : {"rdp-means", "one", "singletons"} or array of shape (n,), default "rdp-means"
-        Where to start: the paper's RDP-means, one cluster, every point by itself, or labels.
+    init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,), default "auto"
+        Where to start: "auto" makes partitions in many ways, merges their clusters and takes the
+        most probable ones (:mod:`maylink.solvers.starts`); or the paper's RDP-means, one cluster,
+        every point by itself, or labels.
     n_init : int, default 4
-        Variational: starts from RDP-means in as many random orders; the best bound is kept.
+        Variational: from how many partitions to start; the best bound is kept.
     truncation : int, optional
         Variational: the largest number of clusters; that of the start and five more by default.
     max_sweeps : int, default 300
@@ -137,7 +151,15 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     n_iter_ : int
         Sweeps of the run that was kept, or draws of each chain.
     family_ : Family
-        The family with what it took from the data.
+        The family in use, with what it took from the data.
+    data_weight_ : float
+        γ in use.
+    chosen_by_ : {"held-out links", "evidence", "given"}
+        How family and data weight came about.
+    selection_ : DataFrame or None
+        The candidates: family, data weight, mean log probability of a held-out link with its
+        standard error, how many links and folds that is of, and which one was chosen; see
+        :func:`maylink.plots.plot_selection`.
     prior_
         The prior in use; with ``learn_prior``, its scales at their geometric posterior means.
 
@@ -179,16 +201,17 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        family: Family | str = "full-gaussian",
+        family: Family | str = "gaussian",
         *,
+        covariance: str = "auto",
         inference: str = "variational",
-        data_weight: float = 1.0,
+        data_weight: float | str = "auto",
         alpha: float | None = None,
         alpha_prior: tuple[float, float] = (1.0, 1.0),
         reliability: tuple[float, float] | None = None,
         reliability_prior: tuple[float, float] = PRIOR,
         prior: Any = None,
-        init: Any = "rdp-means",
+        init: Any = "auto",
         n_init: int = 4,
         truncation: int | None = None,
         max_sweeps: int = 300,
@@ -208,6 +231,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.family = family
+        self.covariance = covariance
         self.inference = inference
         self.data_weight = data_weight
         self.alpha = alpha
@@ -252,17 +276,31 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         """
         forbid_links_as_y(y)
         self._check_parameters()
-        problem = Problem.build(X, links, self.family)
-        prior = self._prior_of(problem)
         rng = as_generator(self.random_state)
+        choice = self._choose(X, links, rng)
+        problem = choice.problem
+        prior = self._prior_of(problem)
+        settings = self._variational_settings(choice.data_weight)
         if self.inference == "gibbs":
-            found = self._sample(problem, prior, rng)
+            found = self._sample(problem, prior, choice.data_weight, rng)
         elif self.batch_size is not None:
-            found = self._visit_batches(problem, prior, rng)
+            found = self._visit_batches(problem, prior, settings, rng)
         else:
-            found = self._maximise(problem, prior, rng)
-        found = {"prior_": prior, **found}
+            found = self._maximise(problem, prior, settings, rng)
+        found = {"prior_": prior, **_told_choice(choice), **found}
         return self._keep(X, **found, problem_=problem, family_=problem.family)
+
+    def _choose(self, X: Any, links: Any, rng: np.random.Generator) -> Choice:
+        """Choose family, covariance and data weight where the user left them open."""
+        instantiated_only = self.inference == "gibbs" and self.sampler == "instantiated"
+        weights = (1.0,) if instantiated_only else race.WEIGHTS
+        wish = Wish(self.family, self.covariance, self.data_weight, weights, self.prior)
+        settings = self._variational_settings(1.0)
+        with (
+            CtrlC() as stop,
+            Progress("choosing", race.FOLDS, self.verbose, "fold", stop) as progress,
+        ):
+            return choose(X, links, wish, settings, rng, self.n_jobs, progress)
 
     def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
@@ -270,10 +308,12 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ variational
 
-    def _maximise(self, problem: Problem, prior: Any, rng: np.random.Generator) -> dict[str, Any]:
-        settings = self._variational_settings()
-        start = self._start_for(rng)
-        count = self.n_init if isinstance(self.init, str) and self.init == "rdp-means" else 1
+    def _maximise(
+        self, problem: Problem, prior: Any, settings: variational.Settings, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
+        count = self.n_init if several else 1
+        start = self._start_for(prior, settings, rng)
         results = []
         with (
             CtrlC() as stop,
@@ -284,18 +324,27 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 progress.advance()
                 if progress.stopped:
                     break
-        best = max(results, key=lambda result: result.bounds[-1])
-        return self._describe_shares(problem, prior, best.state, best.bounds, best.status)
+            best = max(results, key=lambda result: result.bounds[-1])
+            for _ in range(AGAIN):
+                labels = np.unique(best.state.shares.argmax(axis=1), return_inverse=True)[1]
+                again = None if progress.stopped else start.anew(labels.astype(np.int64))
+                if again is None:
+                    break
+                result = variational.solve(problem, prior, settings, again, progress)
+                if result.bounds[-1] <= best.bounds[-1]:
+                    break
+                best = result
+        return self._describe_shares(problem, prior, settings, best.state, best.bounds, best.status)
 
     def _describe_shares(
         self,
         problem: Problem,
         prior: Any,
+        settings: variational.Settings,
         state: variational.State,
         bounds: NDArray[np.float64],
         status: Status,
     ) -> dict[str, Any]:
-        settings = self._variational_settings()
         if status is Status.MAX_SWEEPS:
             warnings.warn(
                 f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
@@ -323,26 +372,29 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             "bounds_": bounds,
             "status_": status,
             "n_iter_": max(1, len(bounds) - 1),
-            **self._describe_clusters(problem, prior, labels, shares, alpha, posterior),
+            **self._describe_clusters(
+                problem, prior, labels, shares, alpha, settings.data_weight, posterior
+            ),
         }
 
     def _visit_batches(
-        self, problem: Problem, prior: Any, rng: np.random.Generator
+        self, problem: Problem, prior: Any, settings: variational.Settings, rng: np.random.Generator
     ) -> dict[str, Any]:
-        settings = self._variational_settings()
+        start = self._start_for(prior, settings, rng)
         with (
             CtrlC() as stop,
             Progress("TVClust", self.max_sweeps, self.verbose, "sweep", stop) as bar,
         ):
             result = stochastic.solve(
-                problem, prior, settings, int(self.batch_size or 1), self._start_for(rng), rng, bar
+                problem, prior, settings, int(self.batch_size or 1), start, rng, bar
             )
-        return self._describe_shares(problem, prior, *result)
+        return self._describe_shares(problem, prior, settings, *result)
 
     def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
         """Go on with another batch of points; see :mod:`maylink.solvers.stochastic`.
 
-        The first batch sets the scale of the features and the prior. A stream keeps labels, not
+        The first batch sets the scale of the features and the prior, and whatever is "auto" is
+        chosen by its links. A stream keeps labels, not
         shares: ``coclustering`` then tells 0 or 1, and ``shares_`` and ``bound_`` are not there.
 
         Parameters
@@ -365,13 +417,16 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         if self.inference != "variational":
             raise MaylinkError("partial_fit: only for inference='variational'")
         stream: stochastic.Stream | None = getattr(self, "stream_", None)
+        rng = as_generator(self.random_state)
         if stream is None:
-            problem = Problem.build(X, None, self.family)
-            data, prior = problem.X, self._prior_of(problem)
-            settings = self._variational_settings()
-            stream = stochastic.Stream.begin(problem.family, prior, settings)
+            choice = self._choose(X, links, rng)
+            data, prior = choice.problem.X, self._prior_of(choice.problem)
+            settings = self._variational_settings(choice.data_weight)
+            stream = stochastic.Stream.begin(choice.problem.family, prior, settings)
+            told = _told_choice(choice)
         else:
             data = self._new_data(X)
+            told = {name: getattr(self, name) for name in CHOSEN}
         column = stream.family.overlooked(data)
         if column is not None:
             warnings.warn(
@@ -381,20 +436,23 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 stacklevel=2,
             )
         known = links_of_new_points(links, stream.n, data.shape[0])
-        rng = as_generator(self.random_state)
-        stream = stream.add(data, known, self._start_for(rng))
-        return self._keep(X, **stream.describe(), stream_=stream)
+        start = self._start_for(stream.prior, stream.settings, rng)
+        stream = stream.add(data, known, start)
+        return self._keep(X, **stream.describe(), **told, stream_=stream)
 
     # ------------------------------------------------------------------ Gibbs
 
-    def _sample(self, problem: Problem, prior: Any, rng: np.random.Generator) -> dict[str, Any]:
+    def _sample(
+        self, problem: Problem, prior: Any, data_weight: float, rng: np.random.Generator
+    ) -> dict[str, Any]:
         plan = chains.Plan(
             self.n_chains, self.n_warmup, self.n_draws, self.checkpoint, self.n_jobs, self.verbose
         )
         kind = gibbs.Sampler if self.sampler == "collapsed" else instantiated.Sampler
-        sampler = kind(problem, prior, self._gibbs_settings())
+        sampler = kind(problem, prior, self._gibbs_settings(data_weight))
         seed = int(rng.integers(2**63))
-        done = chains.run_chains(sampler, ChainStart(problem, self.init), plan, seed)
+        model = Model(prior, exact_settings(self._variational_settings(data_weight)))
+        done = chains.run_chains(sampler, ChainStart(problem, self.init, model), plan, seed)
         draws = chains.gather(done)
         if self.learn_prior and draws.factors.shape[1]:
             prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))
@@ -416,7 +474,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             "status_": Status.STOPPED if stopped else Status.SAMPLED,
             "n_iter_": max(1, len(draws.alpha) // len(done)),
             **self._describe_clusters(
-                problem, prior, labels, one_hot(labels, n_clusters), alpha, posterior
+                problem, prior, labels, one_hot(labels, n_clusters), alpha, data_weight, posterior
             ),
         }
 
@@ -606,7 +664,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             codes,
             self.prior_,
             self.alpha_,
-            float(self.data_weight),
+            self.data_weight_,
             self.reliability_prior,
             self.reliability,
         )
@@ -620,6 +678,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         labels: NDArray[np.int64],
         shares: NDArray[np.float64],
         alpha: float,
+        data_weight: float,
         posterior: Posterior,
     ) -> dict[str, Any]:
         family = problem.family
@@ -628,9 +687,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         return {
             "n_clusters_": int(labels.max()) + 1,
             "cluster_centers_": family.units(centers),
-            "mixture_": Mixture.of_shares(
-                family, problem.X, shares, prior, alpha, float(self.data_weight)
-            ),
+            "mixture_": Mixture.of_shares(family, problem.X, shares, prior, alpha, data_weight),
             "reliability_": posterior.reliability(),
         }
 
@@ -659,12 +716,14 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             )
         return self.prior
 
-    def _start_for(self, rng: np.random.Generator) -> Start:
-        return Start(self.init, self.n_jobs, rng)
+    def _start_for(
+        self, prior: Any, settings: variational.Settings, rng: np.random.Generator
+    ) -> Start:
+        return Start(self.init, self.n_jobs, rng, Model(prior, exact_settings(settings)))
 
-    def _variational_settings(self) -> variational.Settings:
+    def _variational_settings(self, data_weight: float) -> variational.Settings:
         return variational.Settings(
-            data_weight=float(self.data_weight),
+            data_weight=data_weight,
             alpha=self.alpha,
             alpha_prior=self.alpha_prior,
             reliability=self.reliability,
@@ -674,9 +733,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             max_sweeps=self.max_sweeps,
         )
 
-    def _gibbs_settings(self) -> gibbs.Settings:
+    def _gibbs_settings(self, data_weight: float) -> gibbs.Settings:
         return gibbs.Settings(
-            data_weight=float(self.data_weight),
+            data_weight=data_weight,
             alpha=self.alpha,
             alpha_prior=self.alpha_prior,
             reliability=self.reliability,
@@ -690,7 +749,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         check_choice("inference", self.inference, ("variational", "gibbs"))
         check_choice("sampler", self.sampler, ("collapsed", "instantiated"))
         check_choice("loss", self.loss, partitions.LOSSES)
-        check_number("data_weight", self.data_weight, 0.0)
+        check_choice("covariance", self.covariance, ("auto", *COVARIANCES))
+        if self.data_weight != "auto":
+            check_number("data_weight", self.data_weight, 0.0)
         check_number("tol", self.tol, 0.0)
         if self.alpha is not None:
             check_number("alpha", self.alpha, 0.0, above=True)
@@ -709,12 +770,26 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             raise MaylinkError(
                 "checkpoint: needs a random_state, by which a broken run knows its own chains"
             )
+        if self.prior is not None and (
+            self.family == "auto" or (self.family == "gaussian" and self.covariance == "auto")
+        ):
+            raise MaylinkError("prior: say what it is a prior of: give family and covariance")
+        if self.covariance != "auto" and self.family != "gaussian":
+            raise MaylinkError(
+                f"covariance: only for family='gaussian', which {self.family!r} is not; "
+                "leave one of them out"
+            )
         if self.inference == "gibbs" and self.batch_size is not None:
             raise MaylinkError("batch_size: only for inference='variational'")
-        if self.sampler == "instantiated" and self.data_weight != 1.0:
+        if self.sampler == "instantiated" and self.data_weight not in ("auto", 1.0):
             raise MaylinkError(
                 "data_weight: the instantiated sampler needs 1; use sampler='collapsed'"
             )
+
+
+def _told_choice(choice: Choice) -> dict[str, Any]:
+    """Return the fitted attributes that tell what was chosen."""
+    return dict(zip(CHOSEN, (choice.data_weight, choice.by, choice.table), strict=True))
 
 
 def _alike(prior: Any, default: Any) -> bool:

@@ -1,0 +1,198 @@
+"""What TVClust chooses by itself: the family of the data, their covariance, and the data weight.
+
+Links decide: the setting that predicts held-out links best (:mod:`maylink.selection.race`). Where
+there are too few links for that, the evidence of the data decides on the family, at data weight 1.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maylink.families import Family, as_family
+from maylink.families.base import Matrix
+from maylink.links import Links
+from maylink.problem import Problem, as_data, as_links
+from maylink.progress import SILENT, Progress
+from maylink.selection import race
+from maylink.solvers import variational
+from maylink.solvers.penalty import sample_rows
+from maylink.solvers.starts import Fitted, Pool, View, exact_settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+logger = logging.getLogger("maylink")
+
+COVARIANCES = {
+    "spherical": "gaussian",
+    "diagonal": "diagonal-gaussian",
+    "full": "full-gaussian",
+}
+"""Families of real data by the covariance of their clusters, the plainest first."""
+
+COUNTS = ("multinomial", "poisson")
+SAMPLE = 5000  # points that a choice looks at
+
+
+class Choice(NamedTuple):
+    """What was chosen and how."""
+
+    problem: Problem
+    data_weight: float
+    by: str  # "held-out links", "evidence" or "given"
+    table: pd.DataFrame | None  # of the candidates
+
+
+class Wish(NamedTuple):
+    """What the user gave, "auto" where it is to be chosen."""
+
+    family: Family | str
+    covariance: str
+    data_weight: float | str
+    weights: tuple[float, ...]  # that may be chosen
+    prior: Any  # None for the family's own
+
+
+def choose(
+    X: Any,
+    links: Any,
+    wish: Wish,
+    settings: variational.Settings,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> Choice:
+    """Choose what the user left open.
+
+    Parameters
+    ----------
+    X, links : the data and links of a fit
+    wish : Wish
+        What was given and what is to be chosen.
+    settings : variational.Settings
+        How fits run; the data weight in it is not used.
+    rng : Generator
+        Deals out the links.
+    n_jobs : int, optional
+        Threads.
+    progress : Progress, optional
+        Told about every fold.
+    """
+    families = candidates(X, wish)
+    given = wish.data_weight != "auto"
+    weights = (float(wish.data_weight),) if given else wish.weights
+    data = as_data(X)
+    checked = as_links(links, data.shape[0])
+    problems = {name: Problem(data, checked, as_family(f).adapt(data)) for name, f in families}
+    if len(problems) == len(weights) == 1:
+        return Choice(next(iter(problems.values())), weights[0], "given", None)
+    judged = _sampled(problems, rng)
+    n_links = next(iter(judged.values())).links.n_links
+    if n_links < race.FEWEST:
+        logger.info("%d links are too few to hold any out: the evidence decides", n_links)
+        weight = weights[0] if given else 1.0
+        if len(problems) == 1:
+            return Choice(next(iter(problems.values())), weight, "evidence", None)
+        fitted = _fitted(judged, wish.prior, rng, n_jobs)
+        return _by_evidence(problems, fitted, replace(settings, data_weight=weight), rng, n_jobs)
+    fitted = _fitted(judged, wish.prior, rng, n_jobs)
+    outcome = race.run(
+        fitted, next(iter(judged.values())).links, settings, weights, rng, n_jobs, progress
+    )
+    name, weight = outcome.chosen
+    logger.info("held-out links chose %s, data weight %g", name, weight)
+    return Choice(problems[name], weight, "held-out links", _frame(outcome.rows))
+
+
+def candidates(X: Any, wish: Wish) -> list[tuple[str, Family | str]]:
+    """Return the families that are open to choice, by name, the plainest first."""
+    if isinstance(wish.family, Family):
+        return [(wish.family.name, wish.family)]
+    if wish.family == "auto":
+        return [(name, name) for name in possible(as_data(X))]
+    if wish.family != "gaussian":
+        return [(wish.family, wish.family)]
+    names = COVARIANCES.values() if wish.covariance == "auto" else [COVARIANCES[wish.covariance]]
+    return [(name, name) for name in names if _allows(name, X)]
+
+
+def possible(X: Matrix) -> list[str]:
+    """Return the families that could describe the data, by their values alone.
+
+    Ones and zeros are "bernoulli"; other whole numbers from 0 up are counts; all else is real.
+    """
+    values = X.data if hasattr(X, "indptr") else X
+    whole = bool(np.all(values >= 0) and np.all(values == np.floor(values)))
+    if whole and np.all(values <= 1):
+        return ["bernoulli"]
+    if whole:
+        return list(COUNTS)
+    return list(COVARIANCES.values())
+
+
+def _allows(name: str, X: Any) -> bool:
+    """Whether a family takes such data: full covariances need dense ones."""
+    return bool(not hasattr(X, "indptr") or as_family(name).accepts_sparse)
+
+
+def _sampled(problems: dict[str, Problem], rng: np.random.Generator) -> dict[str, Problem]:
+    """Return the problems of some points, many of them linked, where there are very many."""
+    first = next(iter(problems.values()))
+    if first.n <= SAMPLE:
+        return problems
+    rows = sample_rows(first, SAMPLE, rng)
+    return {name: problem.rows(rows) for name, problem in problems.items()}
+
+
+def _fitted(
+    problems: dict[str, Problem], prior: Any, rng: np.random.Generator, n_jobs: int | None
+) -> dict[str, Fitted]:
+    """Lay the data out for each family; families with the same coarser one share a view."""
+    views: dict[str, View] = {}
+    fitted = {}
+    for name, problem in problems.items():
+        coarser = repr(problem.family.coarser())
+        if coarser not in views:
+            views[coarser] = View.of(problem, rng, n_jobs)
+        own = problem.prior if prior is None else prior
+        fitted[name] = Fitted(problem, own, views[coarser])
+    return fitted
+
+
+def _by_evidence(
+    problems: dict[str, Problem],
+    fitted: dict[str, Fitted],
+    settings: variational.Settings,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+) -> Choice:
+    """Choose the family with the highest bound on the log probability of data and links."""
+    rows: list[dict[str, Any]] = []
+    links: Links = next(iter(fitted.values())).problem.links
+    views = list({id(one.view): one.view for one in fitted.values()}.values())
+    pool = Pool(views, links, rng, n_jobs)
+    for name, one in fitted.items():
+        labels = pool.best(one, exact_settings(settings))[0]
+        found = variational.solve(one.problem, one.prior, settings, labels)
+        rows.append(
+            {
+                "family": name,
+                "data_weight": settings.data_weight,
+                "bound": float(found.bounds[-1]),
+            }
+        )
+    best = max(rows, key=lambda row: row["bound"])
+    for row in rows:
+        row["chosen"] = row is best
+    logger.info("the evidence chose %s", best["family"])
+    return Choice(problems[str(best["family"])], settings.data_weight, "evidence", _frame(rows))
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows)

@@ -1,0 +1,157 @@
+"""Merging clusters by the exact score: from many small clusters to the partition that they make.
+
+Start from a partition that is too fine, and merge the two clusters whose merger raises
+``log p(x, E, z)`` most, until none does. All that a merger changes is known in closed form: the
+marginal likelihood of the joint statistics, the size in the Chinese restaurant, and the links that
+come to lie inside. Cutting the clusters of a solution into small pieces and merging these again is
+a split–merge move of all clusters at once: it leaves modes that no single point can leave.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, gammaln
+
+from maylink.families.base import Array, Statistics
+from maylink.labels import first_appearance
+from maylink.links import MAY, Links
+from maylink.problem import Problem
+from maylink.reliability import PRIOR
+
+Index = NDArray[np.int64]
+ENOUGH = 1e-9  # a merger must raise the score by this
+
+
+class Settings(NamedTuple):
+    """What the score depends on besides data, links and prior."""
+
+    data_weight: float = 1.0
+    alpha: float = 1.0
+    reliability: tuple[float, float] | None = None
+    reliability_prior: tuple[float, float] = PRIOR
+
+
+def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> Index:
+    """Merge clusters while that raises the exact score.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    prior
+        Prior of the clusters' parameters.
+    settings : Settings
+        What else the score depends on.
+    labels : array of shape (n,)
+        A partition, 0 … K − 1, that is too fine.
+
+    Returns
+    -------
+    array of shape (n,)
+        The coarser partition, numbered by first appearance.
+    """
+    clusters = Clusters(problem, prior, settings, labels)
+    while clusters.merge_best():
+        pass
+    return first_appearance(clusters.root[labels])[0]
+
+
+def cut(labels: Index, pieces: Index) -> Index:
+    """Return the partition into what lies in the same cluster and in the same piece."""
+    both = labels * (int(pieces.max()) + 1) + pieces
+    return np.asarray(np.unique(both, return_inverse=True)[1], np.int64)
+
+
+class Clusters:
+    """The clusters that are left, with what every merger of two of them would gain."""
+
+    def __init__(self, problem: Problem, prior: Any, settings: Settings, labels: Index) -> None:
+        self.family, self.prior, self.settings = problem.family, prior, settings
+        size = int(labels.max()) + 1
+        self.root = np.arange(size)  # of each cluster of the start, the one that it is part of
+        self.alive = np.arange(size)  # names of those that are left
+        self.statistics = problem.family.cluster_statistics(problem.X, labels, size)
+        self.own = problem.family.log_marginal(self.statistics, prior)
+        self.may = votes_between(problem.links, labels, MAY)
+        self.may_not = votes_between(problem.links, labels, -MAY)
+        self.gain = np.full((size, size), -np.inf)  # of the data and the restaurant, upper triangle
+        for k in range(size - 1):
+            self.gain[k, k + 1 :] = self._gain(k, np.arange(k + 1, size))
+
+    def merge_best(self) -> bool:
+        """Merge the two that gain most; tell whether any gains."""
+        if len(self.alive) < 2:
+            return False
+        total = self.gain + self._link_gain()
+        a, b = np.unravel_index(int(total.argmax()), total.shape)
+        if not total[a, b] > ENOUGH:
+            return False
+        self._join(int(a), int(b))
+        return True
+
+    def _join(self, a: int, b: int) -> None:
+        """Make b part of a, and forget b."""
+        self.root[self.root == self.alive[b]] = self.alive[a]
+        for part in self.statistics:
+            part[a] += part[b]
+        for votes in (self.may, self.may_not):
+            votes[:, a] += votes[:, b]
+            votes[:, :, a] += votes[:, :, b]
+        left = np.delete(np.arange(len(self.alive)), b)
+        self.alive, self.own = self.alive[left], self.own[left]
+        self.statistics = Statistics(*(part[left] for part in self.statistics))
+        square = np.ix_(left, left)
+        self.gain = self.gain[square]
+        self.may, self.may_not = (votes[:, left][:, :, left] for votes in (self.may, self.may_not))
+        self.own[a] = self.family.log_marginal(self._some(np.array([a])), self.prior)[0]
+        others = np.delete(np.arange(len(left)), a)
+        gain = self._gain(a, others)
+        self.gain[np.minimum(a, others), np.maximum(a, others)] = gain
+
+    def _gain(self, a: int, others: Index) -> Array:
+        """Return what merging a with each of the others does to data and restaurant."""
+        theirs, mine = self._some(others), self._some(np.full(1, a))
+        both = Statistics(*(x + y for x, y in zip(theirs, mine, strict=True)))
+        data = self.family.log_marginal(both, self.prior) - self.own[others] - self.own[a]
+        seats = gammaln(both.size) - gammaln(theirs.size) - gammaln(mine.size)
+        return np.asarray(self.settings.data_weight * data + seats - np.log(self.settings.alpha))
+
+    def _some(self, which: Index) -> Statistics:
+        return Statistics(*(part[which] for part in self.statistics))
+
+    def _link_gain(self) -> Array | float:
+        """Return what merging two clusters does to the evidence of the links, (K, K)."""
+        settings = self.settings
+        if settings.reliability is not None:
+            p, q = settings.reliability
+            may, may_not = np.log(p / (1.0 - q)), np.log(q / (1.0 - p))
+            return np.asarray(may * self.may.sum(axis=0) - may_not * self.may_not.sum(axis=0))
+        right, wrong = settings.reliability_prior
+        out = np.zeros(self.gain.shape)
+        for may, may_not in zip(self.may, self.may_not, strict=True):
+            inside_may, inside_not = np.trace(may) / 2.0, np.trace(may_not) / 2.0
+            apart_may = may.sum() / 2.0 - inside_may
+            apart_not = may_not.sum() / 2.0 - inside_not
+            inside = (right + inside_may, wrong + inside_not)
+            between = (right + apart_not, wrong + apart_may)
+            some = np.nonzero(np.triu(may + may_not, 1))
+            moved, moved_not = may[some], may_not[some]
+            out[some] += betaln(inside[0] + moved, inside[1] + moved_not) - betaln(*inside)
+            out[some] += betaln(between[0] - moved_not, between[1] - moved) - betaln(*between)
+        return out
+
+
+def votes_between(links: Links, labels: Index, kind: int) -> Array:
+    """Return the votes of one kind between clusters, by source, (sources, K, K).
+
+    Both triangles are filled, and the diagonal holds twice what lies inside.
+    """
+    size = int(labels.max()) + 1
+    out = np.zeros((len(links.sources), size, size))
+    chosen = links.kind == kind
+    a, b = labels[links.i[chosen]], labels[links.j[chosen]]
+    np.add.at(out, (links.source[chosen], a, b), links.weight[chosen])
+    return np.asarray(out + out.transpose(0, 2, 1))

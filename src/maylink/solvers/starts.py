@@ -1,0 +1,220 @@
+"""Where TVClust starts: partitions made in several ways, judged by the exact score.
+
+A variational fit ends near where it begins, so it should begin well. A pool holds partitions that
+RDP-means leaves at several penalties, each as its links weighed most probably and as they were
+obeyed in the end, and the one that links alone make. It also cuts the data into many small pieces,
+without looking at links. A start is the partition of the pool with the highest exact score
+``log p(x, E, z)`` *of the model that is to be fitted*, after its clusters were cut into pieces and
+merged again where that raises the score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.engines.cpu import CpuEngine
+from maylink.families.base import Array
+from maylink.joint import log_crp
+from maylink.labels import first_appearance
+from maylink.links import Links
+from maylink.problem import Problem
+from maylink.reliability import count_links, log_evidence
+from maylink.solvers import merging, penalty, rdpmeans, variational
+from maylink.solvers.merging import Settings
+
+Index = NDArray[np.int64]
+HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
+MOST_PIECES = 64
+WORK = 4e6  # pieces² × statistics: what merging all pieces may cost
+SWEEPS = 10  # of the K-means that makes the pieces
+
+
+@dataclass(frozen=True)
+class View:
+    """Data as a start sees them: a family that finds clusters quickly, its ladder, the pieces.
+
+    Nothing here depends on links, so that it serves every set of them.
+    """
+
+    problem: Problem  # without links
+    penalties: Array  # of the hints
+    pieces: Index  # labels of a partition that is too fine
+
+    @classmethod
+    def of(cls, problem: Problem, rng: np.random.Generator, n_jobs: int | None = None) -> View:
+        """Look at the data of a problem with the coarser family of its own."""
+        alone = Problem(problem.X, Links.empty(problem.n), problem.family.coarser())
+        alone = replace(alone, family=alone.family.adapt(problem.X))
+        engine = CpuEngine(alone.X, alone.family, n_jobs, alone.links)
+        ladder = penalty.ladder(engine, min(max(HINTS), problem.n))
+        steps = [ladder[hint - 1] for hint in HINTS if hint <= len(ladder)]
+        size = problem.family.n_statistics(problem.X.shape[1])
+        n_pieces = int(min(MOST_PIECES, np.sqrt(WORK / size), problem.n // 3 + 1))
+        pieces = _pieces(alone, engine, float(ladder[0]), n_pieces, rng)
+        return cls(alone, np.unique(steps)[::-1], pieces)
+
+    def partitions(
+        self, links: Links, rng: np.random.Generator, n_jobs: int | None = None
+    ) -> list[Index]:
+        """Return what RDP-means leaves with these links, at each penalty."""
+        problem = replace(self.problem, links=links)
+        engine = CpuEngine(problem.X, problem.family, n_jobs, links)
+        out = []
+        for value in self.penalties:
+            settings = rdpmeans.Settings(float(value), 0.001 * value, 0.001 * value)
+            start = rdpmeans.init(problem, engine, settings, rng.permutation(problem.n))
+            result, kept = rdpmeans.solve(problem, engine, settings, [start])
+            out += [result.labels, first_appearance(engine.given(kept.run.labels))[0]]
+        return out
+
+
+class Pool:
+    """Partitions to start from, and what the exact score needs to know about each.
+
+    Parameters
+    ----------
+    views : list of View
+        Of the data, one for each coarser family.
+    links : Links
+        All that a start may see of the links.
+    rng : Generator
+        Of the order in which RDP-means visits points.
+    n_jobs : int, optional
+        Threads.
+    """
+
+    def __init__(
+        self,
+        views: list[View],
+        links: Links,
+        rng: np.random.Generator,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.links = links
+        found = [labels for view in views for labels in view.partitions(links, rng, n_jobs)]
+        found += [view.pieces for view in views]
+        found += [np.zeros(links.n, np.int64)]
+        if links.n_links:
+            found.append(joined_by_links(links))
+        distinct = {labels.tobytes(): labels for labels in found}
+        self.partitions = list(distinct.values())
+
+    def best(
+        self, fitted: Fitted, settings: Settings, count: int = 1, more: list[Index] | None = None
+    ) -> list[Index]:
+        """Return the partitions with the highest exact score, the best first.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            Data and family of the model to be fitted.
+        settings : Settings
+            Its data weight, and what else the score depends on.
+        count : int, default 1
+            How many.
+        more : list of labels, optional
+            Partitions that are not of the pool: fits of neighbouring settings to the same links.
+        """
+        scores = [fitted.score(labels, self.links, settings) for labels in self.partitions]
+        order = np.argsort(-np.array(scores), kind="stable")
+        chosen = [*(more or []), *(self.partitions[k] for k in order[: count + 1])]
+        made = [self._merged(fitted, settings, labels) for labels in chosen]
+        best = max(made, key=lambda labels: fitted.score(labels, self.links, settings))
+        made.append(self._merged(fitted, settings, merging.cut(best, fitted.view.pieces)))
+        distinct = {labels.tobytes(): labels for labels in made}
+        ranked = sorted(
+            distinct.values(), key=lambda labels: -fitted.score(labels, self.links, settings)
+        )
+        return ranked[:count]
+
+    def _merged(self, fitted: Fitted, settings: Settings, labels: Index) -> Index:
+        problem = replace(fitted.problem, links=self.links)
+        return merging.merge(problem, fitted.prior, settings, labels)
+
+
+class Fitted:
+    """A family on the data, with the marginal likelihood of partitions that were asked for."""
+
+    def __init__(self, problem: Problem, prior: Any, view: View) -> None:
+        self.problem = problem
+        self.prior = prior
+        self.view = view
+        self.known: dict[bytes, tuple[Array, float]] = {}
+
+    def marginal(self, labels: Index) -> tuple[Array, float]:
+        """Return the sizes of the clusters and the log probability of the data."""
+        key = labels.tobytes()
+        if key not in self.known:
+            family = self.problem.family
+            statistics = family.cluster_statistics(self.problem.X, labels, int(labels.max()) + 1)
+            data = float(family.log_marginal(statistics, self.prior).sum())
+            self.known[key] = statistics.size, data
+        return self.known[key]
+
+    def remerged(self, labels: Index, settings: Settings) -> Index:
+        """Cut clusters into pieces and merge them again."""
+        fine = merging.cut(labels, self.view.pieces)
+        return merging.merge(self.problem, self.prior, settings, fine)
+
+    def score(self, labels: Index, links: Links, settings: Settings) -> float:
+        """Return the exact score of a partition."""
+        size, data = self.marginal(labels)
+        counts = count_links(links, labels)
+        evidence = log_evidence(counts, settings.reliability_prior, settings.reliability)
+        return log_crp(size, settings.alpha) + settings.data_weight * data + evidence
+
+
+def exact_settings(settings: variational.Settings) -> Settings:
+    """Return what the exact score depends on, α at the mean of its prior if it is learnt."""
+    shape, rate = settings.alpha_prior
+    return Settings(
+        settings.data_weight,
+        shape / rate if settings.alpha is None else settings.alpha,
+        settings.reliability,
+        settings.reliability_prior,
+    )
+
+
+def joined_by_links(links: Links) -> Index:
+    """Return the partition that links alone make: pairs join where may outvotes may-not.
+
+    The pairs with the most votes between their groups join first; points without links are by
+    themselves, all in one cluster.
+    """
+    from maylink.kernels.link_only import contract
+
+    n = links.n
+    a, b = np.minimum(links.i, links.j), np.maximum(links.i, links.j)
+    key, place = np.unique(a.astype(np.int64) * n + b, return_inverse=True)
+    votes = np.bincount(place, links.kind * links.weight)
+    kept = np.abs(votes) > 1e-12
+    root = contract(n, key[kept] // n, key[kept] % n, votes[kept])
+    root = np.where(links.degree > 0, root, n)
+    return first_appearance(np.unique(root, return_inverse=True)[1].astype(np.int64))[0]
+
+
+def _pieces(
+    problem: Problem, engine: CpuEngine, reach: float, count: int, rng: np.random.Generator
+) -> Index:
+    """Cut the data into small pieces by K-means, from centres drawn far from each other."""
+    nearest = engine.scores(engine.means(engine.whole))[:, 0]
+    centers = []
+    for _ in range(count):
+        total = nearest.sum()
+        if not total > 0:
+            break
+        drawn = int(rng.choice(problem.n, p=nearest / total))
+        centers.append(engine.point(drawn))
+        nearest = np.minimum(nearest, engine.scores(centers[-1])[:, 0])
+    if not centers:
+        return np.zeros(problem.n, np.int64)
+    settings = rdpmeans.Settings(1e3 * reach, max_sweeps=SWEEPS, keep="objective")
+    start = rdpmeans.init(
+        problem, engine, settings, rng.permutation(problem.n), np.concatenate(centers)
+    )
+    result, _ = rdpmeans.solve(problem, engine, settings, [start])
+    return result.labels
