@@ -21,6 +21,7 @@ from maylink.reliability import LinkCounts, count_links
 if TYPE_CHECKING:
     import pandas as pd
 
+    from maylink.solvers import variational
     from maylink.solvers.gibbs import Draws
 
 Index = NDArray[np.int64]
@@ -168,6 +169,14 @@ class VariationalPosterior(Posterior):
         settings = Settings(reliability=self.known, reliability_prior=self.prior)
         known = reliabilities(self.counts, settings)
         return known.log_p - known.log_not_q, known.log_q - known.log_not_p
+
+
+def variational_posterior(
+    links: Links, settings: variational.Settings, state: variational.State
+) -> VariationalPosterior:
+    """Return what a variational fit knows."""
+    known, prior = settings.reliability, settings.reliability_prior
+    return VariationalPosterior(state.shares, state.factors.counts, known, prior, links)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,10 @@
 
 Links decide: the setting that predicts held-out links best (:mod:`maylink.selection.race`). Where
 there are too few links for that, the evidence of the data decides on the family, at data weight 1.
+
+**Nothing leaks.** Starts of a fold are made from the links that the fold may see; a fit may begin
+at the fit of another data weight to the same links, never at one of another fold. What all folds
+share, the data, their small pieces and the penalties, was made without links.
 """
 
 from __future__ import annotations
@@ -11,13 +15,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maylink.families import Family, as_family
-from maylink.families.base import Matrix
-from maylink.links import Links
+from maylink.families.base import Array, Matrix
+from maylink.posterior import variational_posterior
 from maylink.problem import Problem, as_data, as_links
 from maylink.progress import SILENT, Progress
 from maylink.selection import race
+from maylink.selection.folds import Fold
+from maylink.selection.scores import posterior_scores
 from maylink.solvers import variational
 from maylink.solvers.penalty import sample_rows
 from maylink.solvers.starts import Fitted, Pool, View, exact_settings
@@ -35,7 +42,19 @@ COVARIANCES = {
 """Families of real data by the covariance of their clusters, the plainest first."""
 
 COUNTS = ("multinomial", "poisson")
+WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+"""Data weights that may be chosen: half a decade apart, down to where data hardly count."""
+
+LOOSER = 10.0  # times the tolerance of the last fit, in a fold
+MAX_SWEEPS = 60  # of a fit in a fold
 SAMPLE = 5000  # points that a choice looks at
+
+
+class Candidate(NamedTuple):
+    """What may be chosen."""
+
+    family: str
+    data_weight: float
 
 
 class Choice(NamedTuple):
@@ -100,12 +119,47 @@ def choose(
         fitted = _fitted(judged, wish.prior, rng, n_jobs)
         return _by_evidence(problems, fitted, replace(settings, data_weight=weight), rng, n_jobs)
     fitted = _fitted(judged, wish.prior, rng, n_jobs)
-    outcome = race.run(
-        fitted, next(iter(judged.values())).links, settings, weights, rng, n_jobs, progress
-    )
+    tried = [Candidate(name, weight) for name in fitted for weight in weights]
+    links = next(iter(judged.values())).links
+
+    def prepare(fold: Fold) -> race.Predictor:
+        return Fits(fitted, fold, settings, rng, n_jobs)
+
+    outcome = race.compete(tried, links, prepare, rng, progress)
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
     return Choice(problems[name], weight, "held-out links", _frame(outcome.rows))
+
+
+class Fits:
+    """The fits of one fold: all candidates start from the same pool."""
+
+    def __init__(
+        self,
+        fitted: dict[str, Fitted],
+        fold: Fold,
+        settings: variational.Settings,
+        rng: np.random.Generator,
+        n_jobs: int | None,
+    ) -> None:
+        self.fitted, self.fold = fitted, fold
+        self.pool = Pool(_views(fitted), fold.train, rng, n_jobs)
+        sweeps = min(MAX_SWEEPS, settings.max_sweeps)
+        self.settings = replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
+        self.before: dict[str, NDArray[np.int64]] = {}  # the fit of each family's last data weight
+
+    def __call__(self, candidate: Candidate) -> Array:
+        """Fit a candidate and return the log probability of each link held out."""
+        name, weight = candidate
+        fitted, settings = self.fitted[name], replace(self.settings, data_weight=weight)
+        more = [self.before[name]] if name in self.before else []
+        labels = self.pool.best(fitted, exact_settings(settings), 1, more)[0]
+        problem = replace(fitted.problem, links=self.fold.train)
+        state = variational.solve(problem, fitted.prior, settings, labels).state
+        found = np.unique(state.shares.argmax(axis=1), return_inverse=True)[1]
+        self.before[name] = found.astype(np.int64)
+        posterior = variational_posterior(problem.links, settings, state)
+        return posterior_scores(posterior, self.fold.test)
 
 
 def candidates(X: Any, wish: Wish) -> list[tuple[str, Family | str]]:
@@ -163,6 +217,11 @@ def _fitted(
     return fitted
 
 
+def _views(fitted: dict[str, Fitted]) -> list[View]:
+    """Return the views of all families, each once."""
+    return list({id(one.view): one.view for one in fitted.values()}.values())
+
+
 def _by_evidence(
     problems: dict[str, Problem],
     fitted: dict[str, Fitted],
@@ -172,9 +231,8 @@ def _by_evidence(
 ) -> Choice:
     """Choose the family with the highest bound on the log probability of data and links."""
     rows: list[dict[str, Any]] = []
-    links: Links = next(iter(fitted.values())).problem.links
-    views = list({id(one.view): one.view for one in fitted.values()}.values())
-    pool = Pool(views, links, rng, n_jobs)
+    links = next(iter(fitted.values())).problem.links
+    pool = Pool(_views(fitted), links, rng, n_jobs)
     for name, one in fitted.items():
         labels = pool.best(one, exact_settings(settings))[0]
         found = variational.solve(one.problem, one.prior, settings, labels)

@@ -25,13 +25,13 @@ from maylink.estimators.base import (
     forbid_sample_weight,
     links_of_new_points,
 )
-from maylink.estimators.choice import COVARIANCES, Choice, Wish, choose
+from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose
 from maylink.estimators.start import STARTS, ChainStart, Model, Start
 from maylink.families import Family
 from maylink.joint import joint_of
 from maylink.labels import complete_codes, first_appearance
 from maylink.mixture import Mixture, one_hot
-from maylink.posterior import Posterior, SampledPosterior, VariationalPosterior
+from maylink.posterior import Posterior, SampledPosterior, variational_posterior
 from maylink.problem import Problem
 from maylink.progress import Progress
 from maylink.reliability import PRIOR
@@ -293,7 +293,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     def _choose(self, X: Any, links: Any, rng: np.random.Generator) -> Choice:
         """Choose family, covariance and data weight where the user left them open."""
         instantiated_only = self.inference == "gibbs" and self.sampler == "instantiated"
-        weights = (1.0,) if instantiated_only else race.WEIGHTS
+        weights = (1.0,) if instantiated_only else WEIGHTS
         wish = Wish(self.family, self.covariance, self.data_weight, weights, self.prior)
         settings = self._variational_settings(1.0)
         with (
@@ -356,13 +356,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         shares = state.shares[:, columns]
         shares = shares / shares.sum(axis=1, keepdims=True)
         alpha = variational.expected_alpha(state.factors.alpha)
-        posterior = VariationalPosterior(
-            state.shares,
-            state.factors.counts,
-            settings.reliability,
-            settings.reliability_prior,
-            problem.links,
-        )
+        posterior = variational_posterior(problem.links, settings, state)
         return {
             "labels_": labels,
             "shares_": shares,

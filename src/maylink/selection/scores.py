@@ -14,10 +14,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.links import MAY, Links
+from maylink.posterior import Posterior
 from maylink.reliability import PRIOR, LinkCounts, count_links
 
 
@@ -56,14 +58,23 @@ def log_scores(model: Any, links: Links, train: Links | None = None) -> Array:
         raise MaylinkError(f"links: made for {links.n} points, but the model has {labels.size}")
     posterior = getattr(model, "posterior_", None)
     if posterior is not None:
-        together = posterior.together(links.i.astype(np.int64), links.j.astype(np.int64))
-        known, (p, q) = posterior.links, (part.mean for part in posterior.reliabilities())
-        return predicted(links, together, *by_source(links, known, p, q))
-    together = (labels[links.i] == labels[links.j]) & (labels[links.i] >= 0)
-    seen = train if train is not None else Links.empty(links.n)
+        return posterior_scores(posterior, links)
     codes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    p, q = expected(count_links(seen, codes))
-    return predicted(links, together.astype(np.float64), *by_source(links, seen, p, q))
+    return partition_scores(codes, links, train if train is not None else Links.empty(links.n))
+
+
+def posterior_scores(posterior: Posterior, links: Links) -> Array:
+    """Return the log probability of each link under a posterior of partitions, p and q."""
+    together = posterior.together(links.i.astype(np.int64), links.j.astype(np.int64))
+    p, q = (part.mean for part in posterior.reliabilities())
+    return predicted(links, together, *by_source(links, posterior.links, p, q))
+
+
+def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> Array:
+    """Return the same under one partition, p and q as it agrees with the links seen."""
+    together = (labels[links.i] == labels[links.j]).astype(np.float64)
+    p, q = expected(count_links(train, labels))
+    return predicted(links, together, *by_source(links, train, p, q))
 
 
 def predicted(links: Links, together: Array, p: Array, q: Array) -> Array:
