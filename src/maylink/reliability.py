@@ -56,6 +56,15 @@ def as_counts(votes: Array) -> LinkCounts:
     return LinkCounts(may_same, not_same, not_different, may_different)
 
 
+def expected(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> tuple[Array, Array]:
+    """Return the posterior means of p and q by source."""
+    right, wrong = prior
+    total = right + wrong
+    p = (right + counts.may_same) / (total + counts.may_same + counts.not_same)
+    q = (right + counts.not_different) / (total + counts.not_different + counts.may_different)
+    return p, q
+
+
 def log_evidence(
     counts: LinkCounts,
     prior: tuple[float, float] = PRIOR,

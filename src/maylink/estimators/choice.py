@@ -64,6 +64,7 @@ class Choice(NamedTuple):
     data_weight: float
     by: str  # "held-out links", "evidence" or "given"
     table: pd.DataFrame | None  # of the candidates
+    views: list[View] | None = None  # of all points, where the choice looked at all of them
 
 
 class Wish(NamedTuple):
@@ -128,7 +129,8 @@ def choose(
     outcome = race.compete(tried, links, prepare, rng, progress)
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
-    return Choice(problems[name], weight, "held-out links", _frame(outcome.rows))
+    views = _views(fitted) if judged is problems else None
+    return Choice(problems[name], weight, "held-out links", _frame(outcome.rows), views)
 
 
 class Fits:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
+from maylink.estimators import weighing
 from maylink.estimators.base import (
     CenterClusterer,
     as_generator,
@@ -25,7 +26,22 @@ from maylink.labels import complete_codes
 from maylink.problem import Problem, as_data
 from maylink.progress import Progress
 from maylink.result import Status
+from maylink.selection import race
 from maylink.solvers import penalty, rdpmeans
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Choice(NamedTuple):
+    """How a fit runs, and how that was chosen."""
+
+    settings: rdpmeans.Settings
+    by: str
+    rungs: tuple[penalty.Rung, ...] = ()
+    kept: rdpmeans.Kept | None = None
+    link_scale: float | None = None
+    table: pd.DataFrame | None = None
 
 
 class RDPMeans(CenterClusterer):
@@ -43,16 +59,20 @@ class RDPMeans(CenterClusterer):
         "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
-        ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and keeps
-        the one whose partition has the highest exact probability (see
-        :mod:`maylink.solvers.penalty`).
+        ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and
+        chooses, together with the link weight, by predicting held-out links. Where there are fewer
+        than 40 links, or ``link_weight`` is given, the penalty is chosen whose partition has the
+        highest exact probability (see :mod:`maylink.solvers.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
-    link_weight : float, (float, float) or None, default None
+    link_weight : float, (float, float), None or "auto", default "auto"
         ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, or λ where the weights do not
         grow, which makes the result independent of the unit of the data; the paper's own value is
-        0.001.
+        0.001. "auto" begins as None does and lets weights grow to what the reliability of the
+        links, as the partition shows it, is worth, at a scale that held-out links choose (see
+        :mod:`maylink.estimators.weighing`); with ``keep="objective"`` or fewer than 40 links it is
+        None.
     link_weight_rate : float, default 2
         Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
@@ -90,7 +110,16 @@ class RDPMeans(CenterClusterer):
     cluster_penalty_ : float
         λ in use.
     penalty_path_ : list of Rung
-        What "auto" tried: hint, penalty, clusters found and log joint probability of each.
+        What "auto" tried where probability chose: hint, penalty, clusters found and log joint
+        probability of each.
+    link_scale_ : float or None
+        What a nat of log odds weighs in cluster penalties, where held-out links chose it; infinite
+        where weights grew without end.
+    chosen_by_ : {"held-out links", "evidence", "given"}
+        How the penalty came about.
+    selection_ : DataFrame or None
+        What held-out links chose among: penalty, link scale, mean log probability of a held-out
+        link with its standard error, how many links and folds that is of, and the one chosen.
     link_weight_ : (float, float) or None
         (ξ_may, ξ_not) of the sweep that was kept, the last one that left the kept partition alone;
         None where there were no links.
@@ -134,7 +163,7 @@ class RDPMeans(CenterClusterer):
         *,
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
-        link_weight: float | tuple[float, float] | None = None,
+        link_weight: float | tuple[float, float] | str | None = "auto",
         link_weight_rate: float = 2.0,
         init: Any = None,
         order: str = "random",
@@ -187,8 +216,8 @@ class RDPMeans(CenterClusterer):
         start = self._start(problem)
         n_runs = 1 if self.order == "index" else int(self.n_init)
         with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
-            choice = self._penalty(problem, engine, settings, relative, rng, progress)
-            settings = penalty.with_penalty(settings, choice.penalty, relative)
+            choice = self._choose(problem, engine, settings, relative, rng, progress)
+            settings = choice.settings
             starts = (
                 rdpmeans.init(problem, engine, settings, *self._orders(problem.n, start, rng))
                 for _ in range(n_runs)
@@ -204,8 +233,11 @@ class RDPMeans(CenterClusterer):
             labels_=result.labels,
             n_clusters_=result.n_clusters,
             cluster_centers_=problem.family.units(result.centers),
-            cluster_penalty_=choice.penalty,
-            penalty_path_=choice.rungs,
+            cluster_penalty_=settings.penalty,
+            penalty_path_=list(choice.rungs),
+            link_scale_=choice.link_scale,
+            chosen_by_=choice.by,
+            selection_=choice.table,
             link_weight_=(kept.xi_may, kept.xi_not) if problem.links.n_links else None,
             objective_=result.objective,
             kept_sweep_=result.trace.kept,
@@ -248,7 +280,7 @@ class RDPMeans(CenterClusterer):
         check_number("link_weight_rate", self.link_weight_rate, 1.0)
         for name in ("n_init", "patience", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
-        relative = self.link_weight is None
+        relative = self.link_weight is None or self.link_weight == "auto"
         first = 0.001 if self.link_weight_rate > 1.0 else 1.0
         xi_may, xi_not = as_link_weights(first if relative else self.link_weight)
         settings = rdpmeans.Settings(
@@ -271,7 +303,7 @@ class RDPMeans(CenterClusterer):
                 f"divergences of these data; give more than {least:.1e}"
             )
 
-    def _penalty(
+    def _choose(
         self,
         problem: Problem,
         engine: CpuEngine,
@@ -279,12 +311,21 @@ class RDPMeans(CenterClusterer):
         relative: bool,
         rng: np.random.Generator,
         progress: Progress,
-    ) -> penalty.Choice:
+    ) -> Choice:
+        """Choose the penalty and the link weights where the user left them open."""
+        given = None
         if self.cluster_penalty != "auto":
-            return penalty.Choice(float(self.cluster_penalty), [], None)
-        if self.n_clusters_hint is not None:
-            return penalty.Choice(penalty.from_hint(engine, int(self.n_clusters_hint)), [], None)
-        return penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
+            given = float(self.cluster_penalty)
+        elif self.n_clusters_hint is not None:
+            given = penalty.from_hint(engine, int(self.n_clusters_hint))
+        enough = problem.links.n_links >= race.FEWEST
+        if enough and self.link_weight == "auto" and self.keep == "probability":
+            return _by_links(problem, settings, given, rng, self.n_jobs, progress)
+        if given is not None:
+            return Choice(penalty.with_penalty(settings, given, relative), "given")
+        found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
+        chosen = penalty.with_penalty(settings, found.penalty, relative)
+        return Choice(chosen, "evidence", tuple(found.rungs), found.kept)
 
     def _orders(
         self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
@@ -309,3 +350,21 @@ class RDPMeans(CenterClusterer):
             f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
             f"centres, (k, {problem.X.shape[1]})"
         )
+
+
+def _by_links(
+    problem: Problem,
+    settings: rdpmeans.Settings,
+    given: float | None,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    progress: Progress,
+) -> Choice:
+    """Let held-out links choose."""
+    import pandas as pd
+
+    found = weighing.choose(problem, settings, given, rng, n_jobs, progress)
+    own = found.settings
+    scale = np.inf if own.scale is None else own.scale / own.penalty
+    table = pd.DataFrame(found.rows)
+    return Choice(own, "held-out links", link_scale=scale, table=table)

@@ -32,12 +32,18 @@ class Start:
     """Makes the partitions that a fit starts from."""
 
     def __init__(
-        self, init: Any, n_jobs: int | None, rng: np.random.Generator, model: Model | None = None
+        self,
+        init: Any,
+        n_jobs: int | None,
+        rng: np.random.Generator,
+        model: Model | None = None,
+        views: list[View] | None = None,
     ) -> None:
         self.init = init
         self.n_jobs = n_jobs
         self.rng = rng
         self.model = model
+        self.views = views  # of the data of the fit, where they were made before
         self.fitted: Fitted | None = None
 
     def several(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
@@ -58,8 +64,10 @@ class Start:
     def _from_pool(self, problem: Problem, count: int) -> list[NDArray[np.int64]]:
         if self.model is None:
             raise ValueError("a pool needs a model to judge its partitions by")
-        view = View.of(problem, self.rng, self.n_jobs)
-        pool = Pool([view], problem.links, self.rng, self.n_jobs)
+        views = self.views or [View.of(problem, self.rng, self.n_jobs)]
+        own = repr(problem.family.coarser())
+        view = next((one for one in views if repr(one.problem.family) == own), views[0])
+        pool = Pool(views, problem.links, self.rng, self.n_jobs)
         self.fitted = Fitted(problem, self.model.prior, view)
         return pool.best(self.fitted, self.model.settings, count)
 

@@ -281,12 +281,15 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         problem = choice.problem
         prior = self._prior_of(problem)
         settings = self._variational_settings(choice.data_weight)
+        model = Model(prior, exact_settings(settings))
         if self.inference == "gibbs":
-            found = self._sample(problem, prior, choice.data_weight, rng)
+            found = self._sample(problem, model, choice.data_weight, rng)
         elif self.batch_size is not None:
-            found = self._visit_batches(problem, prior, settings, rng)
+            start = Start(self.init, self.n_jobs, rng, model)
+            found = self._visit_batches(problem, prior, settings, start, rng)
         else:
-            found = self._maximise(problem, prior, settings, rng)
+            start = Start(self.init, self.n_jobs, rng, model, choice.views)
+            found = self._maximise(problem, prior, settings, start)
         found = {"prior_": prior, **_told_choice(choice), **found}
         return self._keep(X, **found, problem_=problem, family_=problem.family)
 
@@ -309,11 +312,10 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     # ------------------------------------------------------------------ variational
 
     def _maximise(
-        self, problem: Problem, prior: Any, settings: variational.Settings, rng: np.random.Generator
+        self, problem: Problem, prior: Any, settings: variational.Settings, start: Start
     ) -> dict[str, Any]:
         several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
         count = self.n_init if several else 1
-        start = self._start_for(prior, settings, rng)
         results = []
         with (
             CtrlC() as stop,
@@ -372,9 +374,13 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         }
 
     def _visit_batches(
-        self, problem: Problem, prior: Any, settings: variational.Settings, rng: np.random.Generator
+        self,
+        problem: Problem,
+        prior: Any,
+        settings: variational.Settings,
+        start: Start,
+        rng: np.random.Generator,
     ) -> dict[str, Any]:
-        start = self._start_for(prior, settings, rng)
         with (
             CtrlC() as stop,
             Progress("TVClust", self.max_sweeps, self.verbose, "sweep", stop) as bar,
@@ -430,22 +436,23 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 stacklevel=2,
             )
         known = links_of_new_points(links, stream.n, data.shape[0])
-        start = self._start_for(stream.prior, stream.settings, rng)
+        model = Model(stream.prior, exact_settings(stream.settings))
+        start = Start(self.init, self.n_jobs, rng, model)
         stream = stream.add(data, known, start)
         return self._keep(X, **stream.describe(), **told, stream_=stream)
 
     # ------------------------------------------------------------------ Gibbs
 
     def _sample(
-        self, problem: Problem, prior: Any, data_weight: float, rng: np.random.Generator
+        self, problem: Problem, model: Model, data_weight: float, rng: np.random.Generator
     ) -> dict[str, Any]:
+        prior = model.prior
         plan = chains.Plan(
             self.n_chains, self.n_warmup, self.n_draws, self.checkpoint, self.n_jobs, self.verbose
         )
         kind = gibbs.Sampler if self.sampler == "collapsed" else instantiated.Sampler
         sampler = kind(problem, prior, self._gibbs_settings(data_weight))
         seed = int(rng.integers(2**63))
-        model = Model(prior, exact_settings(self._variational_settings(data_weight)))
         done = chains.run_chains(sampler, ChainStart(problem, self.init, model), plan, seed)
         draws = chains.gather(done)
         if self.learn_prior and draws.factors.shape[1]:
@@ -709,11 +716,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 f"type and shapes of {_told(default)}"
             )
         return self.prior
-
-    def _start_for(
-        self, prior: Any, settings: variational.Settings, rng: np.random.Generator
-    ) -> Start:
-        return Start(self.init, self.n_jobs, rng, Model(prior, exact_settings(settings)))
 
     def _variational_settings(self, data_weight: float) -> variational.Settings:
         return variational.Settings(

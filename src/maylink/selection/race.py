@@ -2,9 +2,8 @@
 
 In every fold the candidates still in the race are fitted on the links that the fold may see and
 predict the links that it holds out. They are compared link by link: one whose scores lie below the
-leader's by more than twice the standard error of the difference is out. In the end the leader wins.
-(To take the plainest within a standard error of the leader cost more than it saved; see
-docs/decisions/0019.)
+leader's by more than twice the standard error of the difference is out. In the end the leader wins,
+or the plainest of those that are left; docs/decisions/0019 says when which is better.
 """
 
 from __future__ import annotations
@@ -58,13 +57,14 @@ def compete(
     prepare: Callable[[Fold], Predictor],
     rng: np.random.Generator,
     progress: Progress = SILENT,
+    plainest: bool = False,
 ) -> Outcome:
     """Let candidates race.
 
     Parameters
     ----------
     candidates : sequence of named tuples
-        What may be chosen.
+        What may be chosen, the plainest first.
     links : Links
         All links.
     prepare : function
@@ -75,6 +75,8 @@ def compete(
         Deals out the links.
     progress : Progress, optional
         Told about every fold.
+    plainest : bool, default False
+        Whether the first candidate that is left wins, in place of the leader.
 
     Returns
     -------
@@ -92,7 +94,8 @@ def compete(
         _drop(entries, np.concatenate(votes))
         if sum(entry.racing for entry in entries) == 1 or progress.stopped:
             break
-    chosen = _leader(entries, np.concatenate(votes))
+    left = [entry for entry in entries if entry.racing]
+    chosen = left[0] if plainest else _leader(entries, np.concatenate(votes))
     return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
 
 

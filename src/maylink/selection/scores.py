@@ -20,7 +20,7 @@ from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.links import MAY, Links
 from maylink.posterior import Posterior
-from maylink.reliability import PRIOR, LinkCounts, count_links
+from maylink.reliability import PRIOR, count_links, expected
 
 
 class Score(NamedTuple):
@@ -100,15 +100,6 @@ def summary(scores: Array, weight: Array) -> Score:
     mean = float(np.average(scores, weights=weight))
     spread = float(np.sqrt(np.sum(weight**2 * (scores - mean) ** 2)))
     return Score(mean, spread / float(weight.sum()), int(scores.size))
-
-
-def expected(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> tuple[Array, Array]:
-    """Return the posterior means of p and q by source."""
-    right, wrong = prior
-    total = right + wrong
-    p = (right + counts.may_same) / (total + counts.may_same + counts.not_same)
-    q = (right + counts.not_different) / (total + counts.not_different + counts.may_different)
-    return p, q
 
 
 def by_source(links: Links, known: Links, p: Array, q: Array) -> tuple[Array, Array]:

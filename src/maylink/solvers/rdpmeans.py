@@ -30,7 +30,7 @@ from maylink.joint import joint_of_statistics
 from maylink.labels import complete_codes, first_appearance
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
-from maylink.reliability import LinkCounts, as_counts
+from maylink.reliability import LinkCounts, as_counts, expected
 from maylink.result import Result, Status, Sweep, Trace
 
 logger = logging.getLogger(__name__)
@@ -52,6 +52,10 @@ class Settings:
         Sweeps without a change after which to stop, while the link weights grow.
     max_sweeps : int
         Sweeps after which to stop in any case.
+    scale : float, optional
+        What a nat of log odds weighs in units of the divergence, 1/γ. The weights then grow no
+        further than ``scale · ln(p/(1−q))`` and ``scale · ln(q/(1−p))``, with p and q as the
+        present partition shows them. None: they grow until links are obeyed.
     keep : {"probability", "objective"}
         What to keep of the runs: the most probable partition that a sweep of any of them left, or
         the last partition of the run with the least objective, as the paper does.
@@ -63,6 +67,7 @@ class Settings:
     rate: float = 2.0
     patience: int = 20
     max_sweeps: int = 300
+    scale: float | None = None
     keep: str = "probability"
 
 
@@ -173,13 +178,29 @@ def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) 
         distortion = engine.distortion(labels, totals, centers)
         counts = as_counts(engine.votes(labels))
     growth = min(settings.rate, max(1.0, state.heaviest / max(*weights, 1e-300)))
+    xi_may, xi_not = weights[0] * growth, weights[1] * growth
+    if settings.scale is not None:
+        most = learned(counts)
+        xi_may, xi_not = (
+            min(grown, settings.scale * odds)
+            for grown, odds in zip((xi_may, xi_not), most, strict=True)
+        )
     swept = State(
-        state.order, labels, totals, centers, counts, weights[0] * growth, weights[1] * growth,
+        state.order, labels, totals, centers, counts, xi_may, xi_not,
         state.heaviest, state.shuffle, distortion, 0 if n_changed else state.still + 1,
     )  # fmt: skip
     record = Sweep(objective(settings, swept, *weights), len(centers), n_changed, *weights)
     logger.debug("sweep %d: %s", len(state.sweeps), record)
     return replace(swept, sweeps=(*state.sweeps, record))
+
+
+def learned(counts: LinkCounts) -> tuple[float, float]:
+    """Return ln(p/(1−q)) and ln(q/(1−p)) of all sources as one, never below 0."""
+    p, q = (
+        float(part[0])
+        for part in expected(LinkCounts(*(votes.sum(keepdims=True) for votes in counts)))
+    )
+    return max(0.0, float(np.log(p / (1.0 - q)))), max(0.0, float(np.log(q / (1.0 - p))))
 
 
 def objective(settings: Settings, state: State, xi_may: float, xi_not: float) -> float:

@@ -1,0 +1,114 @@
+"""What RDPMeans chooses by itself: the cluster penalty, and how far links are believed.
+
+Links decide: candidates are the penalties of a furthest-first ladder, each with link weights that
+grow up to what their reliability is worth, at several scales, and with weights that grow without
+end, of which the most probable partition is kept. Those that predict held-out links clearly worse
+than the best drop out (:mod:`maylink.selection.race`), and of the others the one with the largest
+penalty wins: hard partitions predict with much noise, and when in doubt fewer clusters are better.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maylink.engines.cpu import CpuEngine
+from maylink.families.base import Array
+from maylink.problem import Problem
+from maylink.progress import SILENT, Progress
+from maylink.selection import race
+from maylink.selection.folds import Fold
+from maylink.selection.scores import partition_scores
+from maylink.solvers import penalty, rdpmeans
+
+logger = logging.getLogger("maylink")
+
+HINTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+SCALES = (0.03, 0.3, 3.0)
+"""What a nat of log odds may weigh, in cluster penalties."""
+
+MAX_SWEEPS = 60  # of a run in a fold
+
+
+class Candidate(NamedTuple):
+    """A penalty, and what a nat of log odds weighs in units of it."""
+
+    cluster_penalty: float
+    link_scale: float  # infinite where weights grow without end
+
+
+class Choice(NamedTuple):
+    """What was chosen, and the candidates."""
+
+    settings: rdpmeans.Settings
+    rows: list[dict[str, Any]]
+
+
+def choose(
+    problem: Problem,
+    settings: rdpmeans.Settings,
+    given: float | None,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> Choice:
+    """Choose the penalty, unless it is given, and the scale of the link weights.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    settings : Settings
+        How RDP-means runs; penalty and link weights in it are not used.
+    given : float, optional
+        The penalty.
+    rng : Generator
+        Deals out the links and orders visits.
+    n_jobs : int, optional
+        Threads.
+    progress : Progress, optional
+        Told about every fold.
+    """
+    if problem.n > penalty.SAMPLE:
+        problem = problem.rows(penalty.sample_rows(problem, penalty.SAMPLE, rng))
+    if given is None:
+        engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
+        ladder = penalty.ladder(engine, max(HINTS))
+        penalties = sorted({float(ladder[hint - 1]) for hint in HINTS}, reverse=True)
+    else:
+        penalties = [given]
+    quick = replace(settings, max_sweeps=min(MAX_SWEEPS, settings.max_sweeps))
+    candidates = [Candidate(value, scale) for value in penalties for scale in (np.inf, *SCALES)]
+
+    def prepare(fold: Fold) -> race.Predictor:
+        seen = replace(problem, links=fold.train)
+        engine = CpuEngine(problem.X, problem.family, n_jobs, fold.train)
+
+        def predict(candidate: Candidate) -> Array:
+            own = with_candidate(quick, candidate)
+            start = rdpmeans.init(seen, engine, own, rng.permutation(seen.n))
+            result, _ = rdpmeans.solve(seen, engine, own, [start])
+            return partition_scores(result.labels, fold.test, fold.train)
+
+        return predict
+
+    outcome = race.compete(candidates, problem.links, prepare, rng, progress, plainest=True)
+    logger.info("held-out links chose λ = %g, link scale %g", *outcome.chosen)
+    return Choice(with_candidate(settings, outcome.chosen), outcome.rows)
+
+
+def with_candidate(settings: rdpmeans.Settings, candidate: Candidate) -> rdpmeans.Settings:
+    """Return the settings of a candidate; its weights begin at a thousandth of the penalty."""
+    value, scale = candidate
+    learned = bool(np.isfinite(scale))
+    return replace(
+        settings,
+        penalty=value,
+        xi_may=0.001 * value,
+        xi_not=0.001 * value,
+        scale=scale * value if learned else None,
+        keep="objective" if learned else "probability",
+    )
