@@ -40,7 +40,7 @@ def test_ladder_never_grows_and_is_never_zero():
 
 def test_the_chosen_penalty_has_the_highest_joint_probability():
     draw = make_two_view(150, rng=0)
-    model = RDPMeans(random_state=0, n_init=1).fit(draw.X, links=draw.links)
+    model = RDPMeans(link_weight=None, random_state=0, n_init=1).fit(draw.X, links=draw.links)
     best = max(model.penalty_path_, key=lambda rung: rung.log_joint)
     assert model.cluster_penalty_ == best.penalty
     hints = [rung.hint for rung in model.penalty_path_]
