@@ -1,8 +1,9 @@
 """The race: candidates predict held-out links, fold by fold, and the hopeless drop out.
 
 In every fold the candidates still in the race are fitted on the links that the fold may see and
-predict the links that it holds out. They are compared link by link: one whose scores lie below the
-leader's by more than twice the standard error of the difference is out. In the end the leader wins,
+predict the links that it holds out. They are compared link by link: one whose scores lie clearly
+below the leader's is out: by four standard errors of the difference after one fold, three after two
+and two from the third fold on, since one fold says little about how a fit varies. In the end the leader wins,
 or the plainest of those that are left; docs/decisions/0019 says when which is better.
 """
 
@@ -25,7 +26,7 @@ logger = logging.getLogger("maylink")
 
 FOLDS = 4
 FEWEST = 40  # links below which nothing is held out
-BEHIND = 2.0  # standard errors that put a candidate out of the race
+BEHIND = (4.0, 3.0, 2.0)  # standard errors that put a candidate out of the race, fold by fold
 
 Predictor = Callable[[Any], Array]  # of a candidate, the log probability of each held-out link
 
@@ -107,10 +108,11 @@ def _leader(entries: list[Entry], weight: Array) -> Entry:
 def _drop(entries: list[Entry], weight: Array) -> None:
     """Put out of the race who is hopelessly behind the leader."""
     leader = _leader(entries, weight)
+    limit = BEHIND[min(len(leader.scores), len(BEHIND)) - 1]
     for entry in entries:
         if entry.racing:
             ahead, error = entry.ahead_of(leader, weight)
-            entry.racing = ahead >= -BEHIND * error
+            entry.racing = ahead >= -limit * error
 
 
 def _told(entry: Entry, votes: list[Array], chosen: Entry) -> dict[str, Any]:
