@@ -39,6 +39,9 @@ class Checked:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
+        if isinstance(self.family, str) and self.family == "auto":
+            tags.input_tags.sparse = True
+            return tags
         try:
             family = as_family(self.family)
         except MaylinkError:  # fit will complain; a repr must not

@@ -1,7 +1,8 @@
 """What TVClust chooses by itself: the family of the data, their covariance, and the data weight.
 
 Links decide: the setting that predicts held-out links best (:mod:`maylink.selection.race`). Where
-there are too few links for that, the evidence of the data decides on the family, at data weight 1.
+there are too few links for that, the evidence decides on the covariance of real data, at data weight
+1; counts are then taken as bursty, which holds what is not.
 
 **Nothing leaks.** Starts of a fold are made from the links that the fold may see; a fit may begin
 at the fit of another data weight to the same links, never at one of another fold. What all folds
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("maylink")
 
+GAUSSIAN = ("gaussian", "diagonal-gaussian", "full-gaussian")
 COVARIANCES = {
     "spherical": "gaussian",
     "diagonal": "diagonal-gaussian",
@@ -41,7 +43,7 @@ COVARIANCES = {
 }
 """Families of real data by the covariance of their clusters, the plainest first."""
 
-COUNTS = ("multinomial", "poisson")
+COUNTS = ("dirichlet-multinomial", "multinomial", "poisson")
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 """Data weights that may be chosen: half a decade apart, down to where data hardly count."""
 
@@ -102,10 +104,10 @@ def choose(
     progress : Progress, optional
         Told about every fold.
     """
-    families = candidates(X, wish)
     given = wish.data_weight != "auto"
     weights = (float(wish.data_weight),) if given else wish.weights
     data = as_data(X)
+    families = candidates(data, wish)
     checked = as_links(links, data.shape[0])
     problems = {name: Problem(data, checked, as_family(f).adapt(data)) for name, f in families}
     if len(problems) == len(weights) == 1:
@@ -115,8 +117,10 @@ def choose(
     if n_links < race.FEWEST:
         logger.info("%d links are too few to hold any out: the evidence decides", n_links)
         weight = weights[0] if given else 1.0
-        if len(problems) == 1:
-            return Choice(next(iter(problems.values())), weight, "evidence", None)
+        comparable = [name for name in GAUSSIAN if name in judged] or list(judged)[:1]
+        if len(comparable) == 1:
+            return Choice(problems[comparable[0]], weight, "evidence", None)
+        judged = {name: judged[name] for name in comparable}
         fitted = _fitted(judged, wish.prior, rng, n_jobs)
         return _by_evidence(problems, fitted, replace(settings, data_weight=weight), rng, n_jobs)
     fitted = _fitted(judged, wish.prior, rng, n_jobs)
@@ -129,7 +133,7 @@ def choose(
     outcome = race.compete(tried, links, prepare, rng, progress)
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
-    views = _views(fitted) if judged is problems else None
+    views = _views(fitted) if next(iter(judged.values())).n == data.shape[0] else None
     return Choice(problems[name], weight, "held-out links", _frame(outcome.rows), views)
 
 
@@ -164,34 +168,35 @@ class Fits:
         return posterior_scores(posterior, self.fold.test)
 
 
-def candidates(X: Any, wish: Wish) -> list[tuple[str, Family | str]]:
+def candidates(X: Matrix, wish: Wish) -> list[tuple[str, Family | str]]:
     """Return the families that are open to choice, by name, the plainest first."""
     if isinstance(wish.family, Family):
         return [(wish.family.name, wish.family)]
+    if wish.covariance != "auto":
+        return [(COVARIANCES[wish.covariance],) * 2]
     if wish.family == "auto":
-        return [(name, name) for name in possible(as_data(X))]
-    if wish.family != "gaussian":
-        return [(wish.family, wish.family)]
-    names = COVARIANCES.values() if wish.covariance == "auto" else [COVARIANCES[wish.covariance]]
+        return [(name, name) for name in possible(X)]
+    names = GAUSSIAN if wish.family == "gaussian" else [wish.family]
     return [(name, name) for name in names if _allows(name, X)]
 
 
 def possible(X: Matrix) -> list[str]:
     """Return the families that could describe the data, by their values alone.
 
-    Ones and zeros are "bernoulli"; other whole numbers from 0 up are counts; all else is real.
+    Real data are Gaussian. Whole numbers from 0 up may be counts, too; of ones and zeros the
+    "bernoulli" family may tell more. Sparse whole numbers are counts, or ones and zeros.
     """
-    values = X.data if hasattr(X, "indptr") else X
+    is_sparse = hasattr(X, "indptr")
+    values = X.data if is_sparse else X
     whole = bool(np.all(values >= 0) and np.all(values == np.floor(values)))
-    if whole and np.all(values <= 1):
-        return ["bernoulli"]
-    if whole:
-        return list(COUNTS)
-    return list(COVARIANCES.values())
+    if not whole:
+        return [name for name in GAUSSIAN if _allows(name, X)]
+    fitting = ["bernoulli"] if np.all(values <= 1) else list(COUNTS)
+    return fitting if is_sparse else [*GAUSSIAN, *fitting]
 
 
-def _allows(name: str, X: Any) -> bool:
-    """Whether a family takes such data: full covariances need dense ones."""
+def _allows(name: str, X: Matrix) -> bool:
+    """Whether a family takes such data: some need dense ones."""
     return bool(not hasattr(X, "indptr") or as_family(name).accepts_sparse)
 
 

@@ -57,13 +57,13 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    family : str or Family, default "gaussian"
-        What the data are: "gaussian" with the ``covariance`` below, "full-gaussian",
-        "diagonal-gaussian", "multinomial", "poisson", "bernoulli", "gamma", "von-mises-fisher", an
-        object of :mod:`maylink.families`, or "auto", which looks at the values and chooses among
-        the families that they allow.
+    family : str or Family, default "auto"
+        What the data are: "gaussian" with the ``covariance`` below, "multinomial", "poisson",
+        "bernoulli", or any other of :mod:`maylink.families`, by name or as an object. "auto" looks
+        at the values and chooses among the families that they allow: real data are Gaussian, whole
+        numbers from 0 up may be counts, too.
     covariance : {"auto", "spherical", "diagonal", "full"}, default "auto"
-        Covariance of the clusters of the "gaussian" family; "auto" chooses.
+        Covariance of the clusters of Gaussian data; "auto" chooses.
     inference : {"variational", "gibbs"}, default "variational"
         "variational" is fast and deterministic given its starts; "gibbs" draws from the exact
         posterior, given time.
@@ -201,7 +201,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        family: Family | str = "gaussian",
+        family: Family | str = "auto",
         *,
         covariance: str = "auto",
         inference: str = "variational",
@@ -766,11 +766,10 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             raise MaylinkError(
                 "checkpoint: needs a random_state, by which a broken run knows its own chains"
             )
-        if self.prior is not None and (
-            self.family == "auto" or (self.family == "gaussian" and self.covariance == "auto")
-        ):
-            raise MaylinkError("prior: say what it is a prior of: give family and covariance")
-        if self.covariance != "auto" and self.family != "gaussian":
+        is_open = isinstance(self.family, str) and self.family in ("auto", "gaussian")
+        if self.prior is not None and is_open and self.covariance == "auto":
+            raise MaylinkError("prior: say what it is a prior of: give family or covariance")
+        if self.covariance != "auto" and not is_open:
             raise MaylinkError(
                 f"covariance: only for family='gaussian', which {self.family!r} is not; "
                 "leave one of them out"
