@@ -2,8 +2,8 @@
 
 A file ``NAME.csv`` (header row, last column ``label``) or ``counts/NAME.npz`` with
 ``counts/NAME_labels.csv`` in the folder that the environment variable ``MAYLINK_DATA`` names comes
-first. Without it iris, wine and digits come with scikit-learn, balance is generated, and ecoli and
-glass are fetched from OpenML by scikit-learn's client, which keeps them on disk.
+first. Without it iris, wine, digits and breast_cancer come with scikit-learn, balance is generated,
+and ecoli and glass are fetched from OpenML by scikit-learn's client, which keeps them on disk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maylink.families.base import Matrix
 FOLDER_VARIABLE = "MAYLINK_DATA"
 OPENML_IDS = {"ecoli": 39, "glass": 41}
 COUNT_SETS = ("bbc", "classic3", "imagenet10_bovw", "newsgroups10", "scene15_bovw")
-DATASETS = ("balance", "digits", "ecoli", "glass", "iris", "wine", *COUNT_SETS)
+DATASETS = ("balance", "breast_cancer", "digits", "ecoli", "glass", "iris", "wine", *COUNT_SETS)
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,7 @@ _WITHOUT_FILES: dict[str, Callable[[str], Dataset]] = {
     "iris": _from_sklearn,
     "wine": _from_sklearn,
     "digits": _from_sklearn,
+    "breast_cancer": _from_sklearn,
     "balance": _balance,
     "ecoli": _from_openml,
     "glass": _from_openml,

@@ -1,8 +1,8 @@
 """What TVClust chooses by itself: the family of the data, their covariance, and the data weight.
 
 Links decide: the setting that predicts held-out links best (:mod:`maylink.selection.race`). Where
-there are too few links for that, the evidence decides on the covariance of real data, at data weight
-1; counts are then taken as bursty, which holds what is not.
+there are too few links for that, the evidence decides on the covariance of real data, at data
+weight 1; counts are then taken as bursty, of which those that are not are a case.
 
 **Nothing leaks.** Starts of a fold are made from the links that the fold may see; a fit may begin
 at the fit of another data weight to the same links, never at one of another fold. What all folds
@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.families import Family, as_family
-from maylink.families.base import Array, Matrix
-from maylink.posterior import variational_posterior
+from maylink.families.base import Matrix
+from maylink.links import Links
+from maylink.posterior import Posterior, variational_posterior
 from maylink.problem import Problem, as_data, as_links
 from maylink.progress import SILENT, Progress
 from maylink.selection import race
@@ -75,8 +76,8 @@ class Wish(NamedTuple):
     family: Family | str
     covariance: str
     data_weight: float | str
-    weights: tuple[float, ...]  # that may be chosen
     prior: Any  # None for the family's own
+    weights: tuple[float, ...] = WEIGHTS  # that may be chosen
 
 
 def choose(
@@ -128,7 +129,10 @@ def choose(
     links = next(iter(judged.values())).links
 
     def prepare(fold: Fold) -> race.Predictor:
-        return Fits(fitted, fold, settings, rng, n_jobs)
+        sweeps = min(MAX_SWEEPS, settings.max_sweeps)
+        quick = replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
+        fits = Fits(fitted, fold.train, quick, rng, n_jobs)
+        return lambda candidate: posterior_scores(fits(candidate), fold.test)
 
     outcome = race.compete(tried, links, prepare, rng, progress)
     name, weight = outcome.chosen
@@ -137,35 +141,66 @@ def choose(
     return Choice(problems[name], weight, "held-out links", _frame(outcome.rows), views)
 
 
+def every(
+    X: Any, links: Any, wish: Wish, rng: np.random.Generator, n_jobs: int | None = None
+) -> dict[Candidate, NDArray[np.int64]]:
+    """Fit every candidate to all links and return its labels: what a choice chooses among.
+
+    Parameters
+    ----------
+    X, links : the data and links of a fit
+    wish : Wish
+        What is open to choice.
+    rng : Generator
+        Orders visits.
+    n_jobs : int, optional
+        Threads.
+    """
+    data = as_data(X)
+    checked = as_links(links, data.shape[0])
+    problems = {
+        n: Problem(data, checked, as_family(f).adapt(data)) for n, f in candidates(data, wish)
+    }
+    fits = Fits(
+        _fitted(problems, wish.prior, rng, n_jobs), checked, variational.Settings(), rng, n_jobs
+    )
+    tried = [Candidate(name, weight) for name in problems for weight in wish.weights]
+    return {
+        candidate: np.asarray(fits.fit(candidate)[1].shares.argmax(axis=1)) for candidate in tried
+    }
+
+
 class Fits:
-    """The fits of one fold: all candidates start from the same pool."""
+    """Fits of many candidates to the same links: all start from the same pool."""
 
     def __init__(
         self,
         fitted: dict[str, Fitted],
-        fold: Fold,
+        links: Links,
         settings: variational.Settings,
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.fitted, self.fold = fitted, fold
-        self.pool = Pool(_views(fitted), fold.train, rng, n_jobs)
-        sweeps = min(MAX_SWEEPS, settings.max_sweeps)
-        self.settings = replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
+        self.fitted, self.links, self.settings = fitted, links, settings
+        self.pool = Pool(_views(fitted), links, rng, n_jobs)
         self.before: dict[str, NDArray[np.int64]] = {}  # the fit of each family's last data weight
 
-    def __call__(self, candidate: Candidate) -> Array:
-        """Fit a candidate and return the log probability of each link held out."""
+    def __call__(self, candidate: Candidate) -> Posterior:
+        """Fit a candidate and return what it knows."""
+        settings, state = self.fit(candidate)
+        return variational_posterior(self.links, settings, state)
+
+    def fit(self, candidate: Candidate) -> tuple[variational.Settings, variational.State]:
+        """Fit a candidate, from the best of the pool or from the fit of the data weight before."""
         name, weight = candidate
         fitted, settings = self.fitted[name], replace(self.settings, data_weight=weight)
         more = [self.before[name]] if name in self.before else []
         labels = self.pool.best(fitted, exact_settings(settings), 1, more)[0]
-        problem = replace(fitted.problem, links=self.fold.train)
+        problem = replace(fitted.problem, links=self.links)
         state = variational.solve(problem, fitted.prior, settings, labels).state
         found = np.unique(state.shares.argmax(axis=1), return_inverse=True)[1]
         self.before[name] = found.astype(np.int64)
-        posterior = variational_posterior(problem.links, settings, state)
-        return posterior_scores(posterior, self.fold.test)
+        return settings, state
 
 
 def candidates(X: Matrix, wish: Wish) -> list[tuple[str, Family | str]]:

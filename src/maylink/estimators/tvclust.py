@@ -297,7 +297,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         """Choose family, covariance and data weight where the user left them open."""
         instantiated_only = self.inference == "gibbs" and self.sampler == "instantiated"
         weights = (1.0,) if instantiated_only else WEIGHTS
-        wish = Wish(self.family, self.covariance, self.data_weight, weights, self.prior)
+        wish = Wish(self.family, self.covariance, self.data_weight, self.prior, weights)
         settings = self._variational_settings(1.0)
         with (
             CtrlC() as stop,

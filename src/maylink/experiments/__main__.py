@@ -20,7 +20,7 @@ from maylink.experiments.tables import readable, to_markdown
 
 EXHIBITS = (
     "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
-    "flipped",
+    "flipped", "heldout",
 )  # fmt: skip
 QUICK, FULL = 2, 20  # trials
 CELL = "protocol/method/data/r/p/trial"

@@ -3,8 +3,8 @@
 In every fold the candidates still in the race are fitted on the links that the fold may see and
 predict the links that it holds out. They are compared link by link: one whose scores lie clearly
 below the leader's is out: by four standard errors of the difference after one fold, three after two
-and two from the third fold on, since one fold says little about how a fit varies. In the end the leader wins,
-or the plainest of those that are left; docs/decisions/0019 says when which is better.
+and two from the third fold on, since one fold says little about how a fit varies. In the end the
+leader wins, or the plainest of those that are left; docs/decisions/0019 says when which is better.
 """
 
 from __future__ import annotations

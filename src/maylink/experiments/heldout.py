@@ -1,0 +1,169 @@
+"""Settings chosen by held-out links, against the best setting in hindsight.
+
+Not in the paper. Ten data sets, of which three hold counts; 4 and 8 links a point, all right, nine
+in ten and eight in ten of them; nothing is given to TVClust and RDP-means but data and links.
+Beside them run every candidate that TVClust chooses among, fitted to all links, of which the best
+by F is told (*hindsight*, for nobody could choose it without labels), the plain model (full
+covariance, or multinomial, at data weight 1), K-means told the true k, on the features as they are
+and on scaled ones (counts: directions of their square roots), and links alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import StandardScaler, normalize
+
+from maylink.baselines import LinkOnly
+from maylink.datasets import Dataset, load, sample_links
+from maylink.errors import DatasetError
+from maylink.estimators import RDPMeans, TVClust
+from maylink.estimators.choice import Wish, every
+from maylink.experiments import grid
+from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.figures import color_of
+from maylink.links import Links
+from maylink.metrics import pair_f
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Settings by held-out links"
+COUNTS = ("imagenet10_bovw", "newsgroups10", "scene15_bovw")
+SETS = ("iris", "wine", "ecoli", "glass", "balance", "breast_cancer", "digits", *COUNTS)
+LINKS = (4, 8)  # a point
+ACCURACIES = (1.0, 0.9, 0.8)
+METHODS = (
+    "TVClust", "hindsight", "TVClust, plain", "RDP-means", "RDP-means, schedule", "K-means",
+    "K-means, scaled", "links alone",
+)  # fmt: skip
+
+
+def cells(plan: Plan) -> list[Cell]:
+    """Return the runs of all methods; the rate of a cell is its links a point over n."""
+    found = []
+    for name in SETS:
+        try:
+            n = load(name).X.shape[0]
+        except DatasetError as error:
+            warnings.warn(f"heldout goes without {name}: {error}", stacklevel=2)
+            continue
+        found += [
+            Cell(
+                "heldout", "stated", method, name, count / n, p, trial, plan.seed, f"{count} links"
+            )
+            for trial in range(plan.trials)
+            for count in LINKS
+            for p in ACCURACIES
+            for method in METHODS
+            if plan.wants(method) and (name in plan.data or name not in grid.DATA)
+        ]
+    return found
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Draw the links of the trial, fit the method, score it."""
+    truth = load(cell.data)
+    rng = np.random.default_rng([*cell.links_seed[:2], int(cell.variant[0]), *cell.links_seed[3:]])
+    links = sample_links(truth.y, cell.rate, cell.accuracy, "stated", rng)
+    labels, told = fitted(cell.method, truth, links, rng)
+    return {**grid.scores(truth, labels, links), **told}
+
+
+def fitted(
+    method: str, truth: Dataset, links: Links, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], dict[str, Any]]:
+    """Return the labels of a method, and what it chose."""
+    X, k = truth.X, len(truth.classes)
+    counts = bool(sparse.issparse(X))
+    if method == "hindsight":
+        wish = Wish("auto", "auto", "auto", None)
+        tried = every(X, links, wish, rng, n_jobs=1)
+        best = max(tried, key=lambda candidate: pair_f(truth.y, tried[candidate]))
+        return tried[best], {"chosen": f"{best.family}, {best.data_weight:g}"}
+    if method in ("K-means", "K-means, scaled"):
+        if method == "K-means, scaled":
+            X = normalize(np.sqrt(X)) if counts else StandardScaler().fit_transform(X)
+        model = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
+        return np.asarray(model.fit(X).labels_, np.int64), {}
+    if method == "links alone":
+        return LinkOnly(random_state=rng).fit(X, links=links).labels_, {}
+    if method.startswith("RDP"):
+        weight = "auto" if method == "RDP-means" else None
+        family = "multinomial" if counts else "diagonal-gaussian"
+        deterministic = RDPMeans(family, link_weight=weight, n_jobs=1, random_state=rng)
+        return deterministic.fit(X, links=links).labels_, {}
+    if method == "TVClust, plain":
+        family = "multinomial" if counts else "full-gaussian"
+        model = TVClust(family, data_weight=1.0, n_jobs=1, random_state=rng)
+    else:
+        model = TVClust(n_jobs=1, random_state=rng)
+    model.fit(X, links=links)
+    return model.labels_, {"chosen": f"{model.family_.name}, {model.data_weight_:g}"}
+
+
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return mean F by data set, by cell, and the cells in which TVClust falls behind."""
+    by_set = runs.pivot_table("F", "data", "method", sort=False)
+    by_set.loc["mean"] = by_set.mean()
+    by_cell = runs.pivot_table("F", ["data", "variant", "p"], "method", sort=False)
+    return {
+        "mean F by data set": by_set,
+        "mean F by cell": by_cell,
+        "where TVClust is behind K-means (true k) or links alone": behind(runs),
+        "what was chosen": chosen(runs),
+    }
+
+
+def behind(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells in which TVClust is below the better of the two by over a standard error."""
+    import pandas as pd
+
+    rows = []
+    for cell, some in runs.groupby(["data", "variant", "p"], sort=False):
+        scores = some.pivot_table("F", "trial", "method")
+        others = [name for name in ("K-means", "K-means, scaled", "links alone") if name in scores]
+        if "TVClust" not in scores or not others:
+            continue
+        better = scores[others].mean().idxmax()
+        apart = scores["TVClust"] - scores[better]
+        error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
+        if apart.mean() < -error:
+            rows.append(
+                (*cell, scores["TVClust"].mean(), better, scores[better].mean(), error)
+            )
+    names = ["data", "links", "p", "TVClust", "better", "F of it", "error of difference"]
+    return pd.DataFrame(rows, columns=names).set_index(names[:3])
+
+
+def chosen(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return how often TVClust chose what, by data set."""
+    import pandas as pd
+
+    own = runs[runs["method"] == "TVClust"]
+    if "chosen" not in own:
+        return pd.DataFrame()
+    return own.pivot_table("F", "chosen", "data", aggfunc="size", fill_value=0, sort=False)
+
+
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw the mean F of each data set, a mark for each method."""
+    import matplotlib.pyplot as plt
+
+    means = runs.pivot_table("F", "data", "method", sort=False)
+    drawing, axis = plt.subplots(figsize=(8, 4.4), layout="constrained")
+    places = np.arange(len(means))[::-1]
+    for name in [name for name in METHODS if name in means]:
+        style = {"TVClust": "o", "hindsight": "|", "RDP-means": "D"}.get(name, ".")
+        size = {"TVClust": 8, "hindsight": 16}.get(name, 6)
+        axis.plot(means[name], places, style, ms=size, color=color_of(name), label=name)
+    axis.set_yticks(places, means.index)
+    axis.set(xlabel="mean F", xlim=(0, 1.02))
+    axis.grid(alpha=0.3)
+    drawing.legend(fontsize=8, loc="outside right center")
+    return drawing
