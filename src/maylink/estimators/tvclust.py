@@ -51,9 +51,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     family : str or Family, default "full-gaussian"
-        What the data are: "full-gaussian", "diagonal-gaussian", "gaussian", "multinomial",
-        "poisson", "bernoulli", "gamma", "von-mises-fisher", or an object of
-        :mod:`maylink.families`.
+        What the data are: "full-gaussian", "diagonal-gaussian", "gaussian", "shared-gaussian",
+        "multinomial", "dirichlet-multinomial", "poisson", "bernoulli", "gamma",
+        "von-mises-fisher", or an object of :mod:`maylink.families`.
     inference : {"variational", "gibbs"}, default "variational"
         "variational" is fast and deterministic given its starts; "gibbs" draws from the exact
         posterior, given time.
