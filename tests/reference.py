@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import log, sqrt
 
 import numpy as np
+from scipy.special import digamma
 
 SMOOTHING = 0.3
 
@@ -81,6 +82,11 @@ def geometry(X, name):
     if name == "multinomial":
         points = [(row + SMOOTHING) / (row.sum() + SMOOTHING * len(row)) for row in X]
         return points, _kl, _mean
+    if name == "dirichlet-multinomial":
+        return geometry(_fresh_draws(X), "multinomial")
+    if name == "shared-gaussian":
+        inverse = np.linalg.inv(_within(X))
+        return list(X), lambda x, m: float((x - m) @ inverse @ (x - m)), _mean
     if name == "diagonal-gaussian":
         return list(X / X.std(axis=0)), _square, _mean
     if name == "full-gaussian":
@@ -130,6 +136,49 @@ def _logistic(x, m):
 
 def _itakura_saito(x, m):
     return sum(a / b - log(a / b) - 1 for a, b in zip(x, m, strict=True))
+
+
+def _fresh_draws(X):
+    """Expected fresh draws of a Dirichlet-multinomial urn whose s is found by bisection."""
+    share = X.mean(axis=0) + 0.5 / len(X)
+    share = share / share.sum()
+
+    def fresh(x, b):
+        return b * (digamma(b + x) - digamma(b)) if x > 1 else x
+
+    def draws(s):
+        return np.array([[fresh(x, s * m) for x, m in zip(row, share, strict=True)] for row in X])
+
+    def excess(s):
+        return draws(s).sum() - sum(fresh(row.sum(), s) for row in X)
+
+    low, high = 1e-6, 1e4 * X.sum(axis=1).max()
+    if excess(high) > -1e-12 * X.sum():
+        return X
+    for _ in range(90):
+        middle = sqrt(low * high)
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return draws(low)
+
+
+def _within(X):
+    """Half the scatter of differences to five neighbours, shrunk (Ledoit & Wolf), five times."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    d = Z.shape[1]
+    S = np.eye(d)
+    for _ in range(5):
+        inverse = np.linalg.inv(S)
+        apart = []
+        for x in Z:
+            nearest = sorted(Z, key=lambda z, x=x: (x - z) @ inverse @ (x - z))[1:6]
+            apart += [x - z for z in nearest]
+        S = sum(np.outer(a, a) for a in apart) / len(apart)
+        size = np.trace(S) / d
+        wrong = np.square(S - size * np.eye(d)).sum()
+        noise = sum(np.square(np.outer(a, a) - S).sum() for a in apart) / len(apart) ** 2
+        shrink = min(noise / wrong, 1.0)
+        S = ((1 - shrink) * S + shrink * size * np.eye(d)) / 2
+    return S * np.outer(X.std(axis=0), X.std(axis=0))
 
 
 def _product(X):

@@ -33,6 +33,8 @@ def test_restaurant_probability_seat_by_seat():
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_predicts_the_last_point(name):
     """Summed over where the last point goes, the joint ratio is the model's predictive density."""
+    if name == "shared-gaussian":
+        pytest.skip("the data set its covariance")
     X, _ = draw(name, 5, 0)
     family = example(name)
     prior = family.unit_prior(N_FEATURES)
@@ -40,6 +42,8 @@ def test_joint_predicts_the_last_point(name):
     options = {"family": family, "prior": prior, "alpha": 0.8}
     if name == "von-mises-fisher":
         options["family"] = type(family)(concentration=20.0)
+    if name == "dirichlet-multinomial":
+        options["family"] = type(family)(concentration=np.inf)
     before = log_joint(X[:4], z, **options)
     after = logsumexp([log_joint(X, np.append(z, k), **options) for k in range(3)])
     fresh = family.log_predictive(X[4:], prior)[0]

@@ -55,7 +55,8 @@ class RDPMeans(CenterClusterer):
     ----------
     family : str or Family, default "gaussian"
         What the data are: "gaussian" (squared distance), "diagonal-gaussian" (standardised),
-        "full-gaussian" (Mahalanobis), "multinomial", "poisson", "bernoulli", "gamma",
+        "full-gaussian" (Mahalanobis), "shared-gaussian" (Mahalanobis within clusters),
+        "multinomial", "dirichlet-multinomial", "poisson", "bernoulli", "gamma",
         "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from

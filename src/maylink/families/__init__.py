@@ -14,17 +14,20 @@ from maylink.errors import MaylinkError
 from maylink.families.base import Family, Statistics
 from maylink.families.bernoulli import Bernoulli
 from maylink.families.diagonal_gaussian import DiagonalGaussian
+from maylink.families.dirichlet_multinomial import DirichletMultinomial
 from maylink.families.full_gaussian import FullGaussian
 from maylink.families.gamma import Gamma
 from maylink.families.gaussian import Gaussian
 from maylink.families.multinomial import Multinomial
 from maylink.families.poisson import Poisson
 from maylink.families.product import Product
+from maylink.families.shared_gaussian import SharedGaussian
 from maylink.families.von_mises_fisher import VonMisesFisher
 
 __all__ = [
     "Bernoulli",
     "DiagonalGaussian",
+    "DirichletMultinomial",
     "Family",
     "FullGaussian",
     "Gamma",
@@ -32,6 +35,7 @@ __all__ = [
     "Multinomial",
     "Poisson",
     "Product",
+    "SharedGaussian",
     "Statistics",
     "VonMisesFisher",
     "all_families",
@@ -46,8 +50,9 @@ def all_families() -> dict[str, type[Family]]:
     --------
     >>> from maylink.families import all_families
     >>> sorted(all_families())  # doctest: +NORMALIZE_WHITESPACE
-    ['bernoulli', 'diagonal-gaussian', 'full-gaussian', 'gamma', 'gaussian', 'multinomial',
-     'poisson', 'product', 'von-mises-fisher']
+    ['bernoulli', 'diagonal-gaussian', 'dirichlet-multinomial', 'full-gaussian', 'gamma',
+     'gaussian', 'multinomial', 'poisson', 'product', 'shared-gaussian',
+     'von-mises-fisher']
     """
     found = {}
     for module in pkgutil.iter_modules(__path__):
@@ -75,6 +80,7 @@ def as_family(family: Family | str) -> Family:
 
 _ALSO_CALLED = {
     "binary": "bernoulli",
+    "bursty": "dirichlet-multinomial",
     "categorical": "multinomial",
     "cosine": "von-mises-fisher",
     "counts": "multinomial",
@@ -85,5 +91,7 @@ _ALSO_CALLED = {
     "kl": "multinomial",
     "mahalanobis": "full-gaussian",
     "normal": "gaussian",
+    "shared": "shared-gaussian",
     "spherical": "gaussian",
+    "tied": "shared-gaussian",
 }

@@ -75,7 +75,7 @@ class Multinomial(Family):
         super().check(X)
         if self.smoothing < 0:
             raise DomainError(f"smoothing: {self.smoothing} is negative")
-        empty = _row_totals(X) == 0
+        empty = row_totals(X) == 0
         if self.smoothing == 0 and empty.any():
             raise DomainError(
                 f"X[{int(np.argmax(empty))}] has no counts and so no proportions; "
@@ -91,7 +91,7 @@ class Multinomial(Family):
 
     def points(self, X: Matrix) -> Matrix:
         """Return smoothed proportions; folded, the smoothing stands in a last column."""
-        size = _row_totals(X) + self.smoothing * X.shape[1]
+        size = row_totals(X) + self.smoothing * X.shape[1]
         if self.folded:
             scaled = scale_rows(sparse.csr_array(X), 1.0 / size)
             constant = sparse.csr_array((self.smoothing / size)[:, None])
@@ -136,7 +136,7 @@ class Multinomial(Family):
 
     def log_base(self, X: Matrix) -> Array:
         """Return log (Σx)! − Σ log x!."""
-        return np.asarray(gammaln(_row_totals(X) + 1.0) - row_sums(X, lambda x: gammaln(x + 1.0)))
+        return np.asarray(gammaln(row_totals(X) + 1.0) - row_sums(X, lambda x: gammaln(x + 1.0)))
 
     def log_partition(self, theta: Array) -> Array:
         """Return 0: θ holds logarithms of proportions."""
@@ -200,5 +200,6 @@ class Multinomial(Family):
         return [Block(Code.MULTINOMIAL, np.stack([a, a]), scalars, np.empty((0, 0)))]
 
 
-def _row_totals(X: Matrix) -> Array:
+def row_totals(X: Matrix) -> Array:
+    """Return Σ_j x_ij of each row."""
     return row_sums(X, lambda x: x)

@@ -1,0 +1,159 @@
+"""Gaussian with one covariance for all clusters, for many features: distance after whitening it.
+
+A covariance for each cluster asks for more points than there are when features are many. One for
+all asks for less, but the covariance of the data as a whole is not it: that one also holds where
+the clusters lie. Points and their near neighbours mostly are of one cluster, so half the scatter of
+their differences is the covariance *within* clusters, learned without labels. Few differences for
+many features are shrunk towards one variance (Ledoit & Wolf 2004); neighbours are looked for again
+after whitening with what was found, since the longest directions hide the clusters at first.
+
+Divergence: t = W(x − mean) with W whitening that covariance S, φ(t) = ‖t‖², so that
+D(x, m) = (x − m)ᵀ S⁻¹ (x − m).
+
+Likelihood: t ~ N(μ, σ² I), the spherical Gaussian of whitened points, with its prior, which counts
+from the mean in whitened units: a cluster has covariance σ² S.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from maylink.errors import DomainError
+from maylink.families.base import Array, Matrix, column_variances
+from maylink.families.gaussian import Gaussian
+
+NEIGHBOURS = 5  # of each point
+ROUNDS = 5  # of looking for them
+ROWS = 2_000  # points that the covariance is learned from, at most
+NARROWEST = 1e-6  # least variance of a direction, relative to the mean of all
+
+
+@dataclass(frozen=True)
+class SharedGaussian(Gaussian):
+    """Gaussian clusters of one shape, that of the differences between near neighbours.
+
+    Before it has seen data it is the spherical Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import SharedGaussian
+    >>> rng = np.random.default_rng(0)
+    >>> long = np.where(np.arange(40) < 5, 30.0, 1.0)  # five long directions within clusters
+    >>> X = rng.normal(size=(300, 40)) * long + 8.0 * np.repeat([[0], [1]], 150, axis=0)
+    >>> family = SharedGaussian().adapt(X)
+    >>> D = family.divergence(X, family.points(X)[:1])[1:, 0]
+    >>> bool(np.median(D[149:]) > 2 * np.median(D[:149]))
+    True
+    """
+
+    name: ClassVar[str] = "shared-gaussian"
+    accepts_sparse: ClassVar[bool] = False
+
+    axes: Array | None = field(default=None, repr=False, compare=False)
+    """Principal axes of the clusters, each as long as its deviation, shape (r, d)."""
+    whitening: Array | None = field(default=None, repr=False, compare=False)
+    """What undoes them, shape (r, d)."""
+
+    def check(self, X: Matrix) -> None:
+        """Refuse sparse data, which whitening would make dense."""
+        if sparse.issparse(X):
+            raise DomainError(
+                f"X is sparse, and the {self.name!r} family would make it dense; "
+                "use family='gaussian' or 'diagonal-gaussian', or pass X.toarray()"
+            )
+        super().check(X)
+
+    def adapt(self, X: Matrix) -> Self:
+        """Take the offset and the covariance within clusters from the data."""
+        adapted = replace(super().adapt(X), axes=None, whitening=None)
+        columns = np.arange(X.shape[1]) if adapted.varying is None else adapted.varying
+        rows: Any = slice(None)
+        if X.shape[0] > ROWS:
+            drawn = np.random.default_rng(0).choice(X.shape[0], ROWS, replace=False)
+            rows = np.sort(drawn)
+        deviation = np.sqrt(column_variances(X))[columns]
+        scale = np.where(deviation > 0, deviation, 1.0)
+        Z = np.asarray(X[rows][:, columns] - adapted.shift[columns], np.float64) / scale
+        with threadpool_limits(1):  # BLAS rounds by the number of its threads; one is always one
+            variance, direction = _within(Z)
+        axes, whitening = np.zeros((2, columns.size, X.shape[1]))
+        axes[:, columns] = np.sqrt(variance)[:, None] * direction.T * scale
+        whitening[:, columns] = direction.T / np.sqrt(variance)[:, None] / scale
+        return replace(adapted, axes=axes, whitening=whitening)
+
+    # ------------------------------------------------------------------ divergence
+
+    def centred(self, X: Matrix) -> Matrix:
+        """Return X less the offset, whitened, in the precision of X."""
+        return self._whiten(super().centred(X)).astype(X.dtype)
+
+    def units(self, centers: Array) -> Array:
+        """Return the centres with whitening and offset undone."""
+        plain = centers if self.axes is None else centers @ self.axes
+        return np.asarray(plain + self.shift)
+
+    def coordinates(self, centers: Array) -> Array:
+        """Return the centres less the offset, whitened."""
+        return self._whiten(centers - self.shift)
+
+    def summed(self, total: Array, potential: Array) -> Array | None:
+        """Return (Σ t, Σ ‖t‖²)."""
+        return np.column_stack([total, potential])
+
+    def _whiten(self, T: Array) -> Array:
+        if self.whitening is None:
+            return T
+        # Not by BLAS: a row must have the same digits alone and in company.
+        return np.asarray(np.einsum("nd,rd->nr", T, self.whitening))
+
+    # ------------------------------------------------------------------ likelihood
+
+    def seen(self, X: Matrix) -> Matrix:
+        """Return the whitened data."""
+        return self.centred(X)
+
+    def shown(self, T: Array) -> Array:
+        """Undo :meth:`seen`."""
+        return self.units(T)
+
+    @property
+    def origin(self) -> Any:
+        """Zero: the likelihood counts from the offset."""
+        return 0.0
+
+    def n_seen(self, n_features: int) -> int:
+        """Return how many features vary."""
+        return n_features if self.axes is None else len(self.axes)
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return −d/2 log 2π − ½ log det S."""
+        volume = 0.0 if self.axes is None else 0.5 * np.linalg.slogdet(self.axes @ self.axes.T)[1]
+        return np.asarray(super().log_base(X) - volume)
+
+
+def _within(Z: Array) -> tuple[Array, Array]:
+    """Return variances and directions of the covariance within clusters of standardised data."""
+    from sklearn.covariance import ledoit_wolf
+
+    n, d = Z.shape
+    variance, direction = np.ones(d), np.eye(d)
+    near = min(NEIGHBOURS, n - 1)
+    for _ in range(ROUNDS if near > 0 else 0):
+        T = Z @ direction / np.sqrt(variance)
+        distance = cdist(T, T, "sqeuclidean")
+        np.fill_diagonal(distance, np.inf)
+        neighbour = np.argpartition(distance, near - 1, axis=1)[:, :near]
+        apart = (Z[:, None, :] - Z[neighbour]).reshape(-1, d)
+        if not apart.any():  # all neighbours are equal
+            break
+        covariance = 0.5 * ledoit_wolf(apart, assume_centered=True)[0]
+        variance, direction = linalg.eigh(covariance)
+        variance = np.maximum(variance, NARROWEST * variance.mean())
+    return variance, direction
