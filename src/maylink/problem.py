@@ -69,6 +69,16 @@ class Problem:
         """The family's prior for these data; made once, when first read."""
         return self.family.default_prior(self.X)
 
+    @property
+    def log_base(self) -> NDArray[np.float64]:
+        """Log h(x) of each point."""
+        return self.family.log_base(self.X)
+
+    def prepared(self) -> Problem:
+        """Return the problem with what its family computes of the data done once and for all."""
+        family, X = self.family.prepared(self.X)
+        return self if X is self.X and family is self.family else replace(self, X=X, family=family)
+
     def rows(self, rows: NDArray[np.int64]) -> Problem:
         """Return the problem that some of the points make, with the family as it is."""
         return replace(self, X=self.X[rows], links=self.links[rows])

@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("maylink")
 
-GAUSSIAN = ("gaussian", "diagonal-gaussian", "full-gaussian")
+GAUSSIAN = ("gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian")
 COVARIANCES = {
     "spherical": "gaussian",
     "diagonal": "diagonal-gaussian",
+    "shared": "shared-gaussian",
     "full": "full-gaussian",
 }
 """Families of real data by the covariance of their clusters, the plainest first."""
@@ -251,11 +252,12 @@ def _fitted(
     views: dict[str, View] = {}
     fitted = {}
     for name, problem in problems.items():
+        ready = problem.prepared()
         coarser = repr(problem.family.coarser())
         if coarser not in views:
-            views[coarser] = View.of(problem, rng, n_jobs)
+            views[coarser] = View.of(ready, rng, n_jobs)
         own = problem.prior if prior is None else prior
-        fitted[name] = Fitted(problem, own, views[coarser])
+        fitted[name] = Fitted(ready, own, views[coarser])
     return fitted
 
 

@@ -62,8 +62,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         "bernoulli", or any other of :mod:`maylink.families`, by name or as an object. "auto" looks
         at the values and chooses among the families that they allow: real data are Gaussian, whole
         numbers from 0 up may be counts, too.
-    covariance : {"auto", "spherical", "diagonal", "full"}, default "auto"
-        Covariance of the clusters of Gaussian data; "auto" chooses.
+    covariance : {"auto", "spherical", "diagonal", "shared", "full"}, default "auto"
+        Covariance of the clusters of Gaussian data: equal variances, one variance for each feature,
+        one matrix for all clusters, one for each. "auto" chooses.
     inference : {"variational", "gibbs"}, default "variational"
         "variational" is fast and deterministic given its starts; "gibbs" draws from the exact
         posterior, given time.
@@ -316,13 +317,14 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     ) -> dict[str, Any]:
         several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
         count = self.n_init if several else 1
+        ready = problem.prepared()
         results = []
         with (
             CtrlC() as stop,
             Progress("TVClust", count, self.verbose, "start", stop) as progress,
         ):
-            for labels in start.several(problem, count):
-                results.append(variational.solve(problem, prior, settings, labels, progress))
+            for labels in start.several(ready, count):
+                results.append(variational.solve(ready, prior, settings, labels, progress))
                 progress.advance()
                 if progress.stopped:
                     break
@@ -332,11 +334,13 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 again = None if progress.stopped else start.anew(labels.astype(np.int64))
                 if again is None:
                     break
-                result = variational.solve(problem, prior, settings, again, progress)
+                result = variational.solve(ready, prior, settings, again, progress)
                 if result.bounds[-1] <= best.bounds[-1]:
                     break
                 best = result
-        return self._describe_shares(problem, prior, settings, best.state, best.bounds, best.status)
+        left_out = float((problem.log_base - ready.log_base).sum())
+        bounds = best.bounds + settings.data_weight * left_out
+        return self._describe_shares(problem, prior, settings, best.state, bounds, best.status)
 
     def _describe_shares(
         self,

@@ -134,9 +134,7 @@ def behind(runs: pd.DataFrame) -> pd.DataFrame:
         apart = scores["TVClust"] - scores[better]
         error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
         if apart.mean() < -error:
-            rows.append(
-                (*cell, scores["TVClust"].mean(), better, scores[better].mean(), error)
-            )
+            rows.append((*cell, scores["TVClust"].mean(), better, scores[better].mean(), error))
     names = ["data", "links", "p", "TVClust", "better", "F of it", "error of difference"]
     return pd.DataFrame(rows, columns=names).set_index(names[:3])
 

@@ -122,6 +122,14 @@ class Family(ABC):
         self.check(X)
         return self
 
+    def prepared(self, X: Matrix) -> tuple[Family, Matrix]:
+        """Return the family and the data with what they need to compute done once and for all.
+
+        Partitions compare as before; of log h(x), which no partition changes, parts may be left
+        out where the family is never compared with another by its evidence.
+        """
+        return self, X
+
     # ------------------------------------------------------------------ divergence
 
     @abstractmethod

@@ -83,6 +83,10 @@ class DirichletMultinomial(Multinomial):
         s = _likeliest(X, share) if self.concentration is None else self.concentration
         return replace(adapted, beta=s * share if np.isfinite(s) else None)
 
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the fresh draws."""
+        return replace(self, ready=True), self.statistics(X)
+
     # ------------------------------------------------------------------ divergence
 
     def points(self, X: Matrix) -> Matrix:
@@ -93,7 +97,7 @@ class DirichletMultinomial(Multinomial):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return the expected fresh draws."""
-        return X if self.beta is None else fresh_draws(X, self.beta)
+        return X if self.beta is None or self.ready else fresh_draws(X, self.beta)
 
     def log_base(self, X: Matrix) -> Array:
         """Return log (Σt)! − Σ log t!."""

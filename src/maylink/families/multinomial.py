@@ -63,6 +63,8 @@ class Multinomial(Family):
 
     smoothing: float = 0.3
     total: int = 100
+    ready: bool = field(default=False, repr=False, compare=False)
+    """Whether data are as :meth:`prepared` returns them."""
     folded: bool = field(default=False, repr=False, compare=False)
     """Whether rows keep their smoothing in one more column, as those of sparse data do."""
 
@@ -86,6 +88,10 @@ class Multinomial(Family):
         """Fold the rows of sparse data."""
         self.check(X)
         return replace(self, folded=bool(sparse.issparse(X)))
+
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the counts as they are; factorials are left out."""
+        return replace(self, ready=True), X
 
     # ------------------------------------------------------------------ divergence
 
@@ -135,7 +141,9 @@ class Multinomial(Family):
         return X
 
     def log_base(self, X: Matrix) -> Array:
-        """Return log (Σx)! − Σ log x!."""
+        """Return log (Σx)! − Σ log x!, or 0 for prepared data."""
+        if self.ready:
+            return np.zeros(X.shape[0])
         return np.asarray(gammaln(row_totals(X) + 1.0) - row_sums(X, lambda x: gammaln(x + 1.0)))
 
     def log_partition(self, theta: Array) -> Array:

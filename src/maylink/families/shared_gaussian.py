@@ -58,6 +58,8 @@ class SharedGaussian(Gaussian):
 
     axes: Array | None = field(default=None, repr=False, compare=False)
     """Principal axes of the clusters, each as long as its deviation, shape (r, d)."""
+    ready: bool = field(default=False, repr=False, compare=False)
+    """Whether data are as :meth:`prepared` returns them."""
     whitening: Array | None = field(default=None, repr=False, compare=False)
     """What undoes them, shape (r, d)."""
 
@@ -88,10 +90,16 @@ class SharedGaussian(Gaussian):
         whitening[:, columns] = direction.T / np.sqrt(variance)[:, None] / scale
         return replace(adapted, axes=axes, whitening=whitening)
 
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the whitened data."""
+        return replace(self, ready=True), self.centred(X)
+
     # ------------------------------------------------------------------ divergence
 
     def centred(self, X: Matrix) -> Matrix:
         """Return X less the offset, whitened, in the precision of X."""
+        if self.ready:
+            return X
         return self._whiten(super().centred(X)).astype(X.dtype)
 
     def units(self, centers: Array) -> Array:
@@ -130,7 +138,7 @@ class SharedGaussian(Gaussian):
 
     def n_seen(self, n_features: int) -> int:
         """Return how many features vary."""
-        return n_features if self.axes is None else len(self.axes)
+        return n_features if self.axes is None or self.ready else len(self.axes)
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π − ½ log det S."""

@@ -47,8 +47,9 @@ class View:
     @classmethod
     def of(cls, problem: Problem, rng: np.random.Generator, n_jobs: int | None = None) -> View:
         """Look at the data of a problem with the coarser family of its own."""
-        alone = Problem(problem.X, Links.empty(problem.n), problem.family.coarser())
-        alone = replace(alone, family=alone.family.adapt(problem.X))
+        coarser = problem.family.coarser()
+        family = coarser if coarser is problem.family else coarser.adapt(problem.X)
+        alone = Problem(problem.X, Links.empty(problem.n), family)
         engine = CpuEngine(alone.X, alone.family, n_jobs, alone.links)
         ladder = penalty.ladder(engine, min(max(HINTS), problem.n))
         steps = [ladder[hint - 1] for hint in HINTS if hint <= len(ladder)]
