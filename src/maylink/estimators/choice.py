@@ -220,7 +220,8 @@ def possible(X: Matrix) -> list[str]:
     """Return the families that could describe the data, by their values alone.
 
     Real data are Gaussian. Whole numbers from 0 up may be counts, too; of ones and zeros the
-    "bernoulli" family may tell more. Sparse whole numbers are counts, or ones and zeros.
+    "bernoulli" family may tell more. Sparse whole numbers are counts, or ones and zeros; of them
+    the multinomial and the bursty family tell what "poisson" would, but for the totals.
     """
     is_sparse = hasattr(X, "indptr")
     values = X.data if is_sparse else X
@@ -228,7 +229,9 @@ def possible(X: Matrix) -> list[str]:
     if not whole:
         return [name for name in GAUSSIAN if _allows(name, X)]
     fitting = ["bernoulli"] if np.all(values <= 1) else list(COUNTS)
-    return fitting if is_sparse else [*GAUSSIAN, *fitting]
+    if is_sparse:
+        return [name for name in fitting if name != "poisson"]
+    return [*GAUSSIAN, *fitting]
 
 
 def _allows(name: str, X: Matrix) -> bool:

@@ -75,8 +75,8 @@ class Start:
         """Cut the clusters that a fit found and merge them again; None if that is no better."""
         if self.fitted is None or self.model is None:
             return None
-        made = self.fitted.remerged(labels, self.model.settings)
         links, settings = self.fitted.problem.links, self.model.settings
+        made = self.fitted.remerged(labels, links, settings)
         before = self.fitted.score(labels, links, settings)
         return made if self.fitted.score(made, links, settings) > before + ENOUGH else None
 

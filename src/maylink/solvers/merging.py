@@ -59,9 +59,19 @@ def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> In
     return first_appearance(clusters.root[labels])[0]
 
 
-def cut(labels: Index, pieces: Index) -> Index:
-    """Return the partition into what lies in the same cluster and in the same piece."""
-    both = labels * (int(pieces.max()) + 1) + pieces
+def cut(labels: Index, pieces: Index, least: float = 0.0) -> Index:
+    """Return the partition into what lies in the same cluster and in the same piece.
+
+    Parameters
+    ----------
+    labels, pieces : arrays of shape (n,)
+        Two partitions.
+    least : float, default 0
+        Parts of fewer points than this stay together with the other small parts of their cluster.
+    """
+    n_pieces = int(pieces.max()) + 1
+    _, part, size = np.unique(labels * n_pieces + pieces, return_inverse=True, return_counts=True)
+    both = labels * (n_pieces + 1) + np.where(size[part] < least, n_pieces, pieces)
     return np.asarray(np.unique(both, return_inverse=True)[1], np.int64)
 
 

@@ -29,7 +29,9 @@ from maylink.solvers.merging import Settings
 Index = NDArray[np.int64]
 HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
 MOST_PIECES = 64
-WORK = 4e6  # pieces² × statistics: what merging all pieces may cost
+WORK = 2e6  # pieces² × statistics: what merging all pieces may cost
+MOST_MERGED = 4 * MOST_PIECES  # clusters that are merged, at most
+SMALLEST = 0.25  # parts of a cluster, in pieces of mean size, that are cut off
 SWEEPS = 10  # of the K-means that makes the pieces
 
 
@@ -122,19 +124,15 @@ class Pool:
         """
         scores = [fitted.score(labels, self.links, settings) for labels in self.partitions]
         order = np.argsort(-np.array(scores), kind="stable")
-        chosen = [*(more or []), *(self.partitions[k] for k in order[: count + 1])]
-        made = [self._merged(fitted, settings, labels) for labels in chosen]
+        chosen = [*(more or []), *(self.partitions[k] for k in order[:count])]
+        made = [fitted.merged(labels, self.links, settings) for labels in chosen]
         best = max(made, key=lambda labels: fitted.score(labels, self.links, settings))
-        made.append(self._merged(fitted, settings, merging.cut(best, fitted.view.pieces)))
+        made.append(fitted.remerged(best, self.links, settings))
         distinct = {labels.tobytes(): labels for labels in made}
         ranked = sorted(
             distinct.values(), key=lambda labels: -fitted.score(labels, self.links, settings)
         )
         return ranked[:count]
-
-    def _merged(self, fitted: Fitted, settings: Settings, labels: Index) -> Index:
-        problem = replace(fitted.problem, links=self.links)
-        return merging.merge(problem, fitted.prior, settings, labels)
 
 
 class Fitted:
@@ -156,10 +154,18 @@ class Fitted:
             self.known[key] = statistics.size, data
         return self.known[key]
 
-    def remerged(self, labels: Index, settings: Settings) -> Index:
+    def merged(self, labels: Index, links: Links, settings: Settings) -> Index:
+        """Merge clusters while that raises the score, unless they are very many."""
+        if int(labels.max()) >= MOST_MERGED:
+            return labels
+        problem = replace(self.problem, links=links)
+        return merging.merge(problem, self.prior, settings, labels)
+
+    def remerged(self, labels: Index, links: Links, settings: Settings) -> Index:
         """Cut clusters into pieces and merge them again."""
-        fine = merging.cut(labels, self.view.pieces)
-        return merging.merge(self.problem, self.prior, settings, fine)
+        pieces = self.view.pieces
+        least = SMALLEST * labels.size / (int(pieces.max()) + 1)
+        return self.merged(merging.cut(labels, pieces, least), links, settings)
 
     def score(self, labels: Index, links: Links, settings: Settings) -> float:
         """Return the exact score of a partition."""
