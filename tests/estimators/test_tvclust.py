@@ -359,8 +359,8 @@ SCRIPT = """
     from maylink.families import Gaussian
     from maylink.datasets import make_two_view
     view = make_two_view(150, 2, rng=1)
-    model = TVClust(Gaussian(), data_weight=1, inference="gibbs", n_warmup=100, n_draws=int(sys.argv[2]),
-                    thin=20, n_jobs=int(sys.argv[3]), checkpoint=sys.argv[1] or None,
+    model = TVClust(Gaussian(), data_weight=1, inference="gibbs", n_warmup=100,
+                    n_draws=int(sys.argv[2]), thin=20, n_jobs=int(sys.argv[3]), checkpoint=sys.argv[1] or None,
                     random_state=0)
     print("ready", flush=True)
     model.fit(view.X, links=view.links)

@@ -51,6 +51,9 @@ WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 
 LOOSER = 10.0  # times the tolerance of the last fit, in a fold
 MAX_SWEEPS = 60  # of a fit in a fold
+STARTS = {True: 4, False: 2}  # of a fit in a fold, at most: for small data, and for others
+SMALL = 20_000  # numbers in the data
+ALIKE = 1e-3  # bounds a point that are the same to this are of the same fit
 SAMPLE = 5000  # points that a choice looks at
 
 
@@ -166,9 +169,7 @@ def every(
         _fitted(problems, wish.prior, rng, n_jobs), checked, variational.Settings(), rng, n_jobs
     )
     tried = [Candidate(name, weight) for name in problems for weight in wish.weights]
-    return {
-        candidate: np.asarray(fits.fit(candidate)[1].shares.argmax(axis=1)) for candidate in tried
-    }
+    return {candidate: labels_of(fits.fit(candidate)[1]) for candidate in tried}
 
 
 class Fits:
@@ -184,7 +185,8 @@ class Fits:
     ) -> None:
         self.fitted, self.links, self.settings = fitted, links, settings
         self.pool = Pool(_views(fitted), links, rng, n_jobs)
-        self.before: dict[str, NDArray[np.int64]] = {}  # the fit of each family's last data weight
+        self.n_starts = STARTS[all(one.problem.X.size <= SMALL for one in fitted.values())]
+        self.before: dict[str, variational.State] = {}  # the fit of each family's last data weight
 
     def __call__(self, candidate: Candidate) -> Posterior:
         """Fit a candidate and return what it knows."""
@@ -192,16 +194,32 @@ class Fits:
         return variational_posterior(self.links, settings, state)
 
     def fit(self, candidate: Candidate) -> tuple[variational.Settings, variational.State]:
-        """Fit a candidate, from the best of the pool or from the fit of the data weight before."""
+        """Fit a candidate, from the best of the pool or from the fit of the data weight before.
+
+        Where all points already were in one cluster, a lower data weight leaves them there: there
+        is less to part them.
+        """
         name, weight = candidate
         fitted, settings = self.fitted[name], replace(self.settings, data_weight=weight)
-        more = [self.before[name]] if name in self.before else []
-        labels = self.pool.best(fitted, exact_settings(settings), 1, more)[0]
+        before = self.before.get(name)
+        if before is not None and not labels_of(before).any():
+            return settings, before
+        more = [] if before is None else [labels_of(before)]
+        starts = self.pool.best(fitted, exact_settings(settings), self.n_starts, more)
         problem = replace(fitted.problem, links=self.links)
-        state = variational.solve(problem, fitted.prior, settings, labels).state
-        found = np.unique(state.shares.argmax(axis=1), return_inverse=True)[1]
-        self.before[name] = found.astype(np.int64)
-        return settings, state
+        runs: list[variational.Result] = []
+        for labels in starts:
+            runs.append(variational.solve(problem, fitted.prior, settings, labels))
+            bounds = np.sort([run.bounds[-1] for run in runs])
+            if len(bounds) > 1 and bounds[-1] - bounds[-2] <= ALIKE * problem.n:
+                break  # the best was found twice
+        self.before[name] = max(runs, key=lambda run: run.bounds[-1]).state
+        return settings, self.before[name]
+
+
+def labels_of(state: variational.State) -> NDArray[np.int64]:
+    """Return the cluster of each point, 0 … K − 1."""
+    return np.asarray(np.unique(state.shares.argmax(axis=1), return_inverse=True)[1], np.int64)
 
 
 def candidates(X: Matrix, wish: Wish) -> list[tuple[str, Family | str]]:

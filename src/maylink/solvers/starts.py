@@ -5,7 +5,9 @@ RDP-means leaves at several penalties, each as its links weighed most probably a
 obeyed in the end, and the one that links alone make. It also cuts the data into many small pieces,
 without looking at links. A start is the partition of the pool with the highest exact score
 ``log p(x, E, z)`` *of the model that is to be fitted*, after its clusters were cut into pieces and
-merged again where that raises the score.
+merged again where that raises the score. Where many links are wrong the score of a start tells
+little about where a fit from it ends: fits from partitions in which links were obeyed often end
+best, so those are started from, too.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ class View:
 
     def partitions(
         self, links: Links, rng: np.random.Generator, n_jobs: int | None = None
-    ) -> list[Index]:
-        """Return what RDP-means leaves with these links, at each penalty."""
+    ) -> list[tuple[Index, Index]]:
+        """Return what RDP-means leaves with these links, at each penalty: most probable, obeyed."""
         problem = replace(self.problem, links=links)
         engine = CpuEngine(problem.X, problem.family, n_jobs, links)
         out = []
@@ -71,7 +73,8 @@ class View:
             settings = rdpmeans.Settings(float(value), 0.001 * value, 0.001 * value)
             start = rdpmeans.init(problem, engine, settings, rng.permutation(problem.n))
             result, kept = rdpmeans.solve(problem, engine, settings, [start])
-            out += [result.labels, first_appearance(engine.given(kept.run.labels))[0]]
+            obeyed = first_appearance(engine.given(kept.run.labels))[0]
+            out.append((result.labels, obeyed))
         return out
 
 
@@ -98,18 +101,18 @@ class Pool:
         n_jobs: int | None = None,
     ) -> None:
         self.links = links
-        found = [labels for view in views for labels in view.partitions(links, rng, n_jobs)]
-        found += [view.pieces for view in views]
-        found += [np.zeros(links.n, np.int64)]
+        pairs = [pair for view in views for pair in view.partitions(links, rng, n_jobs)]
+        obeyed = [pair[1] for pair in pairs]
         if links.n_links:
-            found.append(joined_by_links(links))
-        distinct = {labels.tobytes(): labels for labels in found}
-        self.partitions = list(distinct.values())
+            obeyed.append(joined_by_links(links))
+        others = [view.pieces for view in views] + [np.zeros(links.n, np.int64)]
+        self.obeyed = _distinct(obeyed) if links.n_links else []
+        self.partitions = _distinct([*(pair[0] for pair in pairs), *obeyed, *others])
 
     def best(
         self, fitted: Fitted, settings: Settings, count: int = 1, more: list[Index] | None = None
     ) -> list[Index]:
-        """Return the partitions with the highest exact score, the best first.
+        """Return partitions to start from: the most probable, then some that obey links.
 
         Parameters
         ----------
@@ -122,17 +125,15 @@ class Pool:
         more : list of labels, optional
             Partitions that are not of the pool: fits of neighbouring settings to the same links.
         """
-        scores = [fitted.score(labels, self.links, settings) for labels in self.partitions]
-        order = np.argsort(-np.array(scores), kind="stable")
-        chosen = [*(more or []), *(self.partitions[k] for k in order[:count])]
-        made = [fitted.merged(labels, self.links, settings) for labels in chosen]
-        best = max(made, key=lambda labels: fitted.score(labels, self.links, settings))
-        made.append(fitted.remerged(best, self.links, settings))
-        distinct = {labels.tobytes(): labels for labels in made}
-        ranked = sorted(
-            distinct.values(), key=lambda labels: -fitted.score(labels, self.links, settings)
-        )
-        return ranked[:count]
+
+        def score(labels: Index) -> float:
+            return fitted.score(labels, self.links, settings)
+
+        likely = [*(more or []), max(self.partitions, key=score)]
+        made = [fitted.merged(labels, self.links, settings) for labels in likely]
+        made.append(fitted.remerged(max(made, key=score), self.links, settings))
+        best = max(made, key=score)
+        return _distinct([best, *sorted(self.obeyed, key=score, reverse=True)])[:count]
 
 
 class Fitted:
@@ -173,6 +174,10 @@ class Fitted:
         counts = count_links(links, labels)
         evidence = log_evidence(counts, settings.reliability_prior, settings.reliability)
         return log_crp(size, settings.alpha) + settings.data_weight * data + evidence
+
+
+def _distinct(partitions: list[Index]) -> list[Index]:
+    return list({labels.tobytes(): labels for labels in partitions}.values())
 
 
 def exact_settings(settings: variational.Settings) -> Settings:
@@ -219,7 +224,7 @@ def _pieces(
         nearest = np.minimum(nearest, engine.scores(centers[-1])[:, 0])
     if not centers:
         return np.zeros(problem.n, np.int64)
-    settings = rdpmeans.Settings(1e3 * reach, max_sweeps=SWEEPS, keep="objective")
+    settings = rdpmeans.Settings(4.0 * reach, max_sweeps=SWEEPS, keep="objective")
     start = rdpmeans.init(
         problem, engine, settings, rng.permutation(problem.n), np.concatenate(centers)
     )
