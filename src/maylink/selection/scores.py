@@ -61,7 +61,8 @@ def log_scores(model: Any, links: Links, train: Links | None = None) -> Array:
         return predicted(links, together, *by_source(links, known, p, q))
     together = (labels[links.i] == labels[links.j]) & (labels[links.i] >= 0)
     seen = train if train is not None else Links.empty(links.n)
-    codes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    alone = np.where(labels < 0, -1 - np.arange(labels.size), labels)  # noise is no cluster
+    codes = np.unique(alone, return_inverse=True)[1].astype(np.int64)
     p, q = expected(count_links(seen, codes))
     return predicted(links, together.astype(np.float64), *by_source(links, seen, p, q))
 
