@@ -106,7 +106,8 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         candidate was not in the race any more), ``mean_test_score`` and its standard error
         ``std_error_test_score`` over the ``n_links`` links of its ``n_folds`` folds, the mean NaN
         where it failed; ``rank_test_score``, by how far it came and then by score;
-        ``mean_fit_time`` in seconds; ``failure``, in words.
+        ``mean_behind_best`` and ``std_error_behind_best``, how far it was behind the best on the
+        links that both predicted; ``mean_fit_time`` in seconds; ``failure``, in words.
     n_splits_ : int
         How many folds there were.
     refit_time_ : float
@@ -464,9 +465,22 @@ def _table(runners: list[Runner], folds: list[Fold]) -> dict[str, Any]:
         (runner.failure is not None, -runner.n_folds, -value if np.isfinite(value) else 0.0)
         for runner, value in zip(runners, mean, strict=True)
     ]
-    table["rank_test_score"] = np.array([1 + sum(other < own for other in place) for own in place])
+    rank = np.array([1 + sum(other < own for other in place) for own in place])
+    table["rank_test_score"] = rank
+    behind = [_behind(runners[int(rank.argmin())], runner, votes) for runner in runners]
+    table["mean_behind_best"] = np.array([own.mean for own in behind])
+    table["std_error_behind_best"] = np.array([own.error for own in behind])
     table["failure"] = [runner.failure for runner in runners]
     return table
+
+
+def _behind(best: Runner, runner: Runner, votes: list[Array]) -> scores.Score:
+    """Return how far a candidate was behind the best on the links that both predicted."""
+    if runner.failure is not None:
+        return scores.Score(np.nan, np.nan, 0)
+    both = min(best.n_folds, runner.n_folds)
+    apart = [b - own for b, own in zip(best.scores[:both], runner.scores[:both], strict=True)]
+    return scores.summary(np.concatenate(apart), np.concatenate(votes[:both]))
 
 
 def _summary(runner: Runner, votes: list[Array]) -> scores.Score:
