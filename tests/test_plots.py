@@ -163,7 +163,7 @@ def test_a_plateau_of_three_clear_clusters():
     above, below = plot_stability(points, n_penalties=12, max_clusters=8, random_state=0, axes=axes)
     assert above.get_title("left").startswith("3 clusters over the widest plateau")
     steps = above.lines[0].get_ydata()
-    assert list(steps) == sorted(steps, reverse=True)
+    assert steps[0] > 3 > steps[-1]
     assert len(below.lines[0].get_ydata()) == 11
     assert max(below.lines[0].get_ydata()) == 1.0
 

@@ -289,7 +289,7 @@ def plot_stability(
     family: Family | str = "gaussian",
     n_penalties: int = 40,
     max_clusters: int = 32,
-    n_init: int = 1,
+    n_init: int = 4,
     random_state: Any = None,
     axes: Sequence[Axes] | None = None,
 ) -> tuple[Axes, Axes]:
@@ -311,7 +311,7 @@ def plot_stability(
     max_clusters : int, default 32
         About the largest number of clusters to look at: the least penalty is that of
         furthest-first for this number.
-    n_init : int, default 1
+    n_init : int, default 4
         Runs at each penalty, in different orders.
     random_state : int, RandomState or Generator, optional
         Seed of the orders, the same at each penalty.
