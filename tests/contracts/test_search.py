@@ -12,7 +12,7 @@ from maylink.selection import LinkSearchCV
 
 X, Y = make_blobs(36, centers=3, n_features=2, random_state=0, cluster_std=0.5)
 LINKS = Links.from_labels(Y, sample=60, rng=0)
-FEW = {"n_sweeps": 10, "burn_in": 3, "n_starts": 1, "n_init": 1, "random_state": 0}
+FEW = {"n_sweeps": 10, "burn_in": 3, "n_starts": 1, "n_init": 1, "search": True, "random_state": 0}
 OPEN = {"data_weight": 1.0, "covariance": "spherical"}  # of TVClust: no search in the search
 
 
@@ -21,7 +21,7 @@ def grid_of(cls):
     known = inspect.signature(cls).parameters
     for name in ("n_clusters", "n_clusters_hint"):
         if name in known:
-            return {name: [2, 3]}
+            return {name: [3, 4]}  # enough for hard links
     return {"random_state": [0, 1]}
 
 

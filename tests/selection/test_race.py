@@ -43,7 +43,8 @@ class Watch:
             return pool(views, links, *rest, **options)
 
         def watched_merge(own, fitted, settings, labels):
-            self.given[-1].append(own.links)
+            if not self.done:
+                self.given[-1].append(own.links)
             return merge(own, fitted, settings, labels)
 
         def watched_solve(problem, *rest, **options):

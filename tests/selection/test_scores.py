@@ -104,22 +104,6 @@ def test_draws_are_averaged():
     )
 
 
-def test_a_sampled_fit_predicts_as_enumeration_does():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(6, 1)) + np.array([0, 0, 0, 4, 4, 2])[:, None]
-    train = Links.from_pairs(may=[(0, 1), (3, 4)], may_not=[(0, 3)], n=6)
-    test = Links.from_pairs(may=[(0, 2), (4, 5)], may_not=[(1, 4), (2, 5)], n=6)
-    model = TVClust(
-        covariance="spherical", data_weight=1, alpha=1.0, reliability=(0.8, 0.7),
-        inference="gibbs", n_chains=1, n_warmup=200, n_draws=4000, n_jobs=1, random_state=0,
-    ).fit(X, links=train)  # fmt: skip
-    problem = Problem.build(X, train, "gaussian")
-    exact = posterior(problem, problem.prior, reliability=(0.8, 0.7))
-    together = sum(prob * np.equal.outer(z, z) for z, prob in exact.items())
-    expected_scores = predicted(test, together[test.i, test.j], np.array([0.8]), np.array([0.7]))
-    np.testing.assert_allclose(log_scores(model, test), expected_scores, atol=0.03)
-
-
 def test_better_partitions_score_higher():
     y = np.arange(60) % 3
     links = Links.from_labels(y, sample=300, rng=0)

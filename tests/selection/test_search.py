@@ -140,7 +140,6 @@ def test_soft_clusters_are_scored_by_their_posterior():
 
 
 def test_who_fails_cannot_win():
-    """COP-KMeans cannot keep contradictory links; without any in the way it can."""
     with pytest.warns(
         FitFailedWarning, match=r"1 of 2 candidates failed and cannot win; the first"
     ):
