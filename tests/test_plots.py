@@ -1,13 +1,16 @@
 """Pictures: what is drawn, not how pretty it is."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import colors
 from matplotlib.figure import Figure
 
 from maylink import Links
 from maylink.errors import MaylinkError
-from maylink.plots import COLOURS, plot_partition
+from maylink.plots import COLOURS, plot_partition, plot_selection, plot_stability
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 LABELS = np.array([5] * 3 + [2] * 7 + [9] * 2)
@@ -50,3 +53,126 @@ def test_makes_its_own_figure():
 def test_only_the_plane_can_be_drawn(ax):
     with pytest.raises(MaylinkError, match=r"X: shape \(12, 1\)"):
         plot_partition(X[:, :1], LABELS, ax=ax)
+
+
+# ---------------------------------------------------------------------- what was chosen
+
+RACE = pd.DataFrame(
+    {
+        "family": ["gaussian"] * 3 + ["full-gaussian"] * 3,
+        "data_weight": [1.0, 0.3, 0.1] * 2,
+        "score": [-0.6, -0.5, -0.55, -0.5, -0.3, -0.4],
+        "error": [0.03] * 6,
+        "n_links": [50, 50, 100, 50, 200, 200],
+        "folds": [1, 1, 2, 1, 4, 4],
+        "chosen": [False] * 4 + [True, False],
+    }
+)
+
+
+def ring(ax):
+    """Where the choice stands."""
+    rings = [line for line in ax.lines if line.get_markersize() == 14 and len(line.get_xdata())]
+    assert len(rings) == 1
+    return float(rings[0].get_xdata()[0]), float(rings[0].get_ydata()[0])
+
+
+def marks(ax, hollow):
+    """Scores of the marks that are hollow, or of those that are not."""
+    some = [line for line in ax.lines if line.get_marker() == "o" and line.get_markersize() == 6]
+    some = [line for line in some if (line.get_markerfacecolor() == "white") == hollow]
+    return sorted(float(y) for line in some for y in line.get_ydata())
+
+
+def searched(**params):
+    """What a search leaves, with one entry per value of the parameters."""
+    size = len(next(iter(params.values())))
+    rows = [dict(zip(params, row, strict=True)) for row in zip(*params.values(), strict=True)]
+    return SimpleNamespace(
+        cv_results_={
+            "params": rows,
+            **{f"param_{name}": np.array(column, object) for name, column in params.items()},
+            "mean_test_score": np.linspace(-0.6, -0.4, size),
+            "mean_behind_best": np.linspace(0.2, 0.0, size),
+            "std_error_test_score": np.full(size, 0.02),
+            "n_folds": np.array([1] + [4] * (size - 1)),
+        },
+        best_index_=size - 1,
+        best_score_=-0.4,
+        n_splits_=4,
+    )
+
+
+def test_the_choice_of_tvclust(ax):
+    plot_selection(SimpleNamespace(selection_=RACE), ax=ax)
+    assert ax.get_title("left") == "Held-out links chose: full covariance, data weight 0.3"
+    at, score = ring(ax)
+    assert score == -0.3
+    assert at == pytest.approx(0.3, rel=0.1)
+    assert ax.get_xscale() == "log"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.1", "0.3", "1"]
+    assert marks(ax, hollow=True) == [-0.6, -0.55, -0.5, -0.5]
+    assert marks(ax, hollow=False) == [-0.4, -0.3]
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert told == ["spherical covariance", "full covariance", "dropped out early", "chosen"]
+
+
+def test_nothing_was_held_out(ax):
+    for table in (None, RACE.drop(columns="score")):
+        with pytest.raises(MaylinkError, match="model: no links were held out"):
+            plot_selection(SimpleNamespace(selection_=table), ax=ax)
+
+
+def test_the_choice_of_a_search_over_a_number(ax):
+    model = searched(keep=["a", "b"] * 4, hint=[2, 2, 4, 4, 8, 8, 16, 16])
+    plot_selection(model, ax=ax)
+    assert ring(ax)[1] == pytest.approx(-0.4)
+    assert ax.get_title("left") == "Held-out links chose: keep b, hint 16"
+    assert ax.get_xlabel() == "hint"
+    assert ax.get_xscale() == "log"
+    assert marks(ax, hollow=True) == pytest.approx([-0.6])
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["keep a", "keep b"]
+
+
+def test_the_choice_of_a_search_over_words(ax):
+    plot_selection(searched(family=["gaussian", "gamma", "poisson"]), ax=ax)
+    told = [label.get_text() for label in ax.get_yticklabels()]
+    assert told == ["family gaussian", "family gamma", "family poisson"]
+    assert ring(ax) == pytest.approx((-0.4, 2.0))
+    assert ax.get_title("right") == "Held-out links chose: family poisson"
+
+
+def test_many_lines_are_marks_alone(ax):
+    model = searched(rate=list(np.linspace(1, 2, 10)), more=[f"m{k}" for k in range(10)])
+    plot_selection(model, ax=ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "dropped out early",
+        "chosen",
+    ]
+
+
+# ---------------------------------------------------------------------- what λ does
+
+
+def test_a_plateau_of_three_clear_clusters():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(60, 2)) * 0.3 + 10.0 * np.array([[0, 0], [1, 0], [0, 1]])[
+        np.arange(60) % 3
+    ]  # fmt: skip
+    axes = Figure().subplots(2, 1)
+    above, below = plot_stability(points, n_penalties=12, max_clusters=8, random_state=0, axes=axes)
+    assert above.get_title("left").startswith("3 clusters over the widest plateau")
+    steps = above.lines[0].get_ydata()
+    assert steps[0] > 3 > steps[-1]
+    assert len(below.lines[0].get_ydata()) == 11
+    assert max(below.lines[0].get_ydata()) == 1.0
+
+
+def test_equal_points_have_no_plateau():
+    above, _ = plot_stability(np.ones((9, 2)), n_penalties=5, axes=Figure().subplots(2, 1))
+    assert above.get_title("left") == "no plateau with more than one cluster"
+
+
+def test_stability_needs_more_than_one_penalty():
+    with pytest.raises(MaylinkError, match="n_penalties: 1"):
+        plot_stability(X, n_penalties=1)

@@ -10,7 +10,7 @@ Examples
 2
 """
 
-from maylink import datasets, families, metrics, partitions, plots
+from maylink import datasets, families, metrics, partitions, plots, selection
 from maylink.datasets.sampling import sample_links
 from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
 from maylink.joint import log_joint
@@ -32,5 +32,6 @@ __all__ = [
     "partitions",
     "plots",
     "sample_links",
+    "selection",
     "warmup",
 ]

@@ -46,24 +46,23 @@ METHODS = (
 
 def cells(plan: Plan) -> list[Cell]:
     """Return the runs of all methods; the rate of a cell is its links a point over n."""
-    found = []
+    sizes = {}
     for name in SETS:
+        if name in grid.DATA and name not in plan.data:
+            continue
         try:
-            n = load(name).X.shape[0]
+            sizes[name] = load(name).X.shape[0]
         except DatasetError as error:
             warnings.warn(f"heldout goes without {name}: {error}", stacklevel=2)
-            continue
-        found += [
-            Cell(
-                "heldout", "stated", method, name, count / n, p, trial, plan.seed, f"{count} links"
-            )
-            for trial in range(plan.trials)
-            for count in LINKS
-            for p in ACCURACIES
-            for method in METHODS
-            if plan.wants(method) and (name in plan.data or name not in grid.DATA)
-        ]
-    return found
+    return [
+        Cell("heldout", "stated", method, name, count / n, p, trial, plan.seed, f"{count} links")
+        for trial in range(plan.trials)
+        for name, n in sizes.items()
+        for count in LINKS
+        for p in ACCURACIES
+        for method in METHODS
+        if plan.wants(method)
+    ]
 
 
 def run(cell: Cell) -> dict[str, Any]:

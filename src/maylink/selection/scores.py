@@ -59,7 +59,8 @@ def log_scores(model: Any, links: Links, train: Links | None = None) -> Array:
     posterior = getattr(model, "posterior_", None)
     if posterior is not None:
         return posterior_scores(posterior, links)
-    codes = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    alone = np.where(labels < 0, -1 - np.arange(labels.size), labels)  # noise is no cluster
+    codes = np.unique(alone, return_inverse=True)[1].astype(np.int64)
     return partition_scores(codes, links, train if train is not None else Links.empty(links.n))
 
 

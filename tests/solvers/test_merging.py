@@ -1,0 +1,148 @@
+"""Merging clusters: gains are differences of the exact score, and no merger is left that gains."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from maylink import Links
+from maylink.joint import joint_of
+from maylink.labels import first_appearance
+from maylink.problem import Problem
+from maylink.solvers.merging import Clusters, Settings, cut, merge, votes_between
+from zoo import draw, draw_pairs, example
+
+FAMILIES = ["gaussian", "diagonal-gaussian", "full-gaussian", "multinomial", "bernoulli", "poisson"]
+SETTINGS = [
+    Settings(),
+    Settings(0.1, 2.5),
+    Settings(0.5, 0.7, reliability=(0.85, 0.7)),
+    Settings(reliability_prior=(4.0, 2.0)),
+]
+
+
+def problem_of(name, n, seed, n_links=None):
+    X, _ = draw(name, n, seed)
+    n_links = 2 * n if n_links is None else n_links
+    i, j, kind, weight = zip(*draw_pairs(n, n_links, seed), strict=True)
+    source = [("rule", "expert", "crowd")[k % 3] for k in range(n_links)]
+    return Problem.build(X, Links(n, i, j, kind, weight=weight, source=source), example(name))
+
+
+def score(problem, settings, labels):
+    return joint_of(
+        problem,
+        np.asarray(labels, np.int64),
+        problem.prior,
+        settings.alpha,
+        settings.data_weight,
+        settings.reliability_prior,
+        settings.reliability,
+    )
+
+
+def joined(labels, a, b):
+    return first_appearance(np.where(labels == b, a, labels))[0]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_gains_are_differences_of_the_exact_score(name, settings):
+    """Of every pair of clusters, at the start and after each merger."""
+    problem = problem_of(name, 24, 0)
+    labels = first_appearance(np.arange(24) % 6)[0]
+    clusters = Clusters(problem, problem.prior, settings, labels)
+    while len(clusters.alive) > 1:
+        before = score(problem, settings, first_appearance(clusters.root[labels])[0])
+        gains = clusters.gain + clusters._link_gain()
+        for a, b in itertools.combinations(range(len(clusters.alive)), 2):
+            now = clusters.root[labels]
+            after = joined(now, clusters.alive[a], clusters.alive[b])
+            assert gains[a, b] == pytest.approx(score(problem, settings, after) - before, abs=1e-7)
+        clusters._join(0, len(clusters.alive) - 1)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_pair_of_clusters_is_merged_in_the_lower_triangle(name):
+    """What is left of the gains are those of pairs, each once."""
+    problem = problem_of(name, 12, 1)
+    clusters = Clusters(problem, problem.prior, Settings(), np.arange(12) % 4)
+    clusters._join(1, 3)
+    total = clusters.gain + clusters._link_gain()
+    assert np.isneginf(total[np.tril_indices(3)]).all()
+    assert np.isfinite(total[np.triu_indices(3, 1)]).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_merging_never_lowers_the_score(name, seed):
+    problem = problem_of(name, 40, seed)
+    rng = np.random.default_rng(seed)
+    for settings in SETTINGS:
+        labels = first_appearance(rng.integers(0, 9, 40))[0]
+        made = merge(problem, problem.prior, settings, labels)
+        assert score(problem, settings, made) >= score(problem, settings, labels)
+        both = {*zip(labels.tolist(), made.tolist(), strict=True)}
+        assert len(both) == labels.max() + 1  # clusters were merged, not cut
+        assert first_appearance(made)[0].tolist() == made.tolist()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_from_singletons_it_ends_where_no_merger_gains(name, settings):
+    problem = problem_of(name, 7, 2)
+    made = merge(problem, problem.prior, settings, np.arange(7))
+    best = score(problem, settings, made)
+    for a, b in itertools.combinations(range(int(made.max()) + 1), 2):
+        assert score(problem, settings, joined(made, a, b)) <= best + 1e-8
+
+
+def test_the_best_merger_comes_first():
+    problem = problem_of("gaussian", 9, 3)
+    labels = np.arange(9) % 5
+    pairs = list(itertools.combinations(range(5), 2))
+    after = [score(problem, Settings(0.05), joined(labels, a, b)) for a, b in pairs]
+    clusters = Clusters(problem, problem.prior, Settings(0.05), labels)
+    assert max(after) > score(problem, Settings(0.05), labels)
+    assert clusters.merge_best()
+    now = first_appearance(clusters.root[labels])[0]
+    assert score(problem, Settings(0.05), now) == pytest.approx(max(after))
+
+
+def test_clear_clusters_come_back_from_their_pieces():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 30)
+    X = rng.normal(size=(90, 2)) + 12.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    problem = Problem.build(X, Links.empty(90), "gaussian")
+    pieces = first_appearance(y * 5 + rng.integers(0, 5, 90))[0]
+    made = merge(problem, problem.prior, Settings(), pieces)
+    assert made.tolist() == y.tolist()
+
+
+def test_one_cluster_stays_one():
+    problem = problem_of("gaussian", 8, 0)
+    made = merge(problem, problem.prior, Settings(), np.zeros(8, np.int64))
+    assert made.tolist() == [0] * 8
+
+
+def test_cut_is_the_common_refinement():
+    labels, pieces = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 0, 1, 1, 3, 3])
+    fine = cut(labels, pieces)
+    assert sorted(set(fine.tolist())) == list(range(5))
+    for i, j in itertools.combinations(range(6), 2):
+        same = labels[i] == labels[j] and pieces[i] == pieces[j]
+        assert (fine[i] == fine[j]) == same
+    assert cut(labels, np.zeros(6, np.int64)).tolist() == labels.tolist()
+
+
+def test_votes_between_clusters_by_hand():
+    links = Links(
+        4, [0, 0, 1, 2], [1, 2, 3, 3], [1, 1, 1, -1], [1.0, 2.0, 4.0, 8.0], ["a", "a", "b", "b"]
+    )
+    labels = np.array([0, 0, 1, 1])
+    may = votes_between(links, labels, 1)
+    assert may.tolist() == [[[2.0, 2.0], [2.0, 0.0]], [[0.0, 4.0], [4.0, 0.0]]]
+    assert votes_between(links, labels, -1).tolist() == [
+        [[0.0, 0.0], [0.0, 0.0]],
+        [[0.0, 0.0], [0.0, 16.0]],
+    ]
