@@ -29,6 +29,7 @@ NOT_TOLD = ("TVClust", "RDP-means, k not told", "TVClust, Gibbs", "MRF mixture",
 
 def cells(plan: Plan) -> list[Cell]:
     """Return a run for each deviation, or one for a method that is not told k."""
+    plan = plan.once()
     return [
         Cell("deviation", protocol, method, name, RATE, ACCURACY, trial, plan.seed, variant)
         for trial in range(plan.trials)

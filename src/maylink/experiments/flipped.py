@@ -34,7 +34,8 @@ ACCURACIES = (1.0, 0.9, 0.8, 0.7)
 
 
 def cells(plan: Plan) -> list[Cell]:
-    """Return the runs of all methods on two data sets and six patterns."""
+    """Return the runs of all methods on two data sets and six patterns; see ``Plan.spares``."""
+    plan = plan.once()
     return [
         Cell("flipped", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
         for trial in range(plan.trials)
@@ -42,7 +43,7 @@ def cells(plan: Plan) -> list[Cell]:
         if name in PATTERNS or name in plan.data
         for accuracy in ACCURACIES
         for method in methods()
-        if plan.wants(method)
+        if plan.wants(method) and not plan.spares(method)
     ]
 
 

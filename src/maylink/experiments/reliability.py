@@ -38,6 +38,7 @@ INFERENCE = {"TVClust": "variational", "TVClust, Gibbs": "gibbs"}
 
 def cells(plan: Plan) -> list[Cell]:
     """Return the runs of both kinds of inference."""
+    plan = plan.once()
     return [
         Cell("reliability", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
         for trial in range(plan.trials)
