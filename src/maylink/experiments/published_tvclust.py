@@ -65,9 +65,10 @@ def fit(
         before = shares.copy()
         alone = clusters.log_density(X) + _log_weights(sticks)
         source = before if "turns" in off else shares
+        weights = np.array(_weights(votes))
         for i in visits:
-            others, may = neighbours[i]
-            value = alone[i] + np.where(may, *_weights(votes)) @ source[others]
+            others, kind = neighbours[i]
+            value = alone[i] + weights[kind] @ source[others]
             value = np.exp(value - value.max())
             shares[i] = value / value.sum()
         if np.abs(shares - before).max() < SETTLED:
@@ -123,15 +124,15 @@ def _spread(X: Array) -> Array:
 
 
 def _heard(links: Links, rng: np.random.Generator, at_both_ends: bool) -> list[tuple[Any, Any]]:
-    """Return for each point whom it hears of, and whether as one of its own."""
-    may = links.kind == MAY
+    """Return for each point whom it hears of, and by which kind of link: 0 for may, 1 for not."""
+    kind = (links.kind != MAY).astype(np.int64)
     turned = rng.random(links.n_links) < 0.5
     hears, of = np.where(turned, links.j, links.i), np.where(turned, links.i, links.j)
     if at_both_ends:
-        hears, of, may = np.append(hears, of), np.append(of, hears), np.append(may, may)
+        hears, of, kind = np.append(hears, of), np.append(of, hears), np.append(kind, kind)
     order = np.argsort(hears, kind="stable")
     ends = np.searchsorted(hears[order], np.arange(1, links.n))
-    return list(zip(np.split(of[order], ends), np.split(may[order], ends), strict=True))
+    return list(zip(np.split(of[order], ends), np.split(kind[order], ends), strict=True))
 
 
 def _weights(votes: dict[str, tuple[float, float]]) -> tuple[float, float]:
