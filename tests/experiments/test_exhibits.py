@@ -1,5 +1,6 @@
 """What every table and figure has in common."""
 
+import pandas as pd
 import pytest
 
 from maylink.experiments import grid
@@ -8,6 +9,7 @@ from maylink.experiments.cells import Plan
 from maylink.experiments.protocols import METHODS, SLOW
 from maylink.experiments.runner import run
 from maylink.experiments.store import Store
+from maylink.experiments.tables import trials_of
 
 TIDY = ("method", "data", "r", "p", "trial", "seed", "F", "ARI", "NMI", "F_unlinked",
         "ARI_unlinked", "K", "seconds")  # fmt: skip
@@ -55,3 +57,10 @@ def test_a_method_that_is_named_is_not_spared():
     plan = QUICK._replace(methods=SLOW)
     assert {cell.trial for cell in grid.cells(plan)} == {0, 1}
     assert {cell.method for cell in exhibit("patterns").cells(plan)} == set(SLOW)
+
+
+def test_tables_say_when_some_cells_have_fewer_trials():
+    runs = pd.DataFrame({"method": ["a", "a", "b"], "data": "iris", "trial": [0, 1, 0]})
+    assert trials_of(runs) == "at most 2 trials a cell"
+    assert trials_of(runs[:2]) == "2 trials a cell"
+    assert trials_of(runs[2:]) == "1 trial a cell"

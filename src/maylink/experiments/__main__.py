@@ -16,7 +16,7 @@ from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, methods_of
 from maylink.experiments.report import Section, close, write
 from maylink.experiments.runner import one, run
 from maylink.experiments.store import Store
-from maylink.experiments.tables import readable, to_markdown
+from maylink.experiments.tables import readable, to_markdown, trials_of
 
 EXHIBITS = (
     "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
@@ -127,7 +127,7 @@ def _rerun(cell: Cell) -> None:
 def _show(section: Section, folder: Path) -> None:
     """Print the tables of an exhibit; write its runs, tables and figure."""
     name, title, runs = section.name, section.exhibit.TITLE, section.runs
-    note = f"{runs['trial'].nunique()} trials a cell"
+    note = trials_of(runs) if len(runs) else "no runs"
     folder.mkdir(parents=True, exist_ok=True)
     runs.to_csv(folder / f"{name}.csv", index=False)
     text = [f"# {title}"]
