@@ -48,7 +48,7 @@ def test_the_quick_run_spares_slow_methods():
         trials[cell.method].add(cell.trial)
     for method, made in trials.items():
         assert made == ({0} if method in SLOW else {0, 1})
-    for name in ("patterns", "flipped"):
+    for name in ("deviation", "patterns", "flipped"):
         assert not {cell.method for cell in exhibit(name).cells(QUICK)} & set(SLOW)
     assert {cell.trial for cell in exhibit("deviation").cells(QUICK)} == {0}
 

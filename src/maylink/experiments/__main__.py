@@ -26,7 +26,8 @@ QUICK, FULL = 2, 20  # trials
 QUICK_RUN = (
     f"a run of minutes, the default: {QUICK} trials a cell of Tables 1 to 3 and one of all else, "
     f"five for the patterns. The slow methods ({', '.join(SLOW)}), unless --methods names them, "
-    "make one trial in the tables and none in patterns and flipped. Settings are those of --full"
+    "make one trial in the tables and none in deviation, patterns and flipped. Settings are those "
+    "of --full"
 )
 CELL = "protocol/method/data/r/p/trial"
 
