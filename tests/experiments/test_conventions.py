@@ -22,9 +22,12 @@ def test_switches():
 
 
 def test_cells_have_every_switch_from_both_ends():
-    cells = conventions.cells(PLAN)
+    plan = PLAN._replace(methods=("RDP-means",))
+    cells = conventions.cells(plan)
     assert len(cells) == 12 * 2 * len(conventions.SWITCHES)  # the row number is that of glass
-    assert len(conventions.cells(PLAN._replace(data=("glass",)))) == 12 * 2 * 9
+    assert len(conventions.cells(plan._replace(data=("glass",)))) == 12 * 2 * 9
+    n_others = sum(1 + len(switches) for switches in conventions.OTHERS.values())
+    assert len(conventions.cells(PLAN)) == len(cells) + 12 * n_others
 
 
 @pytest.mark.parametrize("end", ["stated", "published"])
@@ -47,7 +50,8 @@ def test_tables_and_figure():
         run(cells, store, n_jobs=1, shown=False)
         runs = store.frame(cells)
     found = conventions.tables(runs)
-    assert set(found) == {"from stated", "from published"}
-    assert found["from stated"].loc["stated", "mean change"] == 0.0
-    assert len(found["from published"]) == len(conventions.SWITCHES)
-    assert conventions.figure(runs).axes
+    others = {f"{method}, from published" for method in conventions.OTHERS}
+    assert set(found) == {"RDP-means, from stated", "RDP-means, from published"} | others
+    assert found["RDP-means, from stated"].loc["stated", "mean change"] == 0.0
+    assert len(found["RDP-means, from published"]) == len(conventions.SWITCHES)
+    assert len(conventions.figure(runs).axes) == len(found)

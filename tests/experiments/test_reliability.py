@@ -53,4 +53,4 @@ def test_tables_and_figure(runs):
     table = reliability.tables(runs)["stated, r = 0.03, all data"]
     assert list(table.index) == [("TVClust", p) for p in reliability.ACCURACIES]
     assert table.loc[("TVClust", 1.0), "p in 95%"] == 0.0
-    assert len(reliability.figure(runs).axes) == 3
+    assert len(reliability.figure(runs).axes) == 4

@@ -222,7 +222,7 @@ def test_the_command_writes_it_and_reruns_a_cell(capsys, tmp_path):
     ]  # fmt: skip
     command.main([*options, "--no-report"])
     assert not (tmp_path / "report.html").exists()
-    assert "## stated; 1 trials a cell\n\n| method | data |" in (tmp_path / "table1.md").read_text()
+    assert "## stated; 1 trial a cell\n\n| method | data |" in (tmp_path / "table1.md").read_text()
     command.main(options)
     text = (tmp_path / "report.html").read_text("utf-8")
     Page(text)

@@ -46,7 +46,7 @@ def test_command(capsys, tmp_path):
     ]  # fmt: skip
     main(options)
     text = capsys.readouterr().out
-    assert "Table 1: by data set; stated; 1 trials a cell" in text
+    assert "Table 1: by data set; stated; 1 trial a cell" in text
     assert "24 runs in" in text
     assert len((tmp_path / "table1.csv").read_text().splitlines()) == 1 + 24
     assert (tmp_path / "table1.png").stat().st_size > 5000

@@ -12,17 +12,23 @@ from types import ModuleType
 
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.protocols import METHODS, PROTOCOLS, methods_of
+from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, methods_of
 from maylink.experiments.report import Section, close, write
 from maylink.experiments.runner import one, run
 from maylink.experiments.store import Store
-from maylink.experiments.tables import readable, to_markdown
+from maylink.experiments.tables import readable, to_markdown, trials_of
 
 EXHIBITS = (
     "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
     "flipped", "heldout",
 )  # fmt: skip
 QUICK, FULL = 2, 20  # trials
+QUICK_RUN = (
+    f"a run of minutes, the default: {QUICK} trials a cell of Tables 1 to 3 and one of all else, "
+    f"five for the patterns. The slow methods ({', '.join(SLOW)}), unless --methods names them, "
+    "make one trial in the tables and none in deviation, patterns and flipped. Settings are those "
+    "of --full"
+)
 CELL = "protocol/method/data/r/p/trial"
 
 
@@ -34,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     trials = options.trials or (FULL if options.full else QUICK)
     methods = tuple(options.methods) if options.methods else None
-    plan = Plan(tuple(options.protocol), tuple(options.data), methods, trials, options.seed)
+    quick = not options.full and options.trials is None
+    plan = Plan(tuple(options.protocol), tuple(options.data), methods, trials, options.seed, quick)
     begin = time.perf_counter()
     with Store(options.store) as store:
         wanted = {name: exhibit(name).cells(plan) for name in options.exhibits}
@@ -72,7 +79,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("exhibits", nargs="*", metavar="TABLE", help=f"of {', '.join(EXHIBITS)}")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help=f"{QUICK} trials a cell (the default)")
+    size.add_argument("--quick", action="store_true", help=QUICK_RUN)
     size.add_argument("--full", action="store_true", help=f"{FULL} trials a cell")
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
@@ -121,7 +128,7 @@ def _rerun(cell: Cell) -> None:
 def _show(section: Section, folder: Path) -> None:
     """Print the tables of an exhibit; write its runs, tables and figure."""
     name, title, runs = section.name, section.exhibit.TITLE, section.runs
-    note = f"{runs['trial'].nunique()} trials a cell"
+    note = trials_of(runs) if len(runs) else "no runs"
     folder.mkdir(parents=True, exist_ok=True)
     runs.to_csv(folder / f"{name}.csv", index=False)
     text = [f"# {title}"]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import maylink
+from maylink.experiments.protocols import SLOW
 
 # Files that show results and do not make any.
 SHOWING = ("cli.py", "demo.py", "plots.py", "report.py", "version.py")
@@ -87,10 +88,20 @@ class Plan(NamedTuple):
     methods: tuple[str, ...] | None  # None for all that there are
     trials: int
     seed: int = 0
+    quick: bool = False
+    """Whether to save time: see :meth:`spares` and :meth:`once`."""
 
     def wants(self, method: str) -> bool:
         """Whether the method is to be run."""
         return self.methods is None or method in self.methods
+
+    def spares(self, method: str) -> bool:
+        """Whether a slow method, not asked for by name, is to make fewer runs than others."""
+        return self.quick and self.methods is None and method in SLOW
+
+    def once(self) -> Plan:
+        """Return the plan for all but Tables 1 to 3: one trial, if it is a quick one."""
+        return self._replace(trials=1) if self.quick else self
 
 
 @cache
@@ -103,7 +114,8 @@ def code(experiment: str) -> str:
         for file in sorted(root.rglob("*.py"))
         if here not in file.parents and file.name not in SHOWING
     ]
-    files += [here / name for name in ("cells.py", "grid.py", "protocols.py", f"{experiment}.py")]
+    makers = ("cells", "grid", "protocols", "published_lcvqe", "published_tvclust", experiment)
+    files += [here / f"{name}.py" for name in makers]
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.relative_to(root).as_posix().encode())

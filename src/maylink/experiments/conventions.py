@@ -1,30 +1,37 @@
-"""How much each convention matters: RDP-means between the two protocols, one switch at a time.
+"""How much each convention matters: one switch at a time, from either protocol.
 
-From what the text states, each convention of the published figures is switched on alone; from
-these, each is switched off alone.
+From what the text states, each convention of the published RDP-means is switched on alone; from
+these, each is switched off alone. For TVClust, LCVQE, K-means and MPCKMeans, conventions are
+switched off alone.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from maylink.baselines import LCVQE, MPCKMeans
+from maylink.baselines.centers import plus_plus
 from maylink.datasets import load
 from maylink.engines.cpu import CpuEngine
 from maylink.estimators import DPMeans, RDPMeans
-from maylink.experiments import grid
+from maylink.experiments import grid, published_lcvqe, published_tvclust
 from maylink.experiments.cells import Cell, Plan
 from maylink.experiments.protocols import (
     ACCURACIES,
     RATES,
     Task,
     UnsquaredDistance,
+    as_method,
     kth_distance,
     make_task,
+    methods_of,
     random_centre,
 )
 from maylink.families import Gaussian
@@ -33,7 +40,7 @@ from maylink.solvers import penalty
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Conventions: what each of them does to RDP-means"
+TITLE = "Conventions: what each of them does"
 SWITCHES = {
     "links": "⌊r n²⌋ ordered pairs in place of ⌊r n²/2⌋ pairs, about twice as many",
     "distance": "the distance itself in place of its square",
@@ -45,27 +52,45 @@ SWITCHES = {
     "row number": "glass with its row number as a feature, and k = 7",
 }
 METHOD = "RDP-means"
+OTHERS = {
+    "TVClust": published_tvclust.SWITCHES,
+    "LCVQE": {
+        "second": "the second nearest centre of all in place of the nearest other one",
+        "start": "random points in place of k-means++",
+    },
+    "K-means": {"start": "centres drawn in the bounding box in place of k-means++"},
+    "MPCKMeans": {"two features": "the first two features in place of all"},
+}
+"""Conventions of other methods, by method."""
 
 
 def cells(plan: Plan) -> list[Cell]:
     """Return both ends, and each switch alone from either end."""
-    variants = ["stated", *(f"stated, {name}" for name in SWITCHES)]
-    variants += ["published", *(f"published but {name}" for name in SWITCHES)]
+    plan = plan.once()
+    variants = [(METHOD, "stated"), *((METHOD, f"stated, {name}") for name in SWITCHES)]
+    for method, switches in {METHOD: SWITCHES, **OTHERS}.items():
+        variants += [(method, "published")]
+        variants += [(method, f"published but {name}") for name in switches]
     return [
-        Cell("conventions", "both", METHOD, name, rate, accuracy, trial, plan.seed, variant)
+        Cell("conventions", "both", method, name, rate, accuracy, trial, plan.seed, variant)
         for trial in range(plan.trials)
         for name in plan.data
         for rate in RATES
         for accuracy in ACCURACIES
-        for variant in variants
+        for method, variant in variants
+        if plan.wants(method)
         if "row number" not in variant or name == "glass"
     ]
 
 
 def run(cell: Cell) -> dict[str, Any]:
-    """Fit RDP-means under the conventions that the variant names."""
-    on = switched_on(cell.variant)
+    """Fit the method under the conventions that the variant names."""
     truth = load(cell.data)
+    if cell.method != METHOD:
+        task = make_task(truth, cell.rate, cell.accuracy, "published", cell.links_seed)
+        off = cell.variant.removeprefix("published").removeprefix(" but ")
+        return grid.scores(truth, without(cell.method, off, task), task.links)
+    on = switched_on(cell.variant)
     numbered = make_task(truth, cell.rate, cell.accuracy, "published", cell.links_seed)
     drawn = numbered if "links" in on else _stated(truth, cell)
     shown = numbered if "row number" in on else _stated(truth, cell)
@@ -102,30 +127,64 @@ def fit(task: Task, on: set[str]) -> NDArray[np.int64]:
         return model.fit(task.X, links=task.links).labels_
 
 
+def without(method: str, off: str, task: Task) -> NDArray[np.int64]:
+    """Return the labels of another method as published but for one convention, or for none."""
+    if not off:
+        return methods_of("published")[method](task)
+    if method == "TVClust":
+        return published_tvclust.fit(task.X, task.links, task.rng, {off})
+    if method == "MPCKMeans":
+        return as_method(MPCKMeans, n_init=1)(task)
+    if method == "LCVQE" and off == "second":
+        twice = replace(task, links=task.links + task.links)
+        return as_method(LCVQE, n_init=1, init="random")(twice)
+    if method == "LCVQE":
+        centers = plus_plus(task.X, task.X[:0], task.k, task.rng)
+        return published_lcvqe.fit(task.X, task.links, task.k, task.rng, centers)
+    seed = int(task.rng.integers(2**31))
+    model = KMeans(task.k, n_init=1, random_state=seed).fit(task.X)
+    return np.asarray(model.labels_, np.int64)
+
+
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return mean F by data set for every switch, and what the switch does to their mean."""
-    by_data = runs.groupby(["variant", "data"], sort=False)["F"].mean().unstack("data")
     found = {}
-    for end in ("stated", "published"):
-        rows = by_data[by_data.index.str.startswith(end)]
-        whole = rows.fillna(rows.loc[end])  # the row number concerns one data set alone
-        change = (whole - whole.loc[end]).mean(axis=1)
-        found[f"from {end}"] = rows.assign(**{"mean change": change})
+    for method, part in runs.groupby("method", sort=False):
+        by_data = part.groupby(["variant", "data"], sort=False)["F"].mean().unstack("data")
+        for end in ("stated", "published"):
+            rows = by_data[by_data.index.str.startswith(end)]
+            if rows.empty:
+                continue
+            whole = rows.fillna(rows.loc[end])  # the row number concerns one data set alone
+            change = (whole - whole.loc[end]).mean(axis=1)
+            found[f"{method}, from {end}"] = rows.assign(**{"mean change": change})
     return found
 
 
 def figure(runs: pd.DataFrame) -> Any:
-    """Draw the mean change of F by switch, from either end."""
+    """Draw the change of F by switch: a mark for each data set, a bar for their mean."""
     import matplotlib.pyplot as plt
 
-    drawing, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for axis, (end, table) in zip(axes, tables(runs).items(), strict=True):
-        change = table["mean change"].iloc[1:]
-        axis.barh(range(len(change)), change, color=["#2a7" if c >= 0 else "#c44" for c in change])
-        axis.set_yticks(range(len(change)), change.index)
+    found = {name: table for name, table in tables(runs).items() if len(table) > 1}
+    heights = [len(table) for table in found.values()]
+    drawing, axes = plt.subplots(
+        len(found), 1, figsize=(7.5, 0.9 + 0.3 * sum(heights)), sharex=True, squeeze=False,
+        height_ratios=heights, layout="constrained",
+    )  # fmt: skip
+    for axis, (name, table) in zip(axes[:, 0], found.items(), strict=True):
+        change = (table - table.iloc[0]).iloc[1:].drop(columns="mean change")
+        mean = table["mean change"].iloc[1:]
+        axis.barh(range(len(mean)), mean, color="0.85")
+        for number, data in enumerate(change):
+            axis.plot(change[data], range(len(mean)), "o", ms=4, color=f"C{number}",
+                      label=data)  # fmt: skip
+        axis.set_yticks(range(len(mean)), mean.index, fontsize=8)
         axis.invert_yaxis()
         axis.axvline(0.0, color="k", lw=0.8)
-        axis.set(title=end, xlabel="mean change of F")
+        axis.set_title(name, fontsize=9, loc="left")
+    axes[-1, 0].set_xlabel("change of F; bar: mean over data sets")
+    marks, names = axes[0, 0].get_legend_handles_labels()
+    drawing.legend(marks, names, fontsize=8, loc="outside right upper")
     return drawing
 
 

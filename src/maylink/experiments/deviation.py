@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from maylink.datasets import load
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.figures import color_of
+from maylink.experiments.figures import in_order, line_of
 from maylink.experiments.protocols import make_task, methods_of
 from maylink.experiments.tables import averaged
 
@@ -29,13 +29,14 @@ NOT_TOLD = ("TVClust", "RDP-means, k not told", "TVClust, Gibbs", "MRF mixture",
 
 def cells(plan: Plan) -> list[Cell]:
     """Return a run for each deviation, or one for a method that is not told k."""
+    plan = plan.once()
     return [
         Cell("deviation", protocol, method, name, RATE, ACCURACY, trial, plan.seed, variant)
         for trial in range(plan.trials)
         for protocol in plan.protocols
         for name in plan.data
         for method in methods_of(protocol)
-        if plan.wants(method)
+        if plan.wants(method) and not plan.spares(method)
         for variant in _variants(method, name)
     ]
 
@@ -73,8 +74,9 @@ def figure(runs: pd.DataFrame) -> Any:
     import matplotlib.pyplot as plt
 
     wide = _wide(runs)
-    protocols, sets = list(dict.fromkeys(wide["protocol"])), list(dict.fromkeys(wide["data"]))
-    methods = list(dict.fromkeys(wide["method"]))
+    protocols = list(dict.fromkeys(wide["protocol"]))
+    sets = sorted(set(wide["data"]), key=list(CLUSTERS).index)
+    methods = in_order(wide["method"])
     drawing, axes = plt.subplots(
         len(protocols), len(sets), squeeze=False, sharex=True, sharey=True, layout="constrained",
         figsize=(2.6 * len(sets) + 2.0, 3.2 * len(protocols)),
@@ -84,9 +86,10 @@ def figure(runs: pd.DataFrame) -> Any:
             part = wide[(wide["protocol"] == protocol) & (wide["data"] == name)]
             for method in methods:
                 means = part[part["method"] == method].groupby("deviation")["F"].mean()
-                style = "--" if method in NOT_TOLD else "o-"
-                axis.plot(means.index, means, style, ms=3, lw=1.2, label=method,
-                          color=color_of(method))  # fmt: skip
+                style = line_of(method)
+                if method in NOT_TOLD:
+                    style |= {"ls": "--", "marker": "none"}
+                axis.plot(means.index, means, **style, label=method)
             axis.set(title=f"{name}, {protocol}", ylim=(0, 1.03), xticks=DEVIATIONS)
             axis.grid(alpha=0.3)
         row[0].set_ylabel("F")

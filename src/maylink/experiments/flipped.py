@@ -20,7 +20,7 @@ from maylink.baselines import ConstrainedSeededKMeans, PlainSpectral, SeededKMea
 from maylink.datasets import PATTERNS, Dataset, load, make_pattern
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.figures import color_of
+from maylink.experiments.figures import in_order, line_of
 from maylink.experiments.protocols import METHODS, Task, as_method, make_task
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ ACCURACIES = (1.0, 0.9, 0.8, 0.7)
 
 
 def cells(plan: Plan) -> list[Cell]:
-    """Return the runs of all methods on two data sets and six patterns."""
+    """Return the runs of all methods on two data sets and six patterns; see ``Plan.spares``."""
+    plan = plan.once()
     return [
         Cell("flipped", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
         for trial in range(plan.trials)
@@ -42,7 +43,7 @@ def cells(plan: Plan) -> list[Cell]:
         if name in PATTERNS or name in plan.data
         for accuracy in ACCURACIES
         for method in methods()
-        if plan.wants(method)
+        if plan.wants(method) and not plan.spares(method)
     ]
 
 
@@ -95,7 +96,7 @@ def figure(runs: pd.DataFrame) -> Any:
     """Draw F by share of flipped links: the mean of two data sets, and that of the patterns."""
     import matplotlib.pyplot as plt
 
-    names = list(dict.fromkeys(runs["method"]))
+    names = in_order(runs["method"])
     groups = {
         ", ".join(SETS): runs["data"].isin(SETS),
         f"mean of {len(PATTERNS)} patterns": runs["data"].isin(PATTERNS),
@@ -104,9 +105,8 @@ def figure(runs: pd.DataFrame) -> Any:
     for axis, (title, chosen) in zip(axes, groups.items(), strict=True):
         for name in names:
             means = runs[chosen & (runs["method"] == name)].groupby("p")["F"].mean()
-            style = "o-" if name in METHODS else "s--"
-            axis.plot(100 * (1 - means.index), means, style, ms=3, lw=1.2, color=color_of(name),
-                      label=name)  # fmt: skip
+            style = line_of(name) | {"ls": "-" if name in METHODS else ":"}
+            axis.plot(100 * (1 - means.index), means, **style, label=name)
         axis.set(title=title, xlabel="flipped links (%)", ylim=(0, 1.02))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("F of the runs that did not fail")

@@ -17,7 +17,7 @@ DATA = ("iris", "wine", "ecoli", "glass", "balance")
 
 
 def cells(plan: Plan) -> list[Cell]:
-    """Return all cells of the grid."""
+    """Return all cells of the grid; in a quick plan slow methods make the first trial alone."""
     return [
         Cell("grid", protocol, method, name, rate, accuracy, trial, plan.seed)
         for trial in range(plan.trials)
@@ -26,7 +26,7 @@ def cells(plan: Plan) -> list[Cell]:
         for rate in RATES
         for accuracy in ACCURACIES
         for method in methods_of(protocol)
-        if plan.wants(method)
+        if plan.wants(method) and not (trial and plan.spares(method))
     ]
 
 

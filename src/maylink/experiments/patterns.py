@@ -29,14 +29,17 @@ SHOWN_PROTOCOL = "stated"
 
 
 def cells(plan: Plan) -> list[Cell]:
-    """Return five runs of every method on every pattern, however many trials the plan has."""
+    """Return five runs of every method on every pattern, however many trials the plan has.
+
+    A quick plan spares the slow methods.
+    """
     return [
         Cell("patterns", protocol, method, name, RATE, ACCURACY, trial, plan.seed)
         for trial in range(TRIALS)
         for protocol in plan.protocols
         for name in PATTERNS
         for method in methods_of(protocol)
-        if plan.wants(method)
+        if plan.wants(method) and not plan.spares(method)
     ]
 
 

@@ -38,6 +38,7 @@ INFERENCE = {"TVClust": "variational", "TVClust, Gibbs": "gibbs"}
 
 def cells(plan: Plan) -> list[Cell]:
     """Return the runs of both kinds of inference."""
+    plan = plan.once()
     return [
         Cell("reliability", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
         for trial in range(plan.trials)
@@ -117,45 +118,44 @@ def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def figure(runs: pd.DataFrame) -> Any:
-    """Draw p and q learned against the truth, how often intervals hold it, and the precision."""
+    """Draw how far p and q learned are off, how often intervals hold them, and the precision."""
     if runs.empty:
         return None
     import matplotlib.pyplot as plt
 
-    drawing, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
-    runs = runs.astype({"precision": float})
+    drawing, axes = plt.subplots(1, 4, figsize=(13, 3.6), layout="constrained")
+    runs = runs.astype({"precision": float, "p_held": float, "q_held": float})
+    runs = runs.assign(p_off=runs["p_learned"] - runs["p"], q_off=runs["q_learned"] - runs["p"])
+    runs = runs.assign(held=runs[["p_held", "q_held"]].mean(axis=1).where(runs["p"] < 1.0))
+    panels = {
+        "p_off": "p learned − true p",
+        "q_off": "q learned − true q",
+        "held": "95% intervals that hold the truth",
+        "precision": "wrong among the most suspect",
+    }
     accuracies = sorted(runs["p"].unique())
-    panels = {"learned": "p (filled) and q (open), learned", "held": "share of 95% intervals that "
-              "hold the truth", "precision": "wrong among the most suspect"}  # fmt: skip
     ends = [accuracies[0], 1.0]
-    axes[0].plot(ends, ends, "k:", lw=1, label="truth")
-    axes[1].axhline(0.95, color="k", ls=":", lw=1)
-    axes[2].plot(ends, [1.0 - end for end in ends], "k:", lw=1)
+    for axis, level in zip(axes, ([0, 0], [0, 0], [0.95, 0.95], [1 - end for end in ends]),
+                           strict=True):  # fmt: skip
+        axis.plot(ends, level, "k:", lw=1, label="truth, 95%, by chance")
     for number, name in enumerate(dict.fromkeys(runs["data"])):
-        colour = plt.get_cmap("tab10")(number)
         for method, line, mark in zip(INFERENCE, ("-", "--"), "os", strict=True):
             part = runs[(runs["data"] == name) & (runs["method"] == method)]
-            means = part.groupby("p").mean(numeric_only=True)
+            means = part.groupby("p")[list(panels)].mean()
             if part.empty:
                 continue
-            held = part.groupby("p")[["p_held", "q_held"]].mean().mean(axis=1)
-            style: dict[str, Any] = {
-                "color": colour,
-                "ls": line,
-                "marker": mark,
-                "ms": 4,
-                "lw": 1.1,
-            }
-            axes[0].plot(means.index, means["p_learned"], **style, label=f"{name}, {method}")
-            axes[0].plot(means.index, means["q_learned"], **{**style, "mfc": "none", "lw": 0.6})
-            axes[1].plot(held.index[held.index < 1.0], held[held.index < 1.0], **style)
-            axes[2].plot(means.index, means["precision"], **style)
+            for axis, column in zip(axes, panels, strict=True):
+                axis.plot(means.index, means[column], ls=line, marker=mark, color=f"C{number}",
+                          ms=4, lw=1.3, label=f"{name}, {method}")  # fmt: skip
     for axis, title in zip(axes, panels.values(), strict=True):
-        axis.set(title=title, xlabel="true accuracy of the links", xticks=accuracies)
+        axis.set_xlabel("true accuracy of the links")
+        axis.set_xticks(accuracies, [f"{value:g}" for value in accuracies], fontsize=8)
+        axis.set_title(title, fontsize=9)
         axis.grid(alpha=0.3)
-        axis.title.set_fontsize(9)
-    axes[1].set_ylim(-0.03, 1.03)
-    axes[2].set_ylim(-0.03, 1.03)
+    for axis in axes[2:]:
+        axis.set_ylim(-0.03, 1.03)
+    axes[1].sharey(axes[0])
+    axes[1].autoscale(axis="y")
     marks, names = axes[0].get_legend_handles_labels()
     drawing.legend(marks, names, fontsize=7, loc="outside right center")
     return drawing

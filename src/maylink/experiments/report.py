@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any
 import maylink
 from maylink.experiments import compare, grid, protocols
 from maylink.experiments.cells import code
-from maylink.experiments.tables import STEPS, Entry, Readable, change, formatted, readable, to_html
+from maylink.experiments.tables import (
+    STEPS,
+    Entry,
+    Readable,
+    change,
+    formatted,
+    readable,
+    to_html,
+    trials_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +149,7 @@ def _summary(runs: pd.DataFrame) -> str:
     facts = [
         f"{_count(len(runs), 'run')} of {_count(runs['method'].nunique(), 'method')} on "
         f"{_count(runs['data'].nunique(), 'data set')} ({_listed(runs['data'].unique())}), "
-        f"{_count(trials, 'trial')} a cell, under the "
+        f"{trials_of(runs)}, under the "
         f"{'protocols' if runs['protocol'].nunique() > 1 else 'protocol'} "
         f"{_listed(runs['protocol'].unique())}.",
         f"{_count(len(failed), 'run')} failed ({by})." if len(failed) else "No run failed.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.experiments import grid, printed
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.figures import color_of
+from maylink.experiments.figures import in_order, line_of
 from maylink.experiments.table1 import SCORES, beside_print
 
 if TYPE_CHECKING:
@@ -58,17 +58,16 @@ def figure(runs: pd.DataFrame) -> Any:
     protocol = runs["protocol"].iloc[-1]
     runs = runs[runs["protocol"] == protocol]
     rates = sorted(runs["r"].unique())
-    drawing, axes = plt.subplots(1, len(rates), figsize=(3.2 * len(rates), 3.6), squeeze=False,
+    drawing, axes = plt.subplots(1, len(rates), figsize=(3.4 * len(rates), 4.2), squeeze=False,
                                   layout="constrained")  # fmt: skip
     for axis, rate in zip(axes[0], rates, strict=True):
         part = runs[runs["r"] == rate]
-        for method, rows in part.groupby("method", sort=False):
-            means = rows.groupby("p")["F"].mean()
-            axis.plot(
-                1 - means.index, means, "o-", ms=3, lw=1, color=color_of(str(method)), label=method
-            )
+        for method in in_order(part["method"]):
+            means = part[part["method"] == method].groupby("p")["F"].mean()
+            axis.plot(1 - means.index, means, **line_of(method), label=method)
         shown = {p: s.f for (r, p), s in printed.BEST_OF_TABLE_3.items() if r == rate}
-        axis.plot([1 - p for p in shown], list(shown.values()), "k--", label="best printed")
+        axis.plot([1 - p for p in shown], list(shown.values()), "k--", lw=1.6, label="best printed",
+                  zorder=4)  # fmt: skip
         axis.set(title=f"{protocol}, r = {rate:g}", xlabel="share of wrong links", ylim=(0, 1.02))
     axes[0, 0].set_ylabel("F")
     marks, names = axes[0, 0].get_legend_handles_labels()

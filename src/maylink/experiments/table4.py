@@ -50,6 +50,7 @@ CURVES = (("RDP-means", "gaussian"), ("RDP-means", "multinomial"), ("TVClust", "
 
 def cells(plan: Plan) -> list[Cell]:
     """Return the runs of the table and of the curve; none, with a warning, without the data."""
+    plan = plan.once()
     try:
         load(DATA)
     except DatasetError as error:

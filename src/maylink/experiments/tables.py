@@ -41,6 +41,14 @@ def averaged(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return means
 
 
+def trials_of(runs: pd.DataFrame) -> str:
+    """Say how many trials a cell has; "at most" where some have fewer."""
+    cell = ("experiment", "protocol", "method", "data", "r", "p", "variant")
+    sizes = runs.groupby([name for name in cell if name in runs])["trial"].nunique()
+    most = int(sizes.max())
+    return f"{'at most ' if sizes.min() < most else ''}{most} trial{'s' * (most > 1)} a cell"
+
+
 def readable(table: pd.DataFrame, best: Collection[str] = ()) -> Readable:
     """Make a table ready to be read.
 

@@ -171,6 +171,49 @@ def ask_nearest(X, turned, i, j, weight, n_may, labels):
 
 
 @compiled()
+def ask_second(X, turned, i, j, n_may, labels, total, count):
+    """Let links choose as the code behind the paper's LCVQE has it.
+
+    As ``ask_nearest`` with weights of 1, but the farther point of a may-not link goes to its second
+    nearest centre of all. Where an earlier link has moved it there, that is where it is, and the
+    link stays violated. A may link that is left violated adds half of each point to the cluster of
+    the other at once, whatever later links do.
+
+    Parameters
+    ----------
+    X, turned : in, (n, d) and (d, K)
+    i, j, n_may : in, links
+    labels : in and out, (n,)
+    total, count : in and out, (K, d) and (K,)
+    """
+    n_clusters = turned.shape[1]
+    row_i, row_j = np.empty(n_clusters), np.empty(n_clusters)
+    for link in range(i.size):
+        a, b = i[link], j[link]
+        if (labels[a] == labels[b]) == (link < n_may) or n_clusters == 1:
+            continue
+        distances(X, turned, a, row_i)
+        distances(X, turned, b, row_j)
+        k, m = labels[a], labels[b]
+        if link < n_may:
+            keep = row_i[k] + row_j[m] + 0.5 * (row_i[m] + row_j[k])
+            both_k, both_m = row_i[k] + row_j[k], row_i[m] + row_j[m]
+            if both_k < keep and both_k <= both_m:
+                labels[b] = k
+            elif both_m < keep:
+                labels[a] = m
+            else:
+                count[k] += 0.5
+                count[m] += 0.5
+                for f in range(X.shape[1]):
+                    total[k, f] += 0.5 * X[b, f]
+                    total[m, f] += 0.5 * X[a, f]
+        else:
+            far, row = (b, row_j) if row_j[k] > row_i[k] else (a, row_i)
+            labels[far] = nearest_but(row, row.argmin())
+
+
+@compiled()
 def ghosts(X, turned, i, j, weight, n_may, labels, point, cluster, share):
     """List what violated links add to the clusters: points that pull a centre as members do.
 

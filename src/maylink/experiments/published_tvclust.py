@@ -1,0 +1,176 @@
+"""TVClust as the printed figures have it: mean field from random means, 30 rounds, no more.
+
+The variational solver of the library does the same model better, so what follows is kept apart:
+features of unit variance; 15 sticks with α = 1; Normal–Wishart clusters with mean 0, strength 1,
+W = I and d degrees of freedom; p ~ Beta(1, 10) and q ~ Beta(10, 1), the first against the sense of
+p; shares of 1/15 at first. A round visits the points in turn, ::
+
+    log r_ik = E log π_k + E log N(x_i | μ_k, Λ_k) + Σ_{j heard by i} w_ij r_jk + constant
+    w_ij = E log p − E log (1 − q) for a may link, E log (1 − p) − E log q for a may-not link
+
+and then updates sticks, clusters, p and q. Before the first update w_ij = 0: links have no say in
+the first round. :data:`SWITCHES` are conventions that can be left, one at a time or together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, ndtri
+
+from maylink.estimators import RDPMeans
+from maylink.links import MAY, Links
+
+STICKS = 15
+ROUNDS = 30
+SETTLED = 1e-6  # the largest change of a share in a round that counts as none
+PRIOR = {"p": (1.0, 10.0), "q": (10.0, 1.0)}
+Array = NDArray[np.float64]
+
+SWITCHES = {
+    "means": "one draw of standard normal means for all runs in place of a new one for each",
+    "direction": "a link is heard at one of its ends, drawn at random, in place of both",
+    "doubt": "p ~ Beta(1, 10) in place of Beta(10, 1)",
+    "turns": "points in turn in place of all at once",
+    "start": "random means in place of the partition of RDP-means with its defaults",
+}
+
+
+def fit(
+    X: Array, links: Links, rng: np.random.Generator, off: Collection[str] = ()
+) -> NDArray[np.int64]:
+    """Return the cluster of each point; ``off`` names the switches to turn off."""
+    X = (X - X.mean(axis=0)) / _spread(X)
+    n, d = X.shape
+    visits = rng.permutation(n)
+    neighbours = _heard(links, rng, at_both_ends="direction" in off)
+    votes = {"p": (10.0, 1.0) if "doubt" in off else PRIOR["p"], "q": PRIOR["q"]}
+    prior = votes
+    shares = np.full((n, STICKS), 1.0 / STICKS)
+    sticks = np.ones((STICKS - 1, 2))
+    if "start" in off:
+        model = RDPMeans("diagonal-gaussian", random_state=rng, n_jobs=1).fit(X, links=links)
+        shares = np.eye(STICKS)[np.minimum(model.labels_, STICKS - 1)]
+        sticks, clusters = _sticks(shares), _clusters(X, shares)
+        votes = _votes(links, shares, prior)
+    else:
+        drawn = rng.normal(size=STICKS * d) if "means" in off else normals_of_r(STICKS * d)
+        clusters = Clusters(
+            drawn.reshape(STICKS, d), np.ones(STICKS), np.full(STICKS, float(d)), np.eye(d)[None]
+        )
+    for _ in range(ROUNDS):
+        before = shares.copy()
+        alone = clusters.log_density(X) + _log_weights(sticks)
+        source = before if "turns" in off else shares
+        weights = np.array(_weights(votes))
+        for i in visits:
+            others, kind = neighbours[i]
+            value = alone[i] + weights[kind] @ source[others]
+            value = np.exp(value - value.max())
+            shares[i] = value / value.sum()
+        if np.abs(shares - before).max() < SETTLED:
+            break
+        sticks, clusters = _sticks(shares), _clusters(X, shares)
+        votes = _votes(links, shares, prior)
+    return np.asarray(shares.argmax(axis=1), np.int64)
+
+
+class Clusters(NamedTuple):
+    """Normal–Wishart factors of all clusters."""
+
+    mean: Array
+    strength: Array
+    degrees: Array
+    scale: Array
+    """(K, d, d) W of each, or (1, d, d) the same for all."""
+
+    def log_density(self, X: Array) -> Array:
+        """Return E log N(x_i | μ_k, Λ_k) up to a constant, shape (n, K)."""
+        d = X.shape[1]
+        halves = (self.degrees[:, None] - np.arange(d)) / 2
+        log_det = digamma(halves).sum(axis=1) + np.linalg.slogdet(self.scale)[1]
+        gap = (X[:, None] - self.mean).transpose(1, 0, 2)
+        square = ((gap @ self.scale) * gap).sum(axis=2).T
+        return np.asarray(0.5 * (log_det - d / self.strength - self.degrees * square))
+
+
+def normals_of_r(size: int) -> Array:
+    """Return the first standard normals that R draws after ``set.seed(1)``.
+
+    The authors' code is in R and sets this seed before it draws its means, so all runs with as many
+    features start from the same ones.
+    """
+    word = 1
+    key = []
+    for step in range(50 + 625):
+        word = (69069 * word + 1) % 2**32
+        if step > 50:
+            key.append(word)
+    twister = np.random.MT19937()
+    twister.state = {
+        "bit_generator": "MT19937",
+        "state": {"key": np.array(key, np.uint32), "pos": 624},
+    }
+    high, low = twister.random_raw(2 * size).reshape(-1, 2).T * 2.0**-32
+    return np.asarray(ndtri((np.floor(high * 2**27) + low) / 2**27))
+
+
+def _spread(X: Array) -> Array:
+    spread = X.std(axis=0, ddof=1)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _heard(links: Links, rng: np.random.Generator, at_both_ends: bool) -> list[tuple[Any, Any]]:
+    """Return for each point whom it hears of, and by which kind of link: 0 for may, 1 for not."""
+    kind = (links.kind != MAY).astype(np.int64)
+    turned = rng.random(links.n_links) < 0.5
+    hears, of = np.where(turned, links.j, links.i), np.where(turned, links.i, links.j)
+    if at_both_ends:
+        hears, of, kind = np.append(hears, of), np.append(of, hears), np.append(kind, kind)
+    order = np.argsort(hears, kind="stable")
+    ends = np.searchsorted(hears[order], np.arange(1, links.n))
+    return list(zip(np.split(of[order], ends), np.split(kind[order], ends), strict=True))
+
+
+def _weights(votes: dict[str, tuple[float, float]]) -> tuple[float, float]:
+    """Return w of a may link and of a may-not link."""
+    log = {name: digamma(pair) - digamma(sum(pair)) for name, pair in votes.items()}
+    return log["p"][0] - log["q"][1], log["p"][1] - log["q"][0]
+
+
+def _log_weights(sticks: Array) -> Array:
+    """Return E log π."""
+    taken, left = (digamma(sticks) - digamma(sticks.sum(axis=1))[:, None]).T
+    return np.asarray(np.append(taken, 0.0) + np.append(0.0, np.cumsum(left)))
+
+
+def _sticks(shares: Array) -> Array:
+    size = shares.sum(axis=0)
+    beyond = size[::-1].cumsum()[::-1]
+    return np.column_stack([1.0 + size[:-1], 1.0 + beyond[1:]])
+
+
+def _clusters(X: Array, shares: Array) -> Clusters:
+    size = shares.sum(axis=0)
+    mean = shares.T @ X / np.maximum(size, 1e-100)[:, None]
+    gap = (X[:, None] - mean).transpose(1, 0, 2)
+    scatter = (gap * shares.T[:, :, None]).transpose(0, 2, 1) @ gap
+    pull = (size / (1.0 + size))[:, None, None] * mean[:, :, None] * mean[:, None, :]
+    scale = np.linalg.inv(np.eye(X.shape[1]) + scatter + pull)
+    shrunk = mean * (size / (1.0 + size))[:, None]
+    return Clusters(shrunk, 1.0 + size, X.shape[1] + size, scale)
+
+
+def _votes(
+    links: Links, shares: Array, prior: dict[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    """Return the Beta factors of p and q."""
+    same = (shares[links.i] * shares[links.j]).sum(axis=1)
+    may = links.kind == MAY
+    return {
+        "p": (prior["p"][0] + same[may].sum(), prior["p"][1] + same[~may].sum()),
+        "q": (prior["q"][0] + (1 - same)[~may].sum(), prior["q"][1] + (1 - same)[may].sum()),
+    }

@@ -1,0 +1,66 @@
+"""What every table and figure has in common."""
+
+import pandas as pd
+import pytest
+
+from maylink.experiments import grid
+from maylink.experiments.__main__ import EXHIBITS, exhibit
+from maylink.experiments.cells import Plan
+from maylink.experiments.protocols import METHODS, SLOW
+from maylink.experiments.runner import run
+from maylink.experiments.store import Store
+from maylink.experiments.tables import trials_of
+
+TIDY = ("method", "data", "r", "p", "trial", "seed", "F", "ARI", "NMI", "F_unlinked",
+        "ARI_unlinked", "K", "seconds")  # fmt: skip
+FULL = Plan(("published", "stated"), ("iris",), None, 3)
+QUICK = FULL._replace(trials=2, quick=True)
+
+
+@pytest.mark.filterwarnings("ignore:table4 is left out")
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_every_exhibit_yields_a_tidy_frame(name):
+    wanted = exhibit(name).cells(FULL._replace(protocols=("stated",), trials=1))
+    cheap = [cell for cell in wanted if cell.method in ("K-means", "DP-means")]
+    cells = (cheap or wanted)[:1]
+    if not cells:
+        pytest.skip("its data are not here")
+    with Store(":memory:") as store:
+        run(cells, store, n_jobs=1, shown=False)
+        frame = store.frame(cells)
+    assert set(TIDY) <= set(frame)
+    assert frame[list(TIDY)].notna().all(axis=None)
+    assert len(frame) == 1
+
+
+@pytest.mark.filterwarnings("ignore:table4 is left out")
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_the_quick_run_is_a_part_of_the_full_one(name):
+    quick, full = (set(exhibit(name).cells(plan)) for plan in (QUICK, FULL))
+    assert quick <= full
+    assert quick or not full
+
+
+def test_the_quick_run_spares_slow_methods():
+    assert set(SLOW) <= set(METHODS)
+    trials = {method: set() for method in METHODS}
+    for cell in grid.cells(QUICK):
+        trials[cell.method].add(cell.trial)
+    for method, made in trials.items():
+        assert made == ({0} if method in SLOW else {0, 1})
+    for name in ("deviation", "patterns", "flipped"):
+        assert not {cell.method for cell in exhibit(name).cells(QUICK)} & set(SLOW)
+    assert {cell.trial for cell in exhibit("deviation").cells(QUICK)} == {0}
+
+
+def test_a_method_that_is_named_is_not_spared():
+    plan = QUICK._replace(methods=SLOW)
+    assert {cell.trial for cell in grid.cells(plan)} == {0, 1}
+    assert {cell.method for cell in exhibit("patterns").cells(plan)} == set(SLOW)
+
+
+def test_tables_say_when_some_cells_have_fewer_trials():
+    runs = pd.DataFrame({"method": ["a", "a", "b"], "data": "iris", "trial": [0, 1, 0]})
+    assert trials_of(runs) == "at most 2 trials a cell"
+    assert trials_of(runs[:2]) == "2 trials a cell"
+    assert trials_of(runs[2:]) == "1 trial a cell"
