@@ -360,8 +360,8 @@ SCRIPT = """
     from maylink.datasets import make_two_view
     view = make_two_view(150, 2, rng=1)
     model = TVClust(Gaussian(), data_weight=1, inference="gibbs", n_warmup=100,
-                    n_draws=int(sys.argv[2]), thin=20, n_jobs=int(sys.argv[3]), checkpoint=sys.argv[1] or None,
-                    random_state=0)
+                    n_draws=int(sys.argv[2]), thin=20, n_jobs=int(sys.argv[3]),
+                    checkpoint=sys.argv[1] or None, random_state=0)
     print("ready", flush=True)
     model.fit(view.X, links=view.links)
     print(model.status_, model.draws_.labels.shape[0], model.n_clusters_, flush=True)

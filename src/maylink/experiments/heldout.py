@@ -26,7 +26,7 @@ from maylink.estimators import RDPMeans, TVClust
 from maylink.estimators.choice import Wish, every
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.figures import color_of
+from maylink.experiments.figures import line_of
 from maylink.links import Links
 from maylink.metrics import pair_f
 
@@ -156,9 +156,10 @@ def figure(runs: pd.DataFrame) -> Any:
     drawing, axis = plt.subplots(figsize=(8, 4.4), layout="constrained")
     places = np.arange(len(means))[::-1]
     for name in [name for name in METHODS if name in means]:
-        style = {"TVClust": "o", "hindsight": "|", "RDP-means": "D"}.get(name, ".")
-        size = {"TVClust": 8, "hindsight": 16}.get(name, 6)
-        axis.plot(means[name], places, style, ms=size, color=color_of(name), label=name)
+        mark = {**line_of(name), "ls": "none"}
+        if name == "hindsight":
+            mark |= {"marker": "|", "color": "0.2", "ms": 18, "mew": 2}
+        axis.plot(means[name], places, **mark, label=name)
     axis.set_yticks(places, means.index)
     axis.set(xlabel="mean F", xlim=(0, 1.02))
     axis.grid(alpha=0.3)
