@@ -1,36 +1,86 @@
-"""The race of TVClust's candidates: nothing that a fold holds out reaches its fits."""
+"""The race: who wins, who drops out, and that nothing held out reaches what a fold prepares."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from maylink import Links, TVClust, sample_links
-from maylink.problem import Problem
-from maylink.selection import race, scores
+from maylink import Links, RDPMeans, TVClust, sample_links
+from maylink.estimators import choice, weighing
+from maylink.selection import race
 from maylink.selection.folds import LinkFolds
-from maylink.solvers import variational
-from maylink.solvers.starts import Fitted, View
+from maylink.solvers import rdpmeans, variational
 from zoo import draw
 
-QUICK = variational.Settings(max_sweeps=20)
+
+class Runner(NamedTuple):
+    """A candidate that scores a known mean with a known spread."""
+
+    mean: float
+    spread: float = 0.1
 
 
-def laid_out(n=60, seed=0, rate=0.06):
+def links_of(n=60, seed=0, rate=0.06):
     X, y = draw("gaussian", n, seed)
-    links = sample_links(y, rate=rate, accuracy=0.9, rng=seed)
-    fitted = {}
-    for name in ("gaussian", "full-gaussian"):
-        problem = Problem.build(X, links, name)
-        fitted[name] = Fitted(problem, problem.prior, View.of(problem, np.random.default_rng(0), 1))
-    return fitted, links
+    return X, sample_links(y, rate=rate, accuracy=0.9, rng=seed)
+
+
+def prepare(fold):
+    noise = np.random.default_rng(fold.test.n_links).normal(size=fold.test.n_links)
+    return lambda runner: runner.mean + runner.spread * noise
+
+
+def test_the_leader_wins_and_the_table_tells_the_race():
+    runners = [Runner(-0.5), Runner(-0.4), Runner(-0.9)]
+    outcome = race.compete(runners, links_of()[1], prepare, np.random.default_rng(0))
+    assert outcome.chosen == runners[1]
+    assert [row["mean"] for row in outcome.rows] == [-0.5, -0.4, -0.9]
+    assert [row["chosen"] for row in outcome.rows] == [False, True, False]
+    for row in outcome.rows:
+        assert row["score"] == pytest.approx(row["mean"], abs=0.1)
+
+
+def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():
+    def noisy(fold):
+        rng = np.random.default_rng(fold.test.n_links)
+        return lambda runner: runner.mean + runner.spread * rng.normal(size=fold.test.n_links)
+
+    runners = [Runner(-0.4), Runner(-0.401), Runner(-2.0)]
+    rows = race.compete(runners, links_of()[1], noisy, np.random.default_rng(0)).rows
+    assert rows[0]["folds"] == rows[1]["folds"] > 1
+    assert rows[2]["folds"] == 1
+
+
+def test_the_plainest_of_those_left():
+    def noisy(fold):
+        rng = np.random.default_rng(fold.test.n_links)
+        return lambda runner: runner.mean + rng.normal(size=fold.test.n_links)
+
+    runners = [Runner(-9.0), Runner(-0.41), Runner(-0.4)]
+    links = links_of()[1]
+    found = race.compete(runners, links, noisy, np.random.default_rng(0), plainest=True)
+    assert found.chosen == runners[1]
+
+
+def test_links_enough():
+    links = links_of()[1]
+    assert race.enough(links)
+    few = race.FEWEST - 1
+    assert not race.enough(links.chosen(np.arange(links.n_links) < few, links.n))
+    assert not race.enough(Links(9, [0] * 99, [1] * 99, [1] * 99))  # one pair, many times
+    assert not race.enough(Links.empty(5))
+
+
+# ---------------------------------------------------------------------- no leak
 
 
 class Watch:
-    """Notes the links that each fold's pool, starts and fits are given, and what it holds out."""
+    """Notes the links that a fold's starts and fits are given, and what the fold holds out."""
 
     def __init__(self, monkeypatch):
         self.held, self.given = [], []
-        split, pool = LinkFolds.split, race.Pool
-        solve, merge = variational.solve, race.Pool._merged
+        self.racing = False
+        split, compete = LinkFolds.split, race.compete
 
         def watched_split(folds, links):
             for fold in split(folds, links):
@@ -38,131 +88,61 @@ class Watch:
                 self.given.append([])
                 yield fold
 
-        def watched_pool(views, links, *rest, **options):
-            self.given[-1] += [links, *(view.problem.links for view in views)]
-            return pool(views, links, *rest, **options)
+        def watched_race(*arguments, **options):
+            self.racing = True
+            try:
+                return compete(*arguments, **options)
+            finally:
+                self.racing = False
 
-        def watched_merge(own, fitted, settings, labels):
-            if not self.done:
-                self.given[-1].append(own.links)
-            return merge(own, fitted, settings, labels)
-
-        def watched_solve(problem, *rest, **options):
-            if self.held and not self.done:
-                self.given[-1].append(problem.links)
-            return solve(problem, *rest, **options)
-
-        self.done = False
         monkeypatch.setattr(LinkFolds, "split", watched_split)
-        monkeypatch.setattr(race, "Pool", watched_pool)
-        monkeypatch.setattr(pool, "_merged", watched_merge)
-        monkeypatch.setattr(variational, "solve", watched_solve)
+        monkeypatch.setattr(race, "compete", watched_race)
+        monkeypatch.setattr(race, "BEHIND", (1e9,))
 
-    def check(self):
-        assert len(self.held) > 1
+    def note(self, links):
+        if self.racing:
+            self.given[-1].append(links)
+
+    def check(self, all_links):
+        assert len(self.held) == race.FOLDS
+        assert set().union(*self.held) == set(all_links.pair_keys.tolist())
         for held, given in zip(self.held, self.given, strict=True):
-            assert len(given) > 4
+            assert len(given) > 3
             for links in given:
                 assert not held & set(links.pair_keys.tolist())
 
 
-def test_fits_of_a_fold_never_see_what_it_holds_out(monkeypatch):
-    fitted, links = laid_out()
+def test_fits_of_tvclust_never_see_what_their_fold_holds_out(monkeypatch):
+    X, links = links_of(seed=1)
     watch = Watch(monkeypatch)
-    monkeypatch.setattr(race, "BEHIND", np.inf)
-    race.run(fitted, links, QUICK, (1.0, 0.1), np.random.default_rng(0), 1)
-    assert len(watch.held) == race.FOLDS
-    assert set().union(*watch.held) == set(links.pair_keys.tolist())
-    watch.check()
+    solve, pool = variational.solve, choice.Pool
+
+    def watched_solve(problem, *rest, **options):
+        watch.note(problem.links)
+        return solve(problem, *rest, **options)
+
+    def watched_pool(views, links, *rest):
+        for seen in (links, *(view.problem.links for view in views)):
+            watch.note(seen)
+        return pool(views, links, *rest)
+
+    monkeypatch.setattr(variational, "solve", watched_solve)
+    monkeypatch.setattr(choice, "Pool", watched_pool)
+    monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
+    TVClust(covariance="diagonal", n_init=1, n_jobs=1, random_state=0).fit(X, links=links)
+    watch.check(links)
 
 
-def test_nor_do_those_of_tvclust(monkeypatch):
-    X, y = draw("gaussian", 60, 1)
-    links = sample_links(y, rate=0.06, accuracy=0.9, rng=1)
+def test_nor_do_those_of_rdp_means(monkeypatch):
+    X, links = links_of(seed=1)
     watch = Watch(monkeypatch)
-    monkeypatch.setattr(race, "BEHIND", np.inf)
-    outcome = race._outcome
+    solve = rdpmeans.solve
 
-    def last(*arguments):
-        watch.done = True  # from here on all links may be seen
-        return outcome(*arguments)
+    def watched_solve(problem, *rest, **options):
+        watch.note(problem.links)
+        return solve(problem, *rest, **options)
 
-    monkeypatch.setattr(race, "_outcome", last)
-    TVClust(n_init=1, n_jobs=1, random_state=0).fit(X, links=links)
-    watch.check()
-
-
-def test_a_warm_start_is_of_the_same_fold(monkeypatch):
-    """Held-out links that say something else change nothing about the fits of their fold."""
-    fitted, links = laid_out()
-    fold = next(LinkFolds(4, random_state=0).split(links))
-    flipped = Links(
-        links.n, fold.test.i, fold.test.j, -fold.test.kind, fold.test.weight,
-        [links.sources[k] for k in fold.test.source],
-    )  # fmt: skip
-    seen = []
-    solve = variational.solve
-
-    def watched(problem, prior, settings, labels, *rest):
-        seen.append(labels)
-        return solve(problem, prior, settings, labels, *rest)
-
-    monkeypatch.setattr(variational, "solve", watched)
-    for test in (fold.test, flipped):
-        runners = [race.Runner(race.Candidate("gaussian", w), []) for w in (1.0, 0.1)]
-        views = [fitted["gaussian"].view]
-        pool = race.Pool(views, fold.train, np.random.default_rng(1), 1)
-        race._one_fold(runners, fitted, race.Fold(fold.train, test), pool, QUICK)
-    assert [labels.tolist() for labels in seen[:2]] == [labels.tolist() for labels in seen[2:]]
-
-
-def test_the_table_tells_the_race():
-    fitted, links = laid_out()
-    weights = (1.0, 0.1)
-    outcome = race.run(fitted, links, QUICK, weights, np.random.default_rng(0), 1)
-    assert [(row["family"], row["data_weight"]) for row in outcome.rows] == [
-        (name, weight) for name in fitted for weight in weights
-    ]
-    chosen = [row for row in outcome.rows if row["chosen"]]
-    assert len(chosen) == 1
-    assert (chosen[0]["family"], chosen[0]["data_weight"]) == tuple(outcome.chosen)
-    most = max(row["folds"] for row in outcome.rows)
-    assert chosen[0]["folds"] == most
-    for row in outcome.rows:
-        assert row["score"] < 0 < row["error"]
-        assert row["n_links"] <= links.n_links
-
-
-def runner(values, name="gaussian"):
-    return race.Runner(race.Candidate(name, 1.0), [np.array(values, float)])
-
-
-def test_who_is_hopelessly_behind_drops_out():
-    leader, near, far = (
-        runner([-1, -1, -1, -1]),
-        runner([-2, 0, -2, -0.5]),
-        runner([-3, -3, -4, -3]),
-    )
-    race._drop([leader, near, far], np.ones(4), 0)
-    assert (leader.out_after, near.out_after, far.out_after) == (None, None, 0)
-
-
-def test_equals_stay_in_the_race():
-    twins = [runner([-1, -2]), runner([-1, -2])]
-    race._drop(twins, np.ones(2), 0)
-    assert [twin.out_after for twin in twins] == [None, None]
-
-
-def test_scores_of_a_fit_are_those_of_its_posterior():
-    """What a race scores is what link_score says of the fitted estimator."""
-    X, y = draw("gaussian", 40, 2)
-    links = sample_links(y, rate=0.1, accuracy=0.9, rng=2)
-    fold = next(LinkFolds(3, random_state=0).split(links))
-    model = TVClust(covariance="spherical", data_weight=0.5, init=y, random_state=0)
-    model.fit(X, links=fold.train)
-    expected = scores.log_scores(model, fold.test)
-    problem = Problem.build(X, fold.train, "gaussian")
-    settings = variational.Settings(data_weight=0.5)
-    start = np.unique(y, return_inverse=True)[1]
-    state = variational.solve(problem, problem.prior, settings, start).state
-    assert race.score_of(problem, settings, state, fold.test) == pytest.approx(expected, abs=1e-3)
+    monkeypatch.setattr(rdpmeans, "solve", watched_solve)
+    monkeypatch.setattr(weighing, "HINTS", (2, 4))
+    RDPMeans(n_init=1, n_jobs=1, random_state=0).fit(X, links=links)
+    watch.check(links)

@@ -117,7 +117,7 @@ def test_cutting_and_merging_again_never_lowers_the_score():
     for settings in (Settings(), Settings(0.05)):
         for seed in range(3):
             labels = np.random.default_rng(seed).integers(0, 3, problem.n)
-            made = fitted.remerged(labels, settings)
+            made = fitted.remerged(labels, problem.links, settings)
             fine = starts.merging.cut(labels, fitted.view.pieces)
             assert exact(problem, made, settings) >= exact(problem, fine, settings)
 

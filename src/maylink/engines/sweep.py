@@ -295,7 +295,9 @@ class Round:
     def outweighed_by(self, weights: tuple[float, float]) -> bool:
         """Whether these link weights are those of this sweep times one factor of at least 1."""
         (may, may_not), (new_may, new_not) = self.weights, weights
-        alike = bool(np.isclose(may * new_not, may_not * new_may, rtol=1e-12, atol=0.0))
+        old, new = max(may, may_not) or 1.0, max(new_may, new_not) or 1.0  # products could overflow
+        ratios = (may / old) * (new_not / new), (may_not / old) * (new_may / new)
+        alike = bool(np.isclose(*ratios, rtol=1e-12, atol=0.0))
         return alike and new_may >= may and new_not >= may_not
 
     # ------------------------------------------------------------------ what kernels are told

@@ -118,9 +118,9 @@ def choose(
     if len(problems) == len(weights) == 1:
         return Choice(next(iter(problems.values())), weights[0], "given", None)
     judged = _sampled(problems, rng)
-    n_links = next(iter(judged.values())).links.n_links
-    if n_links < race.FEWEST:
-        logger.info("%d links are too few to hold any out: the evidence decides", n_links)
+    checked = next(iter(judged.values())).links
+    if not race.enough(checked):
+        logger.info("%d links are too few to hold any out: the evidence decides", checked.n_links)
         weight = weights[0] if given else 1.0
         comparable = [name for name in GAUSSIAN if name in judged] or list(judged)[:1]
         if len(comparable) == 1:
@@ -130,7 +130,6 @@ def choose(
         return _by_evidence(problems, fitted, replace(settings, data_weight=weight), rng, n_jobs)
     fitted = _fitted(judged, wish.prior, rng, n_jobs)
     tried = [Candidate(name, weight) for name in fitted for weight in weights]
-    links = next(iter(judged.values())).links
 
     def prepare(fold: Fold) -> race.Predictor:
         sweeps = min(MAX_SWEEPS, settings.max_sweeps)
@@ -138,7 +137,7 @@ def choose(
         fits = Fits(fitted, fold.train, quick, rng, n_jobs)
         return lambda candidate: posterior_scores(fits(candidate), fold.test)
 
-    outcome = race.compete(tried, links, prepare, rng, progress)
+    outcome = race.compete(tried, checked, prepare, rng, progress)
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
     views = _views(fitted) if next(iter(judged.values())).n == data.shape[0] else None

@@ -319,8 +319,7 @@ class RDPMeans(CenterClusterer):
             given = float(self.cluster_penalty)
         elif self.n_clusters_hint is not None:
             given = penalty.from_hint(engine, int(self.n_clusters_hint))
-        enough = problem.links.n_links >= race.FEWEST
-        if enough and self.link_weight == "auto" and self.keep == "probability":
+        if race.enough(problem.links) and self.link_weight == "auto" and self.keep == "probability":
             return _by_links(problem, settings, given, rng, self.n_jobs, progress)
         if given is not None:
             return Choice(penalty.with_penalty(settings, given, relative), "given")

@@ -25,7 +25,7 @@ from maylink.selection.scores import summary
 logger = logging.getLogger("maylink")
 
 FOLDS = 4
-FEWEST = 40  # links below which nothing is held out
+FEWEST = 40  # linked pairs below which nothing is held out
 BEHIND = (4.0, 3.0, 2.0)  # standard errors that put a candidate out of the race, fold by fold
 
 Predictor = Callable[[Any], Array]  # of a candidate, the log probability of each held-out link
@@ -98,6 +98,11 @@ def compete(
     left = [entry for entry in entries if entry.racing]
     chosen = left[0] if plainest else _leader(entries, np.concatenate(votes))
     return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
+
+
+def enough(links: Links) -> bool:
+    """Whether there are linked pairs enough to hold some out."""
+    return links.n_links >= FEWEST and int(np.unique(links.pair_keys).size) >= FEWEST
 
 
 def _leader(entries: list[Entry], weight: Array) -> Entry:
