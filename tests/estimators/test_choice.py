@@ -120,9 +120,9 @@ def test_of_very_many_points_some_are_looked_at(quick, monkeypatch):
     seen = []
     compete = race.compete
 
-    def watched(candidates, links, *rest):
+    def watched(candidates, links, *rest, **options):
         seen.append(links)
-        return compete(candidates, links, *rest)
+        return compete(candidates, links, *rest, **options)
 
     monkeypatch.setattr(race, "compete", watched)
     model = TVClust(n_init=1, random_state=0).fit(X, links=links)

@@ -137,7 +137,9 @@ def choose(
         fits = Fits(fitted, fold.train, quick, rng, n_jobs)
         return lambda candidate: posterior_scores(fits(candidate), fold.test)
 
-    outcome = race.compete(tried, checked, prepare, rng, progress)
+    outcome = race.compete(
+        tried, checked, prepare, rng, progress, ladder=lambda candidate: candidate.family
+    )
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
     views = _views(fitted) if next(iter(judged.values())).n == data.shape[0] else None
@@ -185,6 +187,7 @@ class Fits:
         self.fitted, self.links, self.settings = fitted, links, settings
         self.pool = Pool(_views(fitted), links, rng, n_jobs)
         self.n_starts = STARTS[all(one.problem.X.size <= SMALL for one in fitted.values())]
+        self.sure: set[str] = set()  # families whose best fit was found twice: one start will do
         self.before: dict[str, variational.State] = {}  # the fit of each family's last data weight
 
     def __call__(self, candidate: Candidate) -> Posterior:
@@ -204,14 +207,16 @@ class Fits:
         if before is not None and not labels_of(before).any():
             return settings, before
         more = [] if before is None else [labels_of(before)]
-        starts = self.pool.best(fitted, exact_settings(settings), self.n_starts, more)
+        n_starts = 1 if name in self.sure else self.n_starts
+        starts = self.pool.best(fitted, exact_settings(settings), n_starts, more)
         problem = replace(fitted.problem, links=self.links)
         runs: list[variational.Result] = []
         for labels in starts:
             runs.append(variational.solve(problem, fitted.prior, settings, labels))
             bounds = np.sort([run.bounds[-1] for run in runs])
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= ALIKE * problem.n:
-                break  # the best was found twice
+                self.sure.add(name)  # the best was found twice
+                break
         self.before[name] = max(runs, key=lambda run: run.bounds[-1]).state
         return settings, self.before[name]
 

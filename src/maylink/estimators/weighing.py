@@ -95,7 +95,15 @@ def choose(
 
         return predict
 
-    outcome = race.compete(candidates, problem.links, prepare, rng, progress, plainest=True)
+    outcome = race.compete(
+        candidates,
+        problem.links,
+        prepare,
+        rng,
+        progress,
+        plainest=True,
+        ladder=lambda candidate: candidate.link_scale,
+    )
     logger.info("held-out links chose λ = %g, link scale %g", *outcome.chosen)
     return Choice(with_candidate(settings, outcome.chosen), outcome.rows)
 

@@ -3,8 +3,9 @@
 In every fold the candidates still in the race are fitted on the links that the fold may see and
 predict the links that it holds out. They are compared link by link: one whose scores lie clearly
 below the leader's is out: by four standard errors of the difference after one fold, three after two
-and two from the third fold on, since one fold says little about how a fit varies. In the end the
-leader wins, or the plainest of those that are left; docs/decisions/0019 says when which is better.
+and two from the third fold on, since one fold says little about how a fit varies. The race ends
+early where all that are left predict alike. In the end the leader wins, or the plainest of those
+that are left; docs/decisions/0019 says when which is better.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from maylink.families.base import Array
 from maylink.links import Links
 from maylink.progress import SILENT, Progress
 from maylink.selection.folds import Fold, LinkFolds
-from maylink.selection.scores import summary
+from maylink.selection.scores import Score, summary
 
 logger = logging.getLogger("maylink")
 
 FOLDS = 4
 FEWEST = 40  # linked pairs below which nothing is held out
+ALIKE = 0.002  # nats a link: candidates this close predict alike
 BEHIND = (4.0, 3.0, 2.0)  # standard errors that put a candidate out of the race, fold by fold
 
 Predictor = Callable[[Any], Array]  # of a candidate, the log probability of each held-out link
@@ -59,6 +61,7 @@ def compete(
     rng: np.random.Generator,
     progress: Progress = SILENT,
     plainest: bool = False,
+    ladder: Callable[[Any], Any] | None = None,
 ) -> Outcome:
     """Let candidates race.
 
@@ -78,6 +81,9 @@ def compete(
         Told about every fold.
     plainest : bool, default False
         Whether the first candidate that is left wins, in place of the leader.
+    ladder : function, optional
+        Tells which ladder a candidate is a step of. Once two steps in a row are clearly behind the
+        best of their ladder, those further on are not tried.
 
     Returns
     -------
@@ -88,12 +94,19 @@ def compete(
     for fold in LinkFolds(FOLDS, random_state=rng).split(links):
         predict = prepare(fold)
         votes.append(fold.test.weight)
+        steps: dict[Any, list[Entry]] = {}
         for entry in entries:
-            if entry.racing:
-                entry.scores.append(predict(entry.candidate))
+            if not entry.racing:
+                continue
+            before = steps.setdefault(ladder(entry.candidate), []) if ladder else []
+            if _downhill(before, fold.test.weight):
+                entry.racing = False
+                continue
+            entry.scores.append(predict(entry.candidate))
+            before.append(entry)
         progress.advance()
         _drop(entries, np.concatenate(votes))
-        if sum(entry.racing for entry in entries) == 1 or progress.stopped:
+        if progress.stopped or _settled(entries, np.concatenate(votes)):
             break
     left = [entry for entry in entries if entry.racing]
     chosen = left[0] if plainest else _leader(entries, np.concatenate(votes))
@@ -120,8 +133,26 @@ def _drop(entries: list[Entry], weight: Array) -> None:
             entry.racing = ahead >= -limit * error
 
 
+def _downhill(steps: list[Entry], weight: Array) -> bool:
+    """Whether the last two steps of a ladder are clearly behind its best, in the first fold."""
+    if len(steps) < 3 or len(steps[0].scores) > 1:
+        return False
+    best = max(steps, key=lambda entry: np.average(entry.scores[0], weights=weight))
+    ahead = [entry.ahead_of(best, weight) for entry in steps[-2:]]
+    return all(value < -BEHIND[0] * error for value, error in ahead)
+
+
+def _settled(entries: list[Entry], weight: Array) -> bool:
+    """Whether all that are left surely predict alike."""
+    leader = _leader(entries, weight)
+    ahead = [entry.ahead_of(leader, weight) for entry in entries if entry.racing]
+    return all(value - 2.0 * error > -ALIKE for value, error in ahead)
+
+
 def _told(entry: Entry, votes: list[Array], chosen: Entry) -> dict[str, Any]:
-    score = summary(np.concatenate(entry.scores), np.concatenate(votes[: len(entry.scores)]))
+    score = Score(np.nan, np.nan, 0)
+    if entry.scores:
+        score = summary(np.concatenate(entry.scores), np.concatenate(votes[: len(entry.scores)]))
     return {
         **entry.candidate._asdict(),
         "score": score.mean,
