@@ -88,7 +88,7 @@ def against_peer(n=2000, d=16, k=5, n_links=1000):
         "PCKMeans": PCKMeans(k, random_state=0),
         "MPCKMeans": MPCKMeans(k, random_state=0),
     }
-    other = RDPMeans(n_clusters_hint=k, random_state=0)
+    other = RDPMeans(n_clusters_hint=k, link_weight=None, random_state=0)
     for name, model in methods.items():
         ours = [min(seconds(lambda: m.fit(X, links=links)) for _ in range(5))  # noqa: B023
                 for m in (model, other)]  # fmt: skip

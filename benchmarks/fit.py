@@ -39,7 +39,7 @@ def table():
         for apart, what in ((2.0, "clear"), (1.0, "overlapping")):
             X, links, start = blobs(n, d, k, np.float32, apart)
             penalty = (3.0 + apart) * d  # between the spread of a cluster and the gaps
-            model = RDPMeans(cluster_penalty=penalty, random_state=0)
+            model = RDPMeans(cluster_penalty=penalty, link_weight=None, random_state=0)
             count = sweeps_of(model, X, links)
             start = X[np.random.default_rng(1).choice(n, model.n_clusters_, replace=False)]
             theirs, ours = Lloyd(X, start), []

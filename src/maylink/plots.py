@@ -371,7 +371,7 @@ def _partitions(
     engine = CpuEngine(problem.X, problem.family, None, problem.links)
     ladder = penalty.ladder(engine, min(max_clusters, problem.n))
     penalties = np.unique(np.geomspace(ladder[-1], ladder[0], n_penalties))
-    model = RDPMeans(family, n_init=n_init, random_state=seed)
+    model = RDPMeans(family, link_weight=None, n_init=n_init, random_state=seed)
     found = [
         model.set_params(cluster_penalty=float(value)).fit(X, links=problem.links).labels_
         for value in penalties

@@ -73,7 +73,7 @@ def _example(name: str) -> Family:
 
 
 def _fit(draw: TwoView, family: Family, seed: int, **options: float) -> RDPMeans:
-    model = RDPMeans(family, n_init=1, random_state=seed, **options)  # type: ignore[arg-type]
+    model = RDPMeans(family, link_weight=None, n_init=1, random_state=seed, **options)  # type: ignore[arg-type]
     return model.fit(draw.X, links=draw.links)
 
 

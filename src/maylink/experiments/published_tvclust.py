@@ -52,7 +52,9 @@ def fit(
     shares = np.full((n, STICKS), 1.0 / STICKS)
     sticks = np.ones((STICKS - 1, 2))
     if "start" in off:
-        model = RDPMeans("diagonal-gaussian", random_state=rng, n_jobs=1).fit(X, links=links)
+        model = RDPMeans("diagonal-gaussian", link_weight=None, random_state=rng, n_jobs=1).fit(
+            X, links=links
+        )
         shares = np.eye(STICKS)[np.minimum(model.labels_, STICKS - 1)]
         sticks, clusters = _sticks(shares), _clusters(X, shares)
         votes = _votes(links, shares, prior)

@@ -46,7 +46,9 @@ def table(draws: int) -> pd.DataFrame:
                 row = {"data": kind, "links a point": per_point, "wrong": wrong}
                 row["no links"] = pair_f(data.y, without, unlinked=links)
                 for keep in ("probability", "objective"):
-                    model = RDPMeans(keep=keep, random_state=seed).fit(data.X, links=links)
+                    model = RDPMeans(link_weight=None, keep=keep, random_state=seed).fit(
+                        data.X, links=links
+                    )
                     row[f"keep {keep}"] = pair_f(data.y, model.labels_, unlinked=links)
                 rows.append(row)
     return pd.DataFrame(rows).groupby(["data", "links a point", "wrong"]).mean()
