@@ -27,6 +27,7 @@ from maylink.solvers import penalty, rdpmeans
 logger = logging.getLogger("maylink")
 
 HINTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
+FEWEST_STEPS = 8  # of the ladder
 SCALES = (0.03, 0.3, 3.0)
 """What a nat of log odds may weigh, in cluster penalties."""
 
@@ -78,6 +79,8 @@ def choose(
         engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
         ladder = penalty.ladder(engine, max(HINTS))
         penalties = sorted({float(ladder[hint - 1]) for hint in HINTS}, reverse=True)
+        while len(penalties) < FEWEST_STEPS:  # many points are equally far, as on a grid
+            penalties.append(penalties[-1] / 2.0)
     else:
         penalties = [given]
     quick = replace(settings, max_sweeps=min(MAX_SWEEPS, settings.max_sweeps))
