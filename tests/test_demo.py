@@ -9,7 +9,8 @@ from maylink import demo
 from maylink.datasets import PATTERNS
 
 
-def test_demo(tmp_path, capsys):
+def test_demo(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "SHARES", (0.0, 0.2, 0.3))  # a shorter curve
     out = tmp_path / "new" / "picture.png"
     demo.main(["--out", str(out)])
     printed = capsys.readouterr().out
@@ -24,8 +25,8 @@ def test_demo(tmp_path, capsys):
     numbers = [[float(v) for v in re.findall(r"\d\.\d\d", line)] for line in curve.splitlines()]
     rdp_means, tvclust, learned = (row for row in numbers if len(row) == len(demo.SHARES))
     assert rdp_means[0] == max(rdp_means)
-    assert min(tvclust[:4]) > 0.9
-    np.testing.assert_allclose(learned[:4], 1 - np.array(demo.SHARES)[:4], atol=0.06)
+    assert min(tvclust) > 0.85
+    np.testing.assert_allclose(learned, 1 - np.array(demo.SHARES), atol=0.06)
     picture = matplotlib.image.imread(out)
     assert picture.shape[0] > 1000
     assert np.unique(picture.reshape(-1, picture.shape[-1]), axis=0).shape[0] > 100

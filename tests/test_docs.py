@@ -7,7 +7,10 @@ import matplotlib as mpl
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/start.md", "docs/families.md", "docs/baselines.md"]
+PAGES = [
+    "README.md", "docs/start.md", "docs/selection.md", "docs/tvclust.md", "docs/families.md",
+    "docs/baselines.md",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
