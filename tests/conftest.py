@@ -27,3 +27,12 @@ def data_folder():
     if not folder or not os.path.isdir(folder):
         pytest.skip("set MAYLINK_DATA to the folder of the experiments' data files")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def quick_choice(request, monkeypatch):
+    """Fewer candidates, folds and starts where tests do not ask how well settings are chosen."""
+    if request.path.parent.name in ("contracts", "experiments"):
+        monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
+        monkeypatch.setattr("maylink.estimators.choice.STARTS", {True: 1, False: 1})
+        monkeypatch.setattr("maylink.selection.race.FOLDS", 2)

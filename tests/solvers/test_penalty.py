@@ -51,7 +51,7 @@ def test_the_chosen_penalty_has_the_highest_joint_probability():
 
 def test_the_fit_is_no_less_probable_than_any_rung():
     draw = make_two_view(80, rng=1)
-    model = RDPMeans(random_state=0).fit(draw.X, links=draw.links)
+    model = RDPMeans(link_weight=None, random_state=0).fit(draw.X, links=draw.links)
     found = log_joint(draw.X, model.labels_, links=draw.links)
     assert found >= max(rung.log_joint for rung in model.penalty_path_) - 1e-9
 
@@ -89,7 +89,7 @@ def test_large_data_are_judged_by_a_sample(monkeypatch):
         penalty, "CpuEngine", lambda X, *rest: sizes.append(X.shape[0]) or whole(X, *rest)
     )
     draw = make_two_view(300, rng=0)
-    model = RDPMeans(random_state=0).fit(draw.X, links=draw.links)
+    model = RDPMeans(link_weight=None, random_state=0).fit(draw.X, links=draw.links)
     assert sizes == [60]
     assert len(model.labels_) == 300
 
