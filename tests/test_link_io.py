@@ -280,6 +280,11 @@ def test_labels_of_other_names_and_arrays(tmp_path):
     assert read_links(tmp_path / "y.npy").n_links == 3
 
 
+def test_a_header_alone_is_no_labels():
+    assert read("label\n").n == 0
+    assert read("x,label\n").n == 0
+
+
 def test_labels_by_id():
     text = "id,label\ncy,red\nann,red\nbob,\n"
     assert triples(read(text, ids=["ann", "bob", "cy", "dee"])) == [(0, 2, 1)]
@@ -329,6 +334,7 @@ def test_splink_match_weights_are_log2_odds():
 
 
 def test_splink_with_other_ids_and_several_data_sets():
+    assert triples(read("i,j,match_probability\n0,1,1\n")) == [(0, 1, 1)]
     text = "match_probability,person_l,person_r\n1,a,b\n"
     assert triples(read(text, ids=["a", "b"], id_column="person")) == [(0, 1, 1)]
     with pytest.raises(LinkFileError, match="no columns unique_id_l, unique_id_r"):
@@ -476,6 +482,8 @@ def test_what_is_broken_is_told_in_one_sentence(text, message):
 
 
 def test_rows_out_of_range_and_unknown_ids():
+    with pytest.raises(MaylinkError, match="n: '5' is not a number of points"):
+        read("0 1 1\n", n="5")
     with pytest.raises(LinkFileError, match=r"line 2: j = 5 is out of range \(valid: 0 to 4\)"):
         read("0 1 1\n0 5 1\n", n=5)
     with pytest.raises(LinkFileError, match="line 2: id 'dee' is none of the 3 ids"):

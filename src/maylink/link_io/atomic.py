@@ -23,7 +23,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, force: bool = Fals
     """
     name = os.fspath(path)
     place = Path(os.path.realpath(name))
-    if place.exists() and not force:
+    if not force and os.path.lexists(place):
         raise LinkFileError(f"{name}: the file is there already; say force to replace it")
     draft = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
     try:

@@ -39,7 +39,8 @@ class Collector:
         n: int | None = None,
         source: Hashable | None = None,
     ) -> None:
-        self.name, self.n, self.unit = name, n, "line"
+        self.name, self.unit = name, "line"
+        self.n = None if n is None else Links.empty(n).n  # which checks it
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
         self._ids = None if ids is None else _Ids(ids)

@@ -85,8 +85,8 @@ def read_links(
         What the entries of a matrix mean; see :meth:`Links.from_matrix`.
     label_column, id_column : str, optional
         The columns with partial labels and with ids, where they are not called ``label`` and
-        ``id``. For splink the column whose name ends in _l and _r, for dedupe a field of the
-        records.
+        ``id``. For splink the column whose name ends in ``_l`` and ``_r``, for dedupe a field of
+        the records.
     sample, rng : optional
         How many of the pairs of labelled rows to draw, and the randomness for it; see
         :meth:`Links.from_labels`.
@@ -103,9 +103,10 @@ def read_links(
     Notes
     -----
     A probability p that two rows belong together (splink, answers of language models) becomes
-    |2p − 1| votes: the vote that is to be expected from such a judge. p = ½ says nothing and is
-    left out, p = 0 or 1 is one full vote. Log-odds would let a single overconfident figure outvote
-    many careful ones; how far a source is right is learned from all its links instead.
+    2p − 1 votes, the vote to be expected from such a judge: the sign is the kind, the size the
+    weight. p = ½ says nothing and is left out, p = 0 or 1 is one full vote. Log-odds would let a
+    single overconfident figure outvote many careful ones; how far a source is right is learned
+    from all its links instead.
 
     Examples
     --------

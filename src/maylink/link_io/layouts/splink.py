@@ -13,7 +13,7 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.link_io.collect import Collector
-from maylink.link_io.content import SPLINK_ENDS, Content, Table
+from maylink.link_io.content import ENDS, SPLINK_ENDS, Content, Table, column_name
 from maylink.link_io.layouts.base import Layout, Options
 from maylink.link_io.votes import probabilities, vote
 from maylink.links import Links
@@ -42,7 +42,10 @@ class Splink(Layout):
     def read(self, content: Table, into: Collector, options: Options) -> Links:
         """Read the links; a pair at ½ says nothing and is left out."""
         name = options.id_column
-        ends = content.ends((f"{name}_l", f"{name}_r") if name else SPLINK_ENDS)
+        named = column_name(name) if name else ""
+        ends = (
+            content.ends((f"{named}_l", f"{named}_r")) if name else content.ends(SPLINK_ENDS, *ENDS)
+        )
         score = content.find(*SCORES)
         if ends is None or score is None:
             raise LinkFileError(
