@@ -142,7 +142,7 @@ def read_link_file(
     into = Collector(name, ids=ids, n=n, source=source)
     links = layout.read(content, into, options)
     if into.dropped:
-        logger.warning("%s: %d judgements say nothing and are left out", name, into.dropped)
+        logger.warning("%s: judgements that say nothing, left out: %d", name, into.dropped)
     return LinkFile(links, layout.name, container, into.dropped)
 
 
