@@ -14,6 +14,7 @@ from maylink import datasets, families, metrics, partitions, plots, selection
 from maylink.datasets.sampling import sample_links
 from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
 from maylink.joint import log_joint
+from maylink.link_io import read_links, write_links
 from maylink.links import Links
 from maylink.version import __version__
 from maylink.warmup import warmup
@@ -31,7 +32,9 @@ __all__ = [
     "metrics",
     "partitions",
     "plots",
+    "read_links",
     "sample_links",
     "selection",
     "warmup",
+    "write_links",
 ]

@@ -14,6 +14,10 @@ class LinksError(MaylinkError):
     """Links that cannot be: an index out of range, a point linked to itself, a bad weight."""
 
 
+class LinkFileError(LinksError):
+    """A file of links that cannot be read or written; the message names the file and the line."""
+
+
 class DomainError(MaylinkError):
     """Data outside the domain of the family, for example a negative count."""
 

@@ -1,0 +1,37 @@
+"""The words that stand for *may* and *may-not* in files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maylink.links import MAY, MAY_NOT
+
+ZERO = 0  # may-not where 1 and 0 are used, no link where +1, 0 and −1 are
+_WORDS = {
+    MAY: "1 +1 may may-link must must-link ml true yes same match together",
+    MAY_NOT: "-1 may-not maynot may-not-link cannot can-not cannot-link cl false no different "
+    "distinct non-match no-match apart",
+    ZERO: "0 +0 -0",
+}
+KIND_OF = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+EXPECTED = "may/may-not, must/cannot, +1/-1, 1/0, yes/no, true/false or same/different"
+
+
+def plain(value: Any) -> str:
+    """Return a word without case, spaces at its ends, and the many ways to write a hyphen."""
+    word = str(value).strip().lower()
+    return word.replace("_", "-").replace(" ", "-").replace("−", "-")
+
+
+def kind_of(value: Any) -> int | None:
+    """Return MAY, MAY_NOT or ZERO for what a file says about a pair; None if it is no kind.
+
+    Examples
+    --------
+    >>> [kind_of(value) for value in ("must-link", "CL", -1.0, True, "perhaps")]
+    [1, -1, -1, 1, None]
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    word = plain(value)
+    return KIND_OF.get(word.removesuffix(".0"))
