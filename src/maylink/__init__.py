@@ -11,10 +11,12 @@ Examples
 """
 
 from maylink import datasets, families, metrics, partitions, plots, selection
+from maylink.data_io import read_data
 from maylink.datasets.sampling import sample_links
 from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
 from maylink.joint import log_joint
 from maylink.links import Links
+from maylink.saving import load, save
 from maylink.version import __version__
 from maylink.warmup import warmup
 
@@ -27,11 +29,14 @@ __all__ = [
     "__version__",
     "datasets",
     "families",
+    "load",
     "log_joint",
     "metrics",
     "partitions",
     "plots",
+    "read_data",
     "sample_links",
+    "save",
     "selection",
     "warmup",
 ]
