@@ -7,7 +7,7 @@ import matplotlib as mpl
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/start.md", "docs/families.md", "docs/baselines.md"]
+PAGES = ["README.md", "docs/start.md", "docs/saving.md", "docs/families.md", "docs/baselines.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
