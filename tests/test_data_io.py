@@ -53,7 +53,7 @@ def test_pieces_make_the_same_table(write, monkeypatch, rows):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(id=[f"r{i}" for i in range(30)])
     path = write(frame.to_csv(index=False))
     whole = read_data(path, id="id")
-    monkeypatch.setattr("maylink.tables.ROWS", rows)
+    monkeypatch.setattr("maylink.tables.CELLS", 5 * rows)
     pieces = read_data(path, id="id")
     assert np.array_equal(whole.X, pieces.X)
     assert whole.ids.tolist() == pieces.ids.tolist()
@@ -165,29 +165,6 @@ def test_parquet_without_its_package(tmp_path, monkeypatch):
         read_data(tmp_path / "a.parquet")
 
 
-def test_frames_of_every_type_of_column():
-    from maylink.data_io import Wish
-    from maylink.tables import Gathered
-
-    wish = Wish("id", (), "drop", None, None, ".", None)
-    frame = pd.DataFrame(
-        {
-            "id": [4, 5],
-            "whole": pd.array([1, None], dtype="Int64"),
-            "flag": pd.array([True, False], dtype="boolean"),
-            "day": pd.to_datetime(["2020-01-01", "2020-01-02"]),
-            "sort": pd.Categorical(["a", "b"]),
-        }
-    )
-    gathered = Gathered("t", wish, list(frame.columns), str)
-    gathered.add(frame)
-    read = gathered.read()
-    assert read.columns == ("whole", "flag")
-    assert read.text == ("day", "sort")
-    assert read.ids.tolist() == ["4", "5"]
-    np.testing.assert_array_equal(read.X, [[1.0, 1.0], [np.nan, 0.0]])
-
-
 # ---------------------------------------------------------------------- missing values
 
 HOLES = "a,b,c\n1,,3\n4,5,6\n7,NA,8\n9,1,\n2,3,4\n"
@@ -214,6 +191,15 @@ def test_missing_values_are_dropped_or_filled(write):
     filled = read_data(path, missing="median").X
     assert filled[[0, 2], 1].tolist() == [3.0, 3.0]
     assert filled[3, 2] == 5.0
+
+
+def test_ids_and_lines_are_those_of_the_file_when_rows_are_dropped(write):
+    text = "id,a\nx,\ny,2\nz,3\n"
+    table = read_data(write(text), id="id", missing="drop-rows")
+    assert table.ids.tolist() == ["y", "z"]
+    assert table.rows.tolist() == [1, 2]
+    with pytest.raises(FileError, match="'y' stands twice, in line 3 and line 4"):
+        read_data(write(text.replace("z", "y")), id="id", missing="drop-rows")
 
 
 def test_missing_values_of_arrays(tmp_path):
@@ -245,9 +231,9 @@ BAD = {
     "too many at first": ("a,b\n3,4,5\n1,2\n", {}, "line 2 has 3 cells, and the header has 2"),
     "too many always": ("a,b\n3,4,5\n1,2,3\n", {}, "line 2 has 3 cells, and the header has 2"),
     "a comma too many": ("a,b\n3,4,\n1,2,9\n", {}, "line 2 has 3 cells, and the header has 2"),
-    "too few cells": ("a,b\n1,2\n3\n5,6\n", {}, "line 3 has 1 cells, and the header has 2"),
-    "too few, filled": ("a,b\n1,2\n3\n5,6\n", {"missing": "median"}, "line 3 has 1 cells"),
-    "too few without header": ("1,2\n3\n", {}, "line 2 has 1 cells, and the first has 2"),
+    "too few cells": ("a,b\n1,2\n3\n5,6\n", {}, "line 3 has 1 cell, and the header has 2"),
+    "too few, filled": ("a,b\n1,2\n3\n5,6\n", {"missing": "median"}, "line 3 has 1 cell"),
+    "too few without header": ("1,2\n3\n", {}, "line 2 has 1 cell, and the first has 2"),
     "a word among numbers": ("a,b\n1,2\n\n3,oops\n", {}, "line 4, column 'b': 'oops' is not a n"),
     "a word after a quoted line": ('a,b,c\nx,1,"y\nz"\nx,oops,y\n', {"drop": ["a", "c"]},
         "line 4, column 'b': 'oops'"),

@@ -216,8 +216,8 @@ def _finished(name: str, read: Read, missing: str) -> Table:
         raise FileError(f"{name}: there is only one row; give two or more")
     rows: NDArray[np.int64] = np.arange(n)
     _forbid_infinite(name, read)
-    read, rows = _without_missing(name, read, rows, missing)
     _forbid_repeated_ids(name, read)
+    read, rows = _without_missing(name, read, rows, missing)
     kinds = {column: _kind(read.X, at) for at, column in enumerate(read.columns)}
     kinds |= dict.fromkeys(read.text, "text")
     return Table(read.X, read.columns, read.ids, kinds, rows)

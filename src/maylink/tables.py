@@ -18,7 +18,7 @@ from maylink.errors import FileError
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS = 20_000  # that are read at a time
+CELLS = 400_000  # that are read at a time
 GROWTH = 1.125  # of the array, when it is full
 EMPTY = (
     "", "NA", "N/A", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "n/a", "<NA>", "?",
@@ -214,7 +214,7 @@ class Text:
                     stream, sep=self.sep, header=None, names=self.columns, index_col=False,
                     dtype=types, na_values=empty, keep_default_na=False, decimal=self.wish.decimal,
                     skipinitialspace=True, low_memory=False,
-                    chunksize=ROWS,
+                    chunksize=max(1, CELLS // len(self.columns)),
                 )  # fmt: skip
             except pd.errors.EmptyDataError:
                 return
@@ -232,9 +232,9 @@ class Text:
             if len(cells) != len(self.columns):
                 first = "the header" if self.header else "the first"
                 raise FileError(
-                    f"{self.name}: line {line} has {len(cells)} cells, and {first} has "
-                    f"{len(self.columns)}; give each line as many, in quotes where a cell holds "
-                    f"{self.sep!r}"
+                    f"{self.name}: line {line} has {len(cells)} cell{'s' * (len(cells) != 1)}, and "
+                    f"{first} has {len(self.columns)}; give each line as many, in quotes where a "
+                    f"cell holds {self.sep!r}"
                 )
 
     def not_decoded(self) -> FileError:
