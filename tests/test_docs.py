@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
-    "README.md", "docs/start.md", "docs/links.md", "docs/selection.md", "docs/tvclust.md",
-    "docs/families.md", "docs/baselines.md",
+    "README.md", "docs/start.md", "docs/links.md", "docs/saving.md", "docs/selection.md",
+    "docs/tvclust.md", "docs/families.md", "docs/baselines.md",
 ]  # fmt: skip
 
 

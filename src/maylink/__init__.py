@@ -11,11 +11,13 @@ Examples
 """
 
 from maylink import datasets, families, metrics, partitions, plots, selection
+from maylink.data_io import read_data
 from maylink.datasets.sampling import sample_links
 from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
 from maylink.joint import log_joint
 from maylink.link_io import read_links, write_links
 from maylink.links import Links
+from maylink.saving import load, save
 from maylink.version import __version__
 from maylink.warmup import warmup
 
@@ -28,12 +30,15 @@ __all__ = [
     "__version__",
     "datasets",
     "families",
+    "load",
     "log_joint",
     "metrics",
     "partitions",
     "plots",
+    "read_data",
     "read_links",
     "sample_links",
+    "save",
     "selection",
     "warmup",
     "write_links",

@@ -26,5 +26,9 @@ class DatasetError(MaylinkError):
     """A data set that is unknown, missing or unreachable."""
 
 
+class FileError(MaylinkError):
+    """A file that cannot be read or written, or does not hold what it should."""
+
+
 class InfeasibleLinksError(MaylinkError):
     """Links that a method with hard links cannot all keep; the message names some of them."""

@@ -660,7 +660,10 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not hasattr(self, "problem_"):
-            raise MaylinkError("log_joint: a stream keeps no data; use maylink.log_joint")
+            raise MaylinkError(
+                "log_joint: this model keeps no data, as it is a stream or was saved without "
+                "keep_data=True; use maylink.log_joint, which takes the data"
+            )
         codes = complete_codes(labels)
         if codes.size != self.problem_.n:
             raise MaylinkError(f"labels: {codes.size} labels, but {self.problem_.n} points")

@@ -1,0 +1,47 @@
+"""Tables are gathered column by column, and lines of text are counted as an editor does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from maylink.data_io import Wish
+from maylink.errors import FileError
+from maylink.tables import Gathered, Text
+
+WISH = Wish(None, (), "drop", None, None, ".", None)
+
+
+def test_frames_of_every_type_of_column():
+    wish = WISH._replace(id="id")
+    frame = pd.DataFrame(
+        {
+            "id": [4, 5],
+            "whole": pd.array([1, None], dtype="Int64"),
+            "flag": pd.array([True, False], dtype="boolean"),
+            "day": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+            "sort": pd.Categorical(["a", "b"]),
+        }
+    )
+    gathered = Gathered("t", wish, list(frame.columns), str)
+    gathered.add(frame)
+    read = gathered.read()
+    assert read.columns == ("whole", "flag")
+    assert read.text == ("day", "sort")
+    assert read.ids.tolist() == ["4", "5"]
+    np.testing.assert_array_equal(read.X, [[1.0, 1.0], [np.nan, 0.0]])
+
+
+def test_a_word_in_a_later_piece_is_told_by_its_row():
+    gathered = Gathered("t", WISH, ["a"], lambda row: f"row {row}")
+    gathered.add(pd.DataFrame({"a": [1.0, 2.0]}))
+    with pytest.raises(FileError, match="t: row 3, column 'a': 'x' is not a number"):
+        gathered.add(pd.DataFrame({"a": ["3", "x"]}))
+
+
+@pytest.mark.parametrize("header", ["", "name,b\n"])
+def test_lines_are_counted_with_blank_and_quoted_ones(tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_text(header + '\n1,"2\n\n2"\n3,4\n')
+    text = Text(path, "a", WISH._replace(header=bool(header)))
+    first = header.count("\n") + 2
+    assert [text.line_of(row) for row in range(2)] == [first, first + 3]
