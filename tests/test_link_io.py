@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from maylink import Links, read_links, write_links
-from maylink.errors import LinkFileError, MaylinkError
+from maylink.errors import FileError, LinkFileError, MaylinkError
 from maylink.link_io import read_link_file
 from maylink.link_io.layouts import LAYOUTS, Options
 
@@ -580,7 +580,7 @@ def test_the_text_of_each_format(tmp_path):
 def test_a_file_that_is_there_stays(tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("mine")
-    with pytest.raises(LinkFileError, match="is there already"):
+    with pytest.raises(FileError, match="is there already"):
         write_links(LINKS, path)
     assert path.read_text() == "mine"
     write_links(LINKS, path, force=True)
@@ -597,7 +597,7 @@ def test_nothing_half_written_stays(error, step, tmp_path, monkeypatch):
     path = tmp_path / "links.csv"
     path.write_text("mine")
     monkeypatch.setattr(os, step, fail)
-    expected = LinkFileError if isinstance(error, OSError) else KeyboardInterrupt
+    expected = FileError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         write_links(LINKS, path, force=True)
     assert [p.name for p in tmp_path.iterdir()] == ["links.csv"]
@@ -605,7 +605,7 @@ def test_nothing_half_written_stays(error, step, tmp_path, monkeypatch):
 
 
 def test_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(LinkFileError, match=r"cannot be written \(No such file"):
+    with pytest.raises(FileError, match=r"cannot be written \(No such file"):
         write_links(LINKS, tmp_path / "none" / "links.csv")
     with pytest.raises(LinkFileError, match="the name does not tell a format"):
         write_links(LINKS, tmp_path / "links")

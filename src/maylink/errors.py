@@ -14,7 +14,11 @@ class LinksError(MaylinkError):
     """Links that cannot be: an index out of range, a point linked to itself, a bad weight."""
 
 
-class LinkFileError(LinksError):
+class FileError(MaylinkError):
+    """A file that cannot be read or written, or does not hold what it should."""
+
+
+class LinkFileError(LinksError, FileError):
     """A file of links that cannot be read or written; the message names the file and the line."""
 
 
@@ -24,10 +28,6 @@ class DomainError(MaylinkError):
 
 class DatasetError(MaylinkError):
     """A data set that is unknown, missing or unreachable."""
-
-
-class FileError(MaylinkError):
-    """A file that cannot be read or written, or does not hold what it should."""
 
 
 class InfeasibleLinksError(MaylinkError):

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from maylink.atomic import written
 from maylink.errors import LinkFileError
-from maylink.link_io.atomic import write_whole
 from maylink.link_io.collect import id_key, missing
 from maylink.link_io.containers import CONTAINERS, container_of
 from maylink.link_io.encode import encode
@@ -77,7 +77,8 @@ def write_links(
     if to_stream:
         path.write(data)  # type: ignore[union-attr]
     else:
-        write_whole(name, data, force=force)
+        with written(name, force=force) as file:
+            file.write(data)
 
 
 def _choose(name: str, format_: str | None) -> tuple[Layout, str]:
