@@ -85,6 +85,7 @@ def plot_partition(
 COVARIANCE_OF = {
     "gaussian": "spherical covariance",
     "diagonal-gaussian": "diagonal covariance",
+    "shared-gaussian": "shared covariance",
     "full-gaussian": "full covariance",
 }
 LOUDER = "data weight γ   (left: links speak louder, right: data do)"
