@@ -68,6 +68,7 @@ RACE = pd.DataFrame(
         "chosen": [False] * 4 + [True, False],
     }
 )
+RACE["behind"] = -0.3 - RACE["score"]  # the choice has −0.3
 
 
 def ring(ax):

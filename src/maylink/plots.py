@@ -82,12 +82,6 @@ def plot_partition(
 
 # ---------------------------------------------------------------------- what was chosen
 
-COVARIANCE_OF = {
-    "gaussian": "spherical covariance",
-    "diagonal-gaussian": "diagonal covariance",
-    "shared-gaussian": "shared covariance",
-    "full-gaussian": "full covariance",
-}
 LOUDER = "data weight γ   (left: links speak louder, right: data do)"
 MANY_LINES = 8  # above which candidates are marks without lines
 SCORE = "log probability of a held-out link"
@@ -149,13 +143,14 @@ def _race_of(model: Any) -> _Race:
             "model: no links were held out to choose by; give a fitted LinkSearchCV, or a TVClust "
             "whose chosen_by_ is 'held-out links'"
         )
-    from maylink.selection.race import FOLDS
+    from maylink.estimators.choice import COVARIANCES
 
+    words = {family: f"{word} covariance" for word, family in COVARIANCES.items()}
     table = told.rename(columns={"data_weight": "x"})
-    if "behind" in told:  # who dropped out was tried on fewer links
-        table["score"] = told.loc[told["chosen"], "score"].iloc[0] - told["behind"]
-    table["group"] = [COVARIANCE_OF.get(name, name) for name in told["family"]]
-    table["dropped"] = (told["folds"] < FOLDS) & ~told["chosen"]
+    # Who dropped out was tried on fewer links: put it where it stood beside the choice.
+    table["score"] = told.loc[told["chosen"], "score"].iloc[0] - told["behind"]
+    table["group"] = [words.get(name, name) for name in told["family"]]
+    table["dropped"] = told["folds"] < told["folds"].max()
     best = table[told["chosen"]].iloc[0]
     return _Race(table, LOUDER, True, [], f"{best['group']}, data weight {best['x']:g}")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from maylink.families import Family, as_family
 from maylink.families.base import Matrix
@@ -28,7 +29,7 @@ from maylink.selection import race
 from maylink.selection.folds import Fold
 from maylink.selection.scores import posterior_scores
 from maylink.solvers import variational
-from maylink.solvers.penalty import sample_rows
+from maylink.solvers.penalty import SAMPLE, sample_rows
 from maylink.solvers.starts import Fitted, Pool, View, exact_settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("maylink")
 
-GAUSSIAN = ("gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian")
 COVARIANCES = {
     "spherical": "gaussian",
     "diagonal": "diagonal-gaussian",
@@ -44,6 +44,8 @@ COVARIANCES = {
     "full": "full-gaussian",
 }
 """Families of real data by the covariance of their clusters, the plainest first."""
+
+GAUSSIAN = tuple(COVARIANCES.values())
 
 COUNTS = ("dirichlet-multinomial", "multinomial", "poisson")
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
@@ -54,7 +56,6 @@ MAX_SWEEPS = 60  # of a fit in a fold
 STARTS = {True: 4, False: 2}  # of a fit in a fold, at most: for small data, and for others
 SMALL = 20_000  # numbers in the data
 ALIKE = 1e-3  # bounds a point that are the same to this are of the same fit
-SAMPLE = 5000  # points that a choice looks at
 
 
 class Candidate(NamedTuple):
@@ -111,14 +112,11 @@ def choose(
     """
     given = wish.data_weight != "auto"
     weights = (float(wish.data_weight),) if given else wish.weights
-    data = as_data(X)
-    families = candidates(data, wish)
-    checked = as_links(links, data.shape[0])
-    problems = {name: Problem(data, checked, as_family(f).adapt(data)) for name, f in families}
+    problems = _problems(X, links, wish)
     if len(problems) == len(weights) == 1:
         return Choice(next(iter(problems.values())), weights[0], "given", None)
     judged = _sampled(problems, rng)
-    checked = next(iter(judged.values())).links
+    n, checked = next((one.n, one.links) for one in judged.values())
     if not race.enough(checked):
         logger.info("%d links are too few to hold any out: the evidence decides", checked.n_links)
         weight = weights[0] if given else 1.0
@@ -142,7 +140,7 @@ def choose(
     )
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
-    views = _views(fitted) if next(iter(judged.values())).n == data.shape[0] else None
+    views = _views(fitted) if n == problems[name].n else None
     return Choice(problems[name], weight, "held-out links", _frame(outcome.rows), views)
 
 
@@ -161,11 +159,8 @@ def every(
     n_jobs : int, optional
         Threads.
     """
-    data = as_data(X)
-    checked = as_links(links, data.shape[0])
-    problems = {
-        n: Problem(data, checked, as_family(f).adapt(data)) for n, f in candidates(data, wish)
-    }
+    problems = _problems(X, links, wish)
+    checked = next(iter(problems.values())).links
     fits = Fits(
         _fitted(problems, wish.prior, rng, n_jobs), checked, variational.Settings(), rng, n_jobs
     )
@@ -245,7 +240,7 @@ def possible(X: Matrix) -> list[str]:
     "bernoulli" family may tell more. Sparse whole numbers are counts, or ones and zeros; of them
     the multinomial and the bursty family tell what "poisson" would, but for the totals.
     """
-    is_sparse = hasattr(X, "indptr")
+    is_sparse = sparse.issparse(X)
     values = X.data if is_sparse else X
     whole = bool(np.all(values >= 0) and np.all(values == np.floor(values)))
     if not whole:
@@ -258,7 +253,17 @@ def possible(X: Matrix) -> list[str]:
 
 def _allows(name: str, X: Matrix) -> bool:
     """Whether a family takes such data: some need dense ones."""
-    return bool(not hasattr(X, "indptr") or as_family(name).accepts_sparse)
+    return bool(not sparse.issparse(X) or as_family(name).accepts_sparse)
+
+
+def _problems(X: Any, links: Any, wish: Wish) -> dict[str, Problem]:
+    """Return the problem under each family that is open to choice, by name."""
+    data = as_data(X)
+    checked = as_links(links, data.shape[0])
+    return {
+        name: Problem(data, checked, as_family(family).adapt(data))
+        for name, family in candidates(data, wish)
+    }
 
 
 def _sampled(problems: dict[str, Problem], rng: np.random.Generator) -> dict[str, Problem]:

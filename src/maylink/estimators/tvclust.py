@@ -25,7 +25,7 @@ from maylink.estimators.base import (
     forbid_sample_weight,
     links_of_new_points,
 )
-from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose
+from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
 from maylink.estimators.start import STARTS, ChainStart, Model, Start
 from maylink.families import Family
 from maylink.joint import joint_of
@@ -159,7 +159,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         How family and data weight came about.
     selection_ : DataFrame or None
         The candidates: family, data weight, mean log probability of a held-out link with its
-        standard error, how many links and folds that is of, and which one was chosen; see
+        standard error, how far behind the choice that is on the same links, how many links and
+        folds it is of, and which one was chosen; see
         :func:`maylink.plots.plot_selection`.
     prior_
         The prior in use; with ``learn_prior``, its scales at their geometric posterior means.
@@ -330,8 +331,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                     break
             best = max(results, key=lambda result: result.bounds[-1])
             for _ in range(AGAIN):
-                labels = np.unique(best.state.shares.argmax(axis=1), return_inverse=True)[1]
-                again = None if progress.stopped else start.anew(labels.astype(np.int64))
+                again = None if progress.stopped else start.anew(labels_of(best.state))
                 if again is None:
                     break
                 result = variational.solve(ready, prior, settings, again, progress)

@@ -63,7 +63,7 @@ def choose(
     problem : Problem
         Data, links and family.
     settings : Settings
-        How RDP-means runs; penalty and link weights in it are not used.
+        How RDP-means runs; the penalty in it is not used, and link weights are multiples of λ.
     given : float, optional
         The penalty.
     rng : Generator
@@ -112,14 +112,11 @@ def choose(
 
 
 def with_candidate(settings: rdpmeans.Settings, candidate: Candidate) -> rdpmeans.Settings:
-    """Return the settings of a candidate; its weights begin at a thousandth of the penalty."""
+    """Return the settings of a candidate, its first link weights being multiples of λ."""
     value, scale = candidate
     learned = bool(np.isfinite(scale))
     return replace(
-        settings,
-        penalty=value,
-        xi_may=0.001 * value,
-        xi_not=0.001 * value,
+        penalty.with_penalty(settings, value, relative_weights=True),
         scale=scale * value if learned else None,
         keep="objective" if learned else "probability",
     )

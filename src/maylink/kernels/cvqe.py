@@ -137,6 +137,18 @@ def violations(i, j, weight, n_may, labels, torn, clash):
 # ---------------------------------------------------------------------- LCVQE
 
 
+@compiled(inline="always")
+def rejoin(row_i, row_j, a, b, votes, labels):
+    """Bring the points of a violated may link together where that is less than its violation."""
+    k, m = labels[a], labels[b]
+    keep = row_i[k] + row_j[m] + 0.5 * votes * (row_i[m] + row_j[k])
+    both_k, both_m = row_i[k] + row_j[k], row_i[m] + row_j[m]
+    if both_k < keep and both_k <= both_m:
+        labels[b] = k
+    elif both_m < keep:
+        labels[a] = m
+
+
 @compiled()
 def ask_nearest(X, turned, i, j, weight, n_may, labels):
     """Let each violated link choose between staying violated and moving one of its points.
@@ -155,14 +167,9 @@ def ask_nearest(X, turned, i, j, weight, n_may, labels):
             continue
         distances(X, turned, a, row_i)
         distances(X, turned, b, row_j)
-        k, m = labels[a], labels[b]
+        k = labels[a]
         if link < n_may:
-            keep = row_i[k] + row_j[m] + 0.5 * weight[link] * (row_i[m] + row_j[k])
-            both_k, both_m = row_i[k] + row_j[k], row_i[m] + row_j[m]
-            if both_k < keep and both_k <= both_m:
-                labels[b] = k
-            elif both_m < keep:
-                labels[a] = m
+            rejoin(row_i, row_j, a, b, weight[link], labels)
         else:
             far, row = (b, row_j) if row_j[k] > row_i[k] else (a, row_i)
             second = nearest_but(row, k)
@@ -196,13 +203,8 @@ def ask_second(X, turned, i, j, n_may, labels, total, count):
         distances(X, turned, b, row_j)
         k, m = labels[a], labels[b]
         if link < n_may:
-            keep = row_i[k] + row_j[m] + 0.5 * (row_i[m] + row_j[k])
-            both_k, both_m = row_i[k] + row_j[k], row_i[m] + row_j[m]
-            if both_k < keep and both_k <= both_m:
-                labels[b] = k
-            elif both_m < keep:
-                labels[a] = m
-            else:
+            rejoin(row_i, row_j, a, b, 1.0, labels)
+            if labels[a] != labels[b]:
                 count[k] += 0.5
                 count[m] += 0.5
                 for f in range(X.shape[1]):

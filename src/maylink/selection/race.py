@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ FEWEST = 40  # linked pairs below which nothing is held out
 ALIKE = 0.002  # nats a link: candidates this close predict alike
 BEHIND = (4.0, 3.0, 2.0)  # standard errors that put a candidate out of the race, fold by fold
 
+NO_SCORE = Score(np.nan, np.nan, 0)
+
 Predictor = Callable[[Any], Array]  # of a candidate, the log probability of each held-out link
 
 
@@ -41,10 +43,22 @@ class Entry:
     scores: list[Array] = field(default_factory=list)
     racing: bool = True
 
-    def ahead_of(self, other: Entry, weight: Array) -> tuple[float, float]:
-        """Return by how much its mean score is higher, and the standard error of that."""
-        apart = summary(np.concatenate(self.scores) - np.concatenate(other.scores), weight)
-        return apart.mean, apart.error
+    def ahead_of(self, other: Entry, votes: list[Array]) -> Score:
+        """Return by how much its mean score is higher, on the links that both predicted."""
+        both = min(len(self.scores), len(other.scores))
+        if not both:
+            return NO_SCORE
+        apart = [a - b for a, b in zip(self.scores[:both], other.scores[:both], strict=True)]
+        return summary(np.concatenate(apart), np.concatenate(votes[:both]))
+
+    def score(self, votes: list[Array]) -> Score:
+        """Return its mean score; none before it has predicted anything."""
+        if not self.scores:
+            return NO_SCORE
+        return summary(np.concatenate(self.scores), np.concatenate(votes[: len(self.scores)]))
+
+
+Runner = TypeVar("Runner", bound=Entry)
 
 
 class Outcome(NamedTuple):
@@ -99,17 +113,17 @@ def compete(
             if not entry.racing:
                 continue
             before = steps.setdefault(ladder(entry.candidate), []) if ladder else []
-            if _downhill(before, fold.test.weight):
+            if _downhill(before, votes):
                 entry.racing = False
                 continue
             entry.scores.append(predict(entry.candidate))
             before.append(entry)
         progress.advance()
-        _drop(entries, np.concatenate(votes))
-        if progress.stopped or _settled(entries, np.concatenate(votes)):
+        drop(entries, votes, BEHIND[min(len(votes), len(BEHIND)) - 1])
+        if progress.stopped or _settled(entries, votes):
             break
     left = [entry for entry in entries if entry.racing]
-    chosen = left[0] if plainest else _leader(entries, np.concatenate(votes))
+    chosen = left[0] if plainest else leader(entries, votes)
     return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
 
 
@@ -118,45 +132,44 @@ def enough(links: Links) -> bool:
     return links.n_links >= FEWEST and int(np.unique(links.pair_keys).size) >= FEWEST
 
 
-def _leader(entries: list[Entry], weight: Array) -> Entry:
+def leader(entries: Sequence[Runner], votes: list[Array]) -> Runner:
+    """Return who has the highest mean score of those in the race."""
     racing = [entry for entry in entries if entry.racing]
-    return max(racing, key=lambda entry: np.average(np.concatenate(entry.scores), weights=weight))
+    return max(racing, key=lambda entry: entry.score(votes).mean)
 
 
-def _drop(entries: list[Entry], weight: Array) -> None:
-    """Put out of the race who is hopelessly behind the leader."""
-    leader = _leader(entries, weight)
-    limit = BEHIND[min(len(leader.scores), len(BEHIND)) - 1]
+def drop(entries: Sequence[Entry], votes: list[Array], limit: float) -> None:
+    """Put out of the race who is this many standard errors behind the leader, link by link."""
+    first = leader(entries, votes)
     for entry in entries:
         if entry.racing:
-            ahead, error = entry.ahead_of(leader, weight)
-            entry.racing = ahead >= -limit * error
+            ahead = entry.ahead_of(first, votes)
+            entry.racing = ahead.mean >= -limit * ahead.error
 
 
-def _downhill(steps: list[Entry], weight: Array) -> bool:
+def _downhill(steps: list[Entry], votes: list[Array]) -> bool:
     """Whether the last two steps of a ladder are clearly behind its best, in the first fold."""
-    if len(steps) < 3 or len(steps[0].scores) > 1:
+    if len(steps) < 3 or len(votes) > 1:
         return False
-    best = max(steps, key=lambda entry: np.average(entry.scores[0], weights=weight))
-    ahead = [entry.ahead_of(best, weight) for entry in steps[-2:]]
-    return all(value < -BEHIND[0] * error for value, error in ahead)
+    best = leader(steps, votes)
+    ahead = [entry.ahead_of(best, votes) for entry in steps[-2:]]
+    return all(own.mean < -BEHIND[0] * own.error for own in ahead)
 
 
-def _settled(entries: list[Entry], weight: Array) -> bool:
+def _settled(entries: list[Entry], votes: list[Array]) -> bool:
     """Whether all that are left surely predict alike."""
-    leader = _leader(entries, weight)
-    ahead = [entry.ahead_of(leader, weight) for entry in entries if entry.racing]
-    return all(value - 2.0 * error > -ALIKE for value, error in ahead)
+    first = leader(entries, votes)
+    ahead = [entry.ahead_of(first, votes) for entry in entries if entry.racing]
+    return all(own.mean - 2.0 * own.error > -ALIKE for own in ahead)
 
 
 def _told(entry: Entry, votes: list[Array], chosen: Entry) -> dict[str, Any]:
-    score = Score(np.nan, np.nan, 0)
-    if entry.scores:
-        score = summary(np.concatenate(entry.scores), np.concatenate(votes[: len(entry.scores)]))
+    score = entry.score(votes)
     return {
         **entry.candidate._asdict(),
         "score": score.mean,
         "error": score.error,
+        "behind": chosen.ahead_of(entry, votes).mean,
         "n_links": score.n_links,
         "folds": len(entry.scores),
         "chosen": entry is chosen,

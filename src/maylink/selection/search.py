@@ -30,7 +30,7 @@ from maylink.families.base import Array
 from maylink.links import Links
 from maylink.problem import as_links
 from maylink.progress import Progress
-from maylink.selection import scores
+from maylink.selection import race, scores
 from maylink.selection.folds import Fold, LinkFolds
 
 SEEDS = 2**31 - 1  # numbers that every library takes
@@ -190,7 +190,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         seeds = as_generator(self.random_state).integers(SEEDS, size=3)
         sampling, dealing, fitting = (int(seed) for seed in seeds)
         runners = [
-            Runner(params, candidate(self.estimator, params, fitting))
+            Runner(params, model=candidate(self.estimator, params, fitting))
             for params in self._candidates(sampling)
         ]
         cv = self.cv if hasattr(self.cv, "split") else LinkFolds(self.cv, random_state=dealing)
@@ -274,8 +274,8 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
                 progress.advance()
                 racing = [runner for runner in racing if runner.racing]
                 if self.drop is not None and racing:
-                    votes = np.concatenate([f.test.weight for f in folds[: racing[0].n_folds]])
-                    _drop(racing, votes, float(self.drop))
+                    votes = [fold.test.weight for fold in folds]
+                    race.drop(racing, votes, float(self.drop))
                 left = sum(runner.racing for runner in runners)
                 if left == 0 or (left == 1 and len(runners) > 1 and self.drop is not None):
                     break
@@ -284,7 +284,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """Rank the candidates and tell the race."""
         failed = [runner for runner in runners if runner.failure is not None]
         if failed:
-            told = f"the first is {failed[0].params} with {failed[0].failure}"
+            told = f"the first is {failed[0].candidate} with {failed[0].failure}"
             if len(failed) == len(runners):
                 raise MaylinkError(f"estimator: all {len(runners)} candidates failed; {told}")
             warnings.warn(
@@ -297,7 +297,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         return {
             "cv_results_": results,
             "best_index_": best,
-            "best_params_": runners[best].params,
+            "best_params_": runners[best].candidate,
             "best_score_": float(results["mean_test_score"][best]),
             "n_splits_": len(folds),
         }
@@ -344,31 +344,24 @@ class Trial(NamedTuple):
 
 
 @dataclass
-class Runner:
-    """A candidate in the race, with the scores of the links that it has predicted."""
+class Runner(race.Entry):
+    """A candidate in the race: its parameters, and what became of its fits."""
 
-    params: dict[str, Any]
-    model: Any  # not fitted
-    scores: list[Array] = field(default_factory=list)
+    model: Any = None  # not fitted
     seconds: list[float] = field(default_factory=list)
     failure: str | None = None
-    dropped: bool = False
-
-    @property
-    def racing(self) -> bool:
-        """Whether it can still win."""
-        return self.failure is None and not self.dropped
-
-    @property
-    def n_folds(self) -> int:
-        """How many folds it has predicted."""
-        return len(self.scores)
 
     def add(self, trial: Trial) -> None:
-        """Note what became of a fit."""
+        """Note what became of a fit; who has failed once is out."""
         self.scores += trial.scores
         self.seconds.append(trial.seconds)
         self.failure = trial.failure
+        self.racing = trial.failure is None
+
+    def score(self, votes: list[Array]) -> scores.Score:
+        """Return its mean score; none for one that failed."""
+        told = super().score(votes)
+        return told if self.failure is None else told._replace(mean=np.nan, error=np.nan)
 
 
 # ---------------------------------------------------------------------- one candidate
@@ -425,65 +418,44 @@ def _try(model: Any, X: Any, y: Any, folds: Sequence[Fold]) -> Trial:
 # ---------------------------------------------------------------------- all of them
 
 
-def _drop(racing: list[Runner], weight: Array, limit: float) -> None:
-    """Put out of the race who is hopelessly behind the leader, link by link."""
-    seen = [np.concatenate(runner.scores) for runner in racing]
-    leader = seen[int(np.argmax([np.average(own, weights=weight) for own in seen]))]
-    for runner, own in zip(racing, seen, strict=True):
-        apart = scores.summary(own - leader, weight)
-        runner.dropped = bool(apart.mean < min(-limit * apart.error, 0.0))
-
-
 def _table(runners: list[Runner], folds: list[Fold]) -> dict[str, Any]:
     """Return the race as scikit-learn has it."""
     size = len(runners)
     table: dict[str, Any] = {
         "mean_fit_time": np.array([np.mean(runner.seconds) for runner in runners]),
-        "params": [runner.params for runner in runners],
+        "params": [runner.candidate for runner in runners],
     }
-    for name in dict.fromkeys(name for runner in runners for name in runner.params):
+    for name in dict.fromkeys(name for runner in runners for name in runner.candidate):
         column = np.ma.MaskedArray(np.empty(size, object), mask=True)
         for number, runner in enumerate(runners):
-            if name in runner.params:
-                column[number] = runner.params[name]
+            if name in runner.candidate:
+                column[number] = runner.candidate[name]
         table[f"param_{name}"] = column
     votes = [fold.test.weight for fold in folds]
     for k in range(len(folds)):
         table[f"split{k}_test_score"] = np.array(
             [
-                np.average(runner.scores[k], weights=votes[k]) if k < runner.n_folds else np.nan
+                np.average(runner.scores[k], weights=votes[k]) if k < len(runner.scores) else np.nan
                 for runner in runners
             ]
         )
-    told = [_summary(runner, votes) for runner in runners]
+    told = [runner.score(votes) for runner in runners]
     mean = np.array([own.mean for own in told])
     table["mean_test_score"] = mean
     table["std_error_test_score"] = np.array([own.error for own in told])
     table["n_links"] = np.array([own.n_links for own in told])
-    table["n_folds"] = np.array([runner.n_folds for runner in runners])
+    table["n_folds"] = np.array([len(runner.scores) for runner in runners])
     place = [
-        (runner.failure is not None, -runner.n_folds, -value if np.isfinite(value) else 0.0)
+        (runner.failure is not None, -len(runner.scores), -value if np.isfinite(value) else 0.0)
         for runner, value in zip(runners, mean, strict=True)
     ]
     rank = np.array([1 + sum(other < own for other in place) for own in place])
     table["rank_test_score"] = rank
-    behind = [_behind(runners[int(rank.argmin())], runner, votes) for runner in runners]
+    best = runners[int(rank.argmin())]
+    behind = [
+        race.NO_SCORE if runner.failure else best.ahead_of(runner, votes) for runner in runners
+    ]
     table["mean_behind_best"] = np.array([own.mean for own in behind])
     table["std_error_behind_best"] = np.array([own.error for own in behind])
     table["failure"] = [runner.failure for runner in runners]
     return table
-
-
-def _behind(best: Runner, runner: Runner, votes: list[Array]) -> scores.Score:
-    """Return how far a candidate was behind the best on the links that both predicted."""
-    if runner.failure is not None:
-        return scores.Score(np.nan, np.nan, 0)
-    both = min(best.n_folds, runner.n_folds)
-    apart = [b - own for b, own in zip(best.scores[:both], runner.scores[:both], strict=True)]
-    return scores.summary(np.concatenate(apart), np.concatenate(votes[:both]))
-
-
-def _summary(runner: Runner, votes: list[Array]) -> scores.Score:
-    if runner.failure is not None:
-        return scores.Score(np.nan, np.nan, sum(own.size for own in runner.scores))
-    return scores.summary(np.concatenate(runner.scores), np.concatenate(votes[: runner.n_folds]))

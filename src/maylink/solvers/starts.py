@@ -12,6 +12,7 @@ best, so those are started from, too.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,7 +148,7 @@ class Fitted:
 
     def marginal(self, labels: Index) -> tuple[Array, float]:
         """Return the sizes of the clusters and the log probability of the data."""
-        key = labels.tobytes()
+        key = mark_of(labels)
         if key not in self.known:
             family = self.problem.family
             statistics = family.cluster_statistics(self.problem.X, labels, int(labels.max()) + 1)
@@ -176,8 +177,13 @@ class Fitted:
         return log_crp(size, settings.alpha) + settings.data_weight * data + evidence
 
 
+def mark_of(labels: Index) -> bytes:
+    """Return a short mark by which equal labels are known; the labels may be many."""
+    return hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest()
+
+
 def _distinct(partitions: list[Index]) -> list[Index]:
-    return list({labels.tobytes(): labels for labels in partitions}.values())
+    return list({mark_of(labels): labels for labels in partitions}.values())
 
 
 def exact_settings(settings: variational.Settings) -> Settings:
