@@ -183,7 +183,7 @@ class Fits:
         self.pool = Pool(_views(fitted), links, rng, n_jobs)
         self.n_starts = STARTS[all(one.problem.X.size <= SMALL for one in fitted.values())]
         self.sure: set[str] = set()  # families whose best fit was found twice: one start will do
-        self.before: dict[str, variational.State] = {}  # the fit of each family's last data weight
+        self.made: dict[Candidate, NDArray[np.int64]] = {}  # labels of fits
 
     def __call__(self, candidate: Candidate) -> Posterior:
         """Fit a candidate and return what it knows."""
@@ -191,19 +191,20 @@ class Fits:
         return variational_posterior(self.links, settings, state)
 
     def fit(self, candidate: Candidate) -> tuple[variational.Settings, variational.State]:
-        """Fit a candidate, from the best of the pool or from the fit of the data weight before.
+        """Fit a candidate, from the best of the pool or from the fit of a higher data weight.
 
         Where all points already were in one cluster, a lower data weight leaves them there: there
         is less to part them.
         """
         name, weight = candidate
         fitted, settings = self.fitted[name], replace(self.settings, data_weight=weight)
-        before = self.before.get(name)
-        if before is not None and not labels_of(before).any():
-            return settings, before
-        more = [] if before is None else [labels_of(before)]
-        n_starts = 1 if name in self.sure else self.n_starts
-        starts = self.pool.best(fitted, exact_settings(settings), n_starts, more)
+        higher = [one for one in self.made if one.family == name and one.data_weight > weight]
+        near = [self.made[min(higher, key=lambda one: one.data_weight)]] if higher else []
+        if near and not near[0].any():
+            starts = near
+        else:
+            n_starts = 1 if name in self.sure else self.n_starts
+            starts = self.pool.best(fitted, exact_settings(settings), n_starts, near)
         problem = replace(fitted.problem, links=self.links)
         runs: list[variational.Result] = []
         for labels in starts:
@@ -212,8 +213,9 @@ class Fits:
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= ALIKE * problem.n:
                 self.sure.add(name)  # the best was found twice
                 break
-        self.before[name] = max(runs, key=lambda run: run.bounds[-1]).state
-        return settings, self.before[name]
+        best = max(runs, key=lambda run: run.bounds[-1]).state
+        self.made[candidate] = labels_of(best)
+        return settings, best
 
 
 def labels_of(state: variational.State) -> NDArray[np.int64]:

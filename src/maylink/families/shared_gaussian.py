@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from maylink.errors import DomainError
@@ -149,15 +148,15 @@ class SharedGaussian(Gaussian):
 def _within(Z: Array) -> tuple[Array, Array]:
     """Return variances and directions of the covariance within clusters of standardised data."""
     from sklearn.covariance import ledoit_wolf
+    from sklearn.neighbors import NearestNeighbors
 
     n, d = Z.shape
     variance, direction = np.ones(d), np.eye(d)
     near = min(NEIGHBOURS, n - 1)
     for _ in range(ROUNDS if near > 0 else 0):
         T = Z @ direction / np.sqrt(variance)
-        distance = cdist(T, T, "sqeuclidean")
-        np.fill_diagonal(distance, np.inf)
-        neighbour = np.argpartition(distance, near - 1, axis=1)[:, :near]
+        search = NearestNeighbors(n_neighbors=near, algorithm="brute").fit(T)
+        neighbour = search.kneighbors(return_distance=False)
         apart = (Z[:, None, :] - Z[neighbour]).reshape(-1, d)
         if not apart.any():  # all neighbours are equal
             break

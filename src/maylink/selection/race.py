@@ -3,9 +3,13 @@
 In every fold the candidates still in the race are fitted on the links that the fold may see and
 predict the links that it holds out. They are compared link by link: one whose scores lie clearly
 below the leader's is out: by four standard errors of the difference after one fold, three after two
-and two from the third fold on, since one fold says little about how a fit varies. The race ends
-early where all that are left predict alike. In the end the leader wins, or the plainest of those
-that are left; docs/decisions/0019 says when which is better.
+and two from the third fold on, since one fold says little about how a fit varies. Of those that
+predict every link of a fold alike the plainest runs on for all of them. The race ends early where
+all that are left predict alike. In the end the leader wins, or the plainest of those that are left;
+docs/decisions/0019 says when which is better.
+
+Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
+first, and those in between only beside one that is still in the race.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ logger = logging.getLogger("maylink")
 FOLDS = 4
 FEWEST = 40  # linked pairs below which nothing is held out
 ALIKE = 0.002  # nats a link: candidates this close predict alike
+TWINS = 0.01  # nats: candidates that are no further apart on any link of a fold run as one
 BEHIND = (4.0, 3.0, 2.0)  # standard errors that put a candidate out of the race, fold by fold
 
 NO_SCORE = Score(np.nan, np.nan, 0)
@@ -96,30 +101,31 @@ def compete(
     plainest : bool, default False
         Whether the first candidate that is left wins, in place of the leader.
     ladder : function, optional
-        Tells which ladder a candidate is a step of. Once two steps in a row are clearly behind the
-        best of their ladder, those further on are not tried.
+        Tells which ladder a candidate is a step of; without it each is tried by itself.
 
     Returns
     -------
     Outcome
     """
     entries = [Entry(candidate) for candidate in candidates]
+    between = _between(entries, ladder) if ladder else []
     votes: list[Array] = []
     for fold in LinkFolds(FOLDS, random_state=rng).split(links):
         predict = prepare(fold)
         votes.append(fold.test.weight)
-        steps: dict[Any, list[Entry]] = {}
+        limit = BEHIND[min(len(votes), len(BEHIND)) - 1]
         for entry in entries:
-            if not entry.racing:
-                continue
-            before = steps.setdefault(ladder(entry.candidate), []) if ladder else []
-            if _downhill(before, votes):
-                entry.racing = False
-                continue
-            entry.scores.append(predict(entry.candidate))
-            before.append(entry)
+            if entry.racing:
+                entry.scores.append(predict(entry.candidate))
+        drop(entries, votes, limit)
+        for entry, beside in between:
+            if any(one.racing for one in beside):
+                entry.racing = True
+                entry.scores.append(predict(entry.candidate))
+        between = []
+        drop(entries, votes, limit)
+        _join_twins(entries)
         progress.advance()
-        drop(entries, votes, BEHIND[min(len(votes), len(BEHIND)) - 1])
         if progress.stopped or _settled(entries, votes):
             break
     left = [entry for entry in entries if entry.racing]
@@ -147,13 +153,30 @@ def drop(entries: Sequence[Entry], votes: list[Array], limit: float) -> None:
             entry.racing = ahead.mean >= -limit * ahead.error
 
 
-def _downhill(steps: list[Entry], votes: list[Array]) -> bool:
-    """Whether the last two steps of a ladder are clearly behind its best, in the first fold."""
-    if len(steps) < 3 or len(votes) > 1:
-        return False
-    best = leader(steps, votes)
-    ahead = [entry.ahead_of(best, votes) for entry in steps[-2:]]
-    return all(own.mean < -BEHIND[0] * own.error for own in ahead)
+def _between(entries: list[Entry], ladder: Callable[[Any], Any]) -> list[tuple[Entry, list[Entry]]]:
+    """Let every other step of each ladder wait, and return these with the steps beside them."""
+    ladders: dict[Any, list[Entry]] = {}
+    for entry in entries:
+        ladders.setdefault(ladder(entry.candidate), []).append(entry)
+    waiting = [
+        (steps[at], steps[at - 1 : at + 2 : 2])
+        for steps in ladders.values()
+        for at in range(1, len(steps), 2)
+    ]
+    for entry, _ in waiting:
+        entry.racing = False
+    return waiting
+
+
+def _join_twins(entries: list[Entry]) -> None:
+    """Of those that predicted every link of the last fold alike let the plainest run on."""
+    single: list[Entry] = []
+    for entry in entries:
+        if entry.racing:
+            last = entry.scores[-1]
+            entry.racing = all(np.abs(last - one.scores[-1]).max() > TWINS for one in single)
+            if entry.racing:
+                single.append(entry)
 
 
 def _settled(entries: list[Entry], votes: list[Array]) -> bool:
