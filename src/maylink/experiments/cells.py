@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import maylink
-from maylink.experiments.protocols import SLOW
+from maylink.experiments.protocols import SLOW, SLOWEST
 
 # Files that show results and do not make any.
 SHOWING = ("cli.py", "demo.py", "plots.py", "report.py", "version.py")
@@ -89,11 +89,13 @@ class Plan(NamedTuple):
     trials: int
     seed: int = 0
     quick: bool = False
-    """Whether to save time: see :meth:`spares` and :meth:`once`."""
+    """Whether to save time: see :meth:`wants`, :meth:`spares` and :meth:`once`."""
 
     def wants(self, method: str) -> bool:
-        """Whether the method is to be run."""
-        return self.methods is None or method in self.methods
+        """Whether the method is to be run: any but the slowest, in a quick plan, or those named."""
+        if self.methods is None:
+            return not (self.quick and method == SLOWEST)
+        return method in self.methods
 
     def spares(self, method: str) -> bool:
         """Whether a slow method, not asked for by name, is to make fewer runs than others."""

@@ -5,8 +5,8 @@ predict the links that it holds out. They are compared link by link: one whose s
 below the leader's is out: by four standard errors of the difference after one fold, three after two
 and two from the third fold on, since one fold says little about how a fit varies. Of those that
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
-all that are left predict alike. In the end the leader wins, or the plainest of those that are left;
-docs/decisions/0019 says when which is better.
+all that are left predict alike. In the end the leader wins, or the plainest of those within one
+standard error of it; docs/decisions/0019 says when which is better.
 
 Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
 first, and those in between only beside one that is still in the race.
@@ -34,6 +34,7 @@ FEWEST = 40  # linked pairs below which nothing is held out
 ALIKE = 0.002  # nats a link: candidates this close predict alike
 TWINS = 0.01  # nats: candidates that are no further apart on any link of a fold run as one
 BEHIND = (4.0, 3.0, 2.0)  # standard errors that put a candidate out of the race, fold by fold
+ONE_ERROR = 1.0
 
 NO_SCORE = Score(np.nan, np.nan, 0)
 
@@ -99,7 +100,7 @@ def compete(
     progress : Progress, optional
         Told about every fold.
     plainest : bool, default False
-        Whether the first candidate that is left wins, in place of the leader.
+        Whether the plainest of those within one standard error of the leader wins, in its place.
     ladder : function, optional
         Tells which ladder a candidate is a step of; without it each is tried by itself.
 
@@ -128,8 +129,11 @@ def compete(
         progress.advance()
         if progress.stopped or _settled(entries, votes):
             break
-    left = [entry for entry in entries if entry.racing]
-    chosen = left[0] if plainest else leader(entries, votes)
+    if plainest:
+        drop(entries, votes, ONE_ERROR)
+        chosen = next(entry for entry in entries if entry.racing)
+    else:
+        chosen = leader(entries, votes)
     return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
 
 
