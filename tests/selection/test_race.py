@@ -62,6 +62,42 @@ def test_the_plainest_of_those_left():
     assert found.chosen == runners[1]
 
 
+def test_candidates_that_predict_every_link_alike_run_as_one():
+    def noisy(fold):
+        noise = np.random.default_rng(fold.test.n_links).normal(size=(2, fold.test.n_links))
+        return lambda runner: runner.mean + noise[int(runner.spread)]
+
+    runners = [Runner(-0.4, 0), Runner(-0.4 + race.TWINS / 2, 0), Runner(-0.4, 1)]
+    outcome = race.compete(runners, links_of()[1], noisy, np.random.default_rng(0))
+    rows = outcome.rows
+    assert rows[1]["folds"] == 1
+    assert rows[0]["folds"] == rows[2]["folds"] > 1
+    assert outcome.chosen != runners[1]
+
+
+@pytest.mark.parametrize(("best", "tried"), [(0, {0, 1, 2, 4}), (2, {0, 1, 2, 3, 4}), (4, None)])
+def test_between_steps_of_a_ladder_only_neighbours_of_good_ones_are_tried(best, tried):
+    runners = [Runner(-0.5 - abs(step - best), 0.1) for step in range(6)]
+    rows = race.compete(
+        runners, links_of()[1], prepare, np.random.default_rng(0), ladder=lambda runner: 0
+    ).rows
+    assert {step for step, row in enumerate(rows) if row["folds"]} == (tried or {0, 2, 3, 4, 5})
+    assert rows[best]["chosen"]
+
+
+def test_the_best_step_may_lie_between():
+    runners = [Runner(-0.5 - 0.005 * abs(step - 3), 0.1) for step in range(6)]
+
+    def noisy(fold):
+        rng = np.random.default_rng(fold.test.n_links)
+        return lambda runner: runner.mean + 0.01 * rng.normal(size=fold.test.n_links)
+
+    found = race.compete(
+        runners, links_of()[1], noisy, np.random.default_rng(0), ladder=lambda runner: 0
+    )
+    assert found.chosen == runners[3]
+
+
 def test_links_enough():
     links = links_of()[1]
     assert race.enough(links)

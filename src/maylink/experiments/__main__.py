@@ -25,9 +25,9 @@ EXHIBITS = (
 QUICK, FULL = 2, 20  # trials
 QUICK_RUN = (
     f"a run of minutes, the default: {QUICK} trials a cell of Tables 1 to 3 and one of all else, "
-    f"five for the patterns. Unless --methods names them, slow methods ({', '.join(SLOW)}) make one "
-    f"trial in the tables and none in deviation, patterns and flipped, and {SLOWEST} makes none at "
-    "all. Settings are those of --full"
+    f"five for the patterns. Unless --methods names them, slow methods ({', '.join(SLOW)}) make "
+    f"one trial in the tables and none in deviation, patterns and flipped, and {SLOWEST} makes "
+    "none at all. Settings are those of --full"
 )
 CELL = "protocol/method/data/r/p/trial"
 
