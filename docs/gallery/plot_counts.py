@@ -18,7 +18,9 @@ links = ml.sample_links(y, rate=6 / 600, accuracy=0.95, rng=0)
 print(links)
 
 # %%
-# Without links, and with six links a picture of which one in twenty is wrong:
+# Without links, and with six links a picture of which one in twenty is wrong. Hundreds of units of
+# ink in each picture say a lot, and small differences of handwriting become clusters; links join
+# them.
 
 alone = ml.RDPMeans("multinomial", random_state=0).fit(X)
 model = ml.RDPMeans("multinomial", random_state=0).fit(X, links=links)

@@ -17,8 +17,8 @@ print(model.chosen_by_, "chose", model.family_.name, "with data weight", model.d
 print(f"{model.n_clusters_} clusters, F = {ml.metrics.pair_f(data.y, model.labels_):.3f}")
 
 # %%
-# Every mark is a candidate, its height how well it predicts a link that it has not seen. Hollow ones
-# dropped out early; the ring is the choice.
+# Every mark is a candidate, its height how well it predicts a link that it has not seen. Hollow
+# ones dropped out early; the ring is the choice.
 
 ml.plots.plot_selection(model)
 plt.show()

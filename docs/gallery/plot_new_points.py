@@ -42,7 +42,10 @@ order = np.argsort(np.argsort(-np.bincount(model.labels_), kind="stable"))
 colours = np.array([plt.matplotlib.colors.to_rgb(c) for c in ml.plots.COLOURS])[order]
 certainty = np.clip((shares.max(axis=1) - 0.5) * 2, 0, 1)
 picture = np.dstack(
-    [colours[shares.argmax(axis=1)].reshape(*across.shape, 3), 0.4 * certainty.reshape(across.shape)]
+    [
+        colours[shares.argmax(axis=1)].reshape(*across.shape, 3),
+        0.4 * certainty.reshape(across.shape),
+    ]
 )
 fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 extent = (low[0], high[0], low[1], high[1])

@@ -23,7 +23,9 @@ print(suspects.head().round(3).to_string())
 
 is_wrong = ((suspects.kind == "may") != (data.y[suspects.i] == data.y[suspects.j])).to_numpy()
 found = suspects.wrong.to_numpy() > 0.5
-print(f"{is_wrong.sum()} wrong links; {found.sum()} suspects, {(found & is_wrong).sum()} of them wrong")
+print(
+    is_wrong.sum(), "wrong links;", found.sum(), "suspects,", is_wrong[found].sum(), "of them wrong"
+)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 ml.plots.plot_partition(
@@ -43,6 +45,7 @@ right.hist(
 )
 right.set(xlabel="P(wrong), learned", ylabel="links (square-root scale)")
 right.set_yscale("function", functions=(np.sqrt, np.square))
+right.set_yticks([1, 5, 20, 50, 100, 150])
 right.spines[["top", "right"]].set_visible(False)
 right.legend(frameon=False, title="in truth")
 plt.show()

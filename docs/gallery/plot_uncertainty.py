@@ -12,7 +12,9 @@ import numpy as np
 import maylink as ml
 
 rng = np.random.default_rng(1)
-X = np.concatenate([rng.normal(at, 0.55, (40, 2)) for at in ((0, 0), (1.5, 0.4), (4, 0), (4.6, 2.2))])
+X = np.concatenate(
+    [rng.normal(at, 0.55, (40, 2)) for at in ((0, 0), (1.5, 0.4), (4, 0), (4.6, 2.2))]
+)
 y = np.repeat(np.arange(4), 40)
 links = ml.sample_links(y, rate=1 / 160, accuracy=0.9, rng=0)
 model = ml.TVClust(
