@@ -82,7 +82,8 @@ def _public_names():
     for folder in MODULES:
         module = importlib.import_module(f"maylink.{folder}")
         for name in getattr(module, "__all__", None) or _defined_in(module):
-            if not hasattr(ml, name) and callable(getattr(module, name)):
+            value = getattr(module, name)
+            if callable(value) and value is not getattr(ml, name, None):
                 yield f"{folder}.{name}"
 
 
