@@ -33,11 +33,12 @@ for name, fitted in (("no links", alone), ("links", model)):
 
 sizes = np.bincount(model.labels_)
 shown = np.argsort(-sizes)[:12]
-fig, axes = plt.subplots(1, len(shown), figsize=(1.4 * len(shown), 2.1), layout="constrained")
-for ax, k in zip(np.atleast_1d(axes), shown, strict=True):
+fig, axes = plt.subplots(2, 6, figsize=(8, 3.8), layout="constrained")
+for ax in axes.ravel():
+    ax.set_axis_off()
+for ax, k in zip(axes.ravel(), shown, strict=False):
     ax.imshow(model.cluster_centers_[k].reshape(8, 8), cmap="Greys")
     digits, counts = np.unique(y[model.labels_ == k], return_counts=True)
     best = counts.argmax()
     ax.set_title(f"{counts[best]} of {sizes[k]}\nare {digits[best]}", fontsize=9)
-    ax.set(xticks=[], yticks=[])
 plt.show()
