@@ -46,4 +46,4 @@ table1: $(STAMP)  ## Table 1 of the paper, 20 trials a cell, beside the printed 
 	$(BIN)/python -m maylink.experiments table1 --protocol published --full
 
 clean:
-	rm -rf $(VENV) docs/_build docs/api demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/api docs/examples demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,32 +1,100 @@
-"""The examples of README and docs run as they stand, from top to bottom of a page."""
+"""The examples of README and docs run as they stand, and the API page has all public names."""
 
+import doctest
+import importlib
+import inspect
 import re
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
+import maylink as ml
+
 ROOT = Path(__file__).parent.parent
+BUILT = ("_build", "api", "examples")  # what make docs writes into docs/
 PAGES = [
-    "README.md", "docs/start.md", "docs/links.md", "docs/saving.md", "docs/selection.md",
-    "docs/tvclust.md", "docs/families.md", "docs/baselines.md",
-]  # fmt: skip
+    ROOT / "README.md",
+    *sorted(
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        if not set(BUILT) & set(page.relative_to(ROOT / "docs").parts)
+    ),
+]
+BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
+MODULES = (
+    "baselines", "datasets", "errors", "families", "link_io", "metrics", "plots", "selection",
+)  # fmt: skip
+API = (ROOT / "docs" / "api.md").read_text()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_run(page, tmp_path, monkeypatch):
+    """A page is one session, from top to bottom; what stands under >>> is what it prints."""
     monkeypatch.chdir(tmp_path)
     mpl.use("Agg")
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
-    assert blocks
-    names = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
+    text = page.read_text()
+    names = {"__name__": "__main__"}
+    runner = doctest.DocTestRunner(
+        optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST
+    )
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start(1))
+        if ">>>" in block[1]:
+            example = doctest.DocTestParser().get_doctest(
+                block[1], names, page.name, str(page), line
+            )
+            said = []
+            runner.run(example, out=said.append, clear_globs=False)
+            assert not said, "".join(said)
+            names = example.globs
+        else:
+            exec(compile("\n" * line + block[1], str(page), "exec"), names)
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        if "_build" in page.parts:
-            continue
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_api_page_has_every_public_name():
+    missing = [name for name in _public_names() if f"\n   {name}\n" not in API]
+    assert not missing, f"add to docs/api.md: {missing}"
+
+
+def test_every_name_of_the_api_page_has_an_example():
+    blocks = "".join(block[1] for block in BLOCK.finditer(API))
+    without = [
+        name
+        for name in re.findall(r"^   ([\w.]+)$", API, flags=re.MULTILINE)
+        if "Examples\n" not in (inspect.getdoc(_named(name)) or "")
+        and not re.search(rf"\b{name.split('.')[-1]}\b", blocks)
+    ]
+    assert not without, f"no example: {without}"
+
+
+def _public_names():
+    for name in ml.__all__:
+        if not name.startswith("_") and not inspect.ismodule(getattr(ml, name)):
+            yield name
+    for folder in MODULES:
+        module = importlib.import_module(f"maylink.{folder}")
+        for name in getattr(module, "__all__", None) or _defined_in(module):
+            value = getattr(module, name)
+            if callable(value) and value is not getattr(ml, name, None):
+                yield f"{folder}.{name}"
+
+
+def _defined_in(module):
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+    ]
+
+
+def _named(name):
+    *folders, last = name.split(".")
+    return getattr(importlib.import_module(".".join(["maylink", *folders])), last)

@@ -23,7 +23,14 @@ NORMALIZATIONS = ("arithmetic", "geometric", "min", "max")
 
 
 class PairCounts(NamedTuple):
-    """Pairs by truth and prediction."""
+    """Pairs by truth and prediction.
+
+    Examples
+    --------
+    >>> from maylink.metrics import pair_counts
+    >>> pair_counts([0, 0, 1], [0, 0, 1]).apart
+    2
+    """
 
     together: int  # together in both
     only_predicted: int  # together in the clustering alone
@@ -78,6 +85,12 @@ def pair_precision(
     """Return the share of predicted pairs that are true; 1 when nothing is predicted.
 
     Parameters are those of :func:`pair_counts`.
+
+    Examples
+    --------
+    >>> from maylink.metrics import pair_precision
+    >>> pair_precision([0, 0, 1, 1], [0, 0, 1, 2])
+    1.0
     """
     c = pair_counts(labels_true, labels_pred, unlinked=unlinked)
     return _share(c.together, c.together + c.only_predicted)
@@ -87,6 +100,12 @@ def pair_recall(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any
     """Return the share of true pairs that are predicted; 1 when there are none.
 
     Parameters are those of :func:`pair_counts`.
+
+    Examples
+    --------
+    >>> from maylink.metrics import pair_recall
+    >>> pair_recall([0, 0, 1, 1], [0, 0, 1, 2])
+    0.5
     """
     c = pair_counts(labels_true, labels_pred, unlinked=unlinked)
     return _share(c.together, c.together + c.only_true)
@@ -113,6 +132,14 @@ def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: A
     """Return the adjusted Rand index, which is Cohen's kappa over pairs; 1 for equal partitions.
 
     Parameters are those of :func:`pair_counts`.
+
+    Examples
+    --------
+    >>> from maylink.metrics import adjusted_rand
+    >>> adjusted_rand([0, 0, 1, 1], [5, 5, 7, 7])
+    1.0
+    >>> adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1])
+    -0.5
     """
     c = pair_counts(labels_true, labels_pred, unlinked=unlinked)
     if c.only_predicted == 0 and c.only_true == 0:
@@ -140,6 +167,12 @@ def normalized_mutual_information(
     -------
     float
         Between 0 and 1.
+
+    Examples
+    --------
+    >>> from maylink.metrics import normalized_mutual_information
+    >>> round(normalized_mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 3)
+    0.816
     """
     if normalization not in NORMALIZATIONS:
         raise MaylinkError(

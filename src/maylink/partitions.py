@@ -36,6 +36,12 @@ class Ball(NamedTuple):
 
     Its three bounds are draws inside it: the coarsest and the finest (fewest and most clusters; of
     several the furthest) and the furthest.
+
+    Examples
+    --------
+    >>> from maylink.partitions import Ball
+    >>> Ball._fields
+    ('radius', 'coarsest', 'finest', 'furthest')
     """
 
     radius: float
@@ -64,7 +70,15 @@ def distance(a: ArrayLike, b: ArrayLike, loss: str = "vi") -> float:
 
 
 def distances(draws: NDArray[np.integer], labels: Labels, loss: str = "vi") -> Array:
-    """Return the distance of each of the draws, shape (m, n), to one partition."""
+    """Return the distance of each of the draws, shape (m, n), to one partition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.partitions import distances
+    >>> distances(np.array([[0, 0, 1, 1], [0, 0, 0, 1]]), np.array([0, 0, 1, 1]), "binder")
+    array([0. , 0.5])
+    """
     n = labels.size
     if draws.shape[1] != n:
         raise MaylinkError(f"draws of {draws.shape[1]} points, but a partition of {n}")
@@ -158,6 +172,15 @@ def credible_ball(
     Returns
     -------
     Ball
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.partitions import credible_ball
+    >>> draws = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 0]])
+    >>> ball = credible_ball(draws, [0, 0, 1, 1], "binder", level=0.75)
+    >>> ball.radius, ball.furthest
+    (0.5, array([0, 0, 0, 1]))
     """
     if not 0.0 < level <= 1.0:
         raise MaylinkError(f"level: {level} is not above 0 and at most 1")
@@ -179,7 +202,16 @@ def credible_ball(
 
 
 def coclustering(draws: NDArray[np.integer], i: Labels, j: Labels) -> Array:
-    """Return how often each pair (i, j) shares a cluster, shape (pairs,)."""
+    """Return how often each pair (i, j) shares a cluster, shape (pairs,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.partitions import coclustering
+    >>> draws = np.array([[0, 0, 1], [0, 0, 0]])
+    >>> coclustering(draws, np.array([0, 0]), np.array([1, 2]))
+    array([1. , 0.5])
+    """
     together = np.zeros(len(i))
     for draw in draws:
         together += draw[i] == draw[j]
@@ -187,7 +219,17 @@ def coclustering(draws: NDArray[np.integer], i: Labels, j: Labels) -> Array:
 
 
 def coclustering_matrix(draws: NDArray[np.integer]) -> Array:
-    """Return the n × n matrix of how often points share a cluster."""
+    """Return the n × n matrix of how often points share a cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.partitions import coclustering_matrix
+    >>> coclustering_matrix(np.array([[0, 0, 1], [0, 0, 0]]))
+    array([[1. , 1. , 0.5],
+           [1. , 1. , 0.5],
+           [0.5, 0.5, 1. ]])
+    """
     n = draws.shape[1]
     check_matrix(n)
     matrix = np.zeros((n, n))

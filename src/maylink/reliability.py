@@ -21,7 +21,14 @@ PRIOR = (9.0, 1.0)
 
 
 class LinkCounts(NamedTuple):
-    """Links by what they say and by what the partition says, in votes, one entry per source."""
+    """Links by what they say and by what the partition says, in votes, one entry per source.
+
+    Examples
+    --------
+    >>> from maylink.reliability import LinkCounts
+    >>> LinkCounts._fields
+    ('may_same', 'not_same', 'not_different', 'may_different')
+    """
 
     may_same: Array  # may links inside a cluster: right
     not_same: Array  # may-not links inside a cluster: wrong
@@ -43,6 +50,16 @@ def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
     -------
     LinkCounts
         Each link once, with its weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import Links
+    >>> from maylink.reliability import count_links
+    >>> links = Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=3)
+    >>> counts = count_links(links, np.array([0, 0, 1]))
+    >>> counts.may_same, counts.may_different
+    (array([1.]), array([1.]))
     """
     same = labels[links.i] == labels[links.j]
     size = 4 * len(links.sources)
@@ -84,6 +101,16 @@ def log_evidence(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import Links
+    >>> from maylink.reliability import count_links, log_evidence
+    >>> links = Links.from_pairs(may=[(0, 1)], may_not=[(0, 2)], n=3)
+    >>> obeyed, broken = np.array([0, 0, 1]), np.array([0, 1, 0])
+    >>> log_evidence(count_links(links, obeyed)) > log_evidence(count_links(links, broken))
+    True
     """
     if known is not None:
         p, q = known

@@ -11,6 +11,11 @@ def warmup() -> None:
 
     The compiled code is kept on disk; later processes load it. Call this once after installing, for
     example when building an image.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> ml.warmup()
     """
     from maylink.estimators.rdpmeans import RDPMeans
     from maylink.estimators.tvclust import TVClust

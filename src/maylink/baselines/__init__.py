@@ -42,7 +42,14 @@ __all__ = [
 
 
 def all_baselines() -> dict[str, type[Baseline]]:
-    """Return every baseline of this folder by its name."""
+    """Return every baseline of this folder by its name.
+
+    Examples
+    --------
+    >>> from maylink.baselines import all_baselines
+    >>> all_baselines()["LCVQE"](3)
+    LCVQE(n_clusters=3)
+    """
     found = {}
     for module in pkgutil.iter_modules(__path__):
         for member in vars(importlib.import_module(f"{__name__}.{module.name}")).values():

@@ -60,7 +60,14 @@ class Run:
 
 
 class Baseline(ClusterMixin, BaseEstimator, ABC):
-    """An algorithm that the library compares with."""
+    """An algorithm that the library compares with.
+
+    Examples
+    --------
+    >>> from maylink.baselines import Baseline, LCVQE
+    >>> issubclass(LCVQE, Baseline)
+    True
+    """
 
     # Pipelines and cross-validation hand links on without being told to.
     __metadata_request__fit: ClassVar = {"links": True}

@@ -43,6 +43,13 @@ class Dataset:
         The names of the true clusters.
     origin : str
         Where it came from.
+
+    Examples
+    --------
+    >>> from maylink.datasets import make_pattern
+    >>> data = make_pattern("moons", n=100, rng=0)
+    >>> data.X.shape, len(data.classes)
+    ((100, 2), 2)
     """
 
     name: str

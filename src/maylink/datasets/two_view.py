@@ -29,6 +29,13 @@ class TwoView:
         The hidden partition.
     parameters : array of shape (K, s)
         Natural parameter of each cluster.
+
+    Examples
+    --------
+    >>> from maylink.datasets import make_two_view
+    >>> draw = make_two_view(50, rng=0)
+    >>> draw.X.shape, draw.links.n_links, draw.y.shape
+    ((50, 2), 100, (50,))
     """
 
     X: Array

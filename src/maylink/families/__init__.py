@@ -64,7 +64,14 @@ def all_families() -> dict[str, type[Family]]:
 
 
 def as_family(family: Family | str) -> Family:
-    """Return the family itself, or the one of this name with its default settings."""
+    """Return the family itself, or the one of this name with its default settings.
+
+    Examples
+    --------
+    >>> from maylink.families import as_family
+    >>> as_family("poisson").name
+    'poisson'
+    """
     if isinstance(family, Family):
         return family
     known = all_families()

@@ -42,7 +42,16 @@ Matrix = Any  # a dense array of float32 or float64, or a SciPy CSR matrix of th
 
 
 class Statistics(NamedTuple):
-    """Sufficient statistics of K clusters."""
+    """Sufficient statistics of K clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import Poisson
+    >>> counts = np.array([[1.0], [3.0], [10.0]])
+    >>> Poisson().cluster_statistics(counts, np.array([0, 0, 1]), 2).size
+    array([2., 1.])
+    """
 
     size: Array  # points in each cluster, shape (K,)
     total: Array  # sum of T(x), shape (K, s)
@@ -72,7 +81,19 @@ class Block(NamedTuple):
 
 
 class Family(ABC):
-    """An exponential family with its Bregman divergence and its conjugate prior."""
+    """An exponential family with its Bregman divergence and its conjugate prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import Gaussian
+    >>> family = Gaussian()
+    >>> family.name
+    'gaussian'
+    >>> family.divergence(np.array([[0.0, 0.0], [3.0, 4.0]]), np.zeros((1, 2)))
+    array([[ 0.],
+           [25.]])
+    """
 
     name: ClassVar[str]
     """The word by which estimators know the family."""
