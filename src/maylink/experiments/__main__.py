@@ -12,7 +12,7 @@ from types import ModuleType
 
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, SLOWEST, methods_of
+from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, SLOWER, SLOWEST, methods_of
 from maylink.experiments.report import Section, close, write
 from maylink.experiments.runner import one, run
 from maylink.experiments.store import Store
@@ -25,9 +25,9 @@ EXHIBITS = (
 QUICK, FULL = 2, 20  # trials
 QUICK_RUN = (
     f"a run of minutes, the default: {QUICK} trials a cell of Tables 1 to 3 and one of all else, "
-    f"five for the patterns. Unless --methods names them, slow methods ({', '.join(SLOW)}) make "
-    f"one trial in the tables and none in deviation, patterns and flipped, and {SLOWEST} makes "
-    "none at all. Settings are those of --full"
+    f"five for the patterns. Unless --methods names them, {', '.join(SLOW)} make one trial in the "
+    f"tables, of which {', '.join(SLOWER)} none in deviation, patterns and flipped; {SLOWEST} "
+    "makes none at all. Settings are those of --full"
 )
 CELL = "protocol/method/data/r/p/trial"
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import maylink
-from maylink.experiments.protocols import SLOW, SLOWEST
+from maylink.experiments.protocols import SLOW, SLOWER, SLOWEST
 
 # Files that show results and do not make any.
 SHOWING = ("cli.py", "demo.py", "plots.py", "report.py", "version.py")
@@ -89,17 +89,17 @@ class Plan(NamedTuple):
     trials: int
     seed: int = 0
     quick: bool = False
-    """Whether to save time: see :meth:`wants`, :meth:`spares` and :meth:`once`."""
+    """Whether to save time: see :meth:`wants`, :meth:`repeats` and :meth:`once`."""
 
-    def wants(self, method: str) -> bool:
-        """Whether the method is to be run: any but the slowest, in a quick plan, or those named."""
-        if self.methods is None:
-            return not (self.quick and method == SLOWEST)
-        return method in self.methods
+    def wants(self, method: str, table: bool = False) -> bool:
+        """Whether a method is to be run, in a table of the paper or in something else."""
+        if self.methods is not None:
+            return method in self.methods
+        return not self.quick or (method != SLOWEST and (table or method not in SLOWER))
 
-    def spares(self, method: str) -> bool:
-        """Whether a slow method, not asked for by name, is to make fewer runs than others."""
-        return self.quick and self.methods is None and method in SLOW
+    def repeats(self, method: str) -> bool:
+        """Whether a method is to make more than one trial of Tables 1 to 3."""
+        return self.methods is not None or not (self.quick and method in SLOW)
 
     def once(self) -> Plan:
         """Return the plan for all but Tables 1 to 3: one trial, if it is a quick one."""

@@ -36,7 +36,7 @@ def cells(plan: Plan) -> list[Cell]:
         for protocol in plan.protocols
         for name in plan.data
         for method in methods_of(protocol)
-        if plan.wants(method) and not plan.spares(method)
+        if plan.wants(method)
         for variant in _variants(method, name)
     ]
 

@@ -34,7 +34,7 @@ ACCURACIES = (1.0, 0.9, 0.8, 0.7)
 
 
 def cells(plan: Plan) -> list[Cell]:
-    """Return the runs of all methods on two data sets and six patterns; see ``Plan.spares``."""
+    """Return the runs of all methods on two data sets and six patterns; see ``Plan.wants``."""
     plan = plan.once()
     return [
         Cell("flipped", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
@@ -43,7 +43,7 @@ def cells(plan: Plan) -> list[Cell]:
         if name in PATTERNS or name in plan.data
         for accuracy in ACCURACIES
         for method in methods()
-        if plan.wants(method) and not plan.spares(method)
+        if plan.wants(method)
     ]
 
 

@@ -26,7 +26,7 @@ def cells(plan: Plan) -> list[Cell]:
         for rate in RATES
         for accuracy in ACCURACIES
         for method in methods_of(protocol)
-        if plan.wants(method) and not (trial and plan.spares(method))
+        if plan.wants(method, table=True) and (trial == 0 or plan.repeats(method))
     ]
 
 
