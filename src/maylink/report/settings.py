@@ -59,23 +59,21 @@ def settings(material: Material) -> dict[str, Any]:
     return {
         "method": type(model).__name__,
         "facts": facts,
-        "parameters": _parameters(model),
+        "parameters": [[name, _told(value), usual] for name, value, usual in _given(model)],
         "candidates": _candidates(model),
         "versions": versions,
         "again": _again(model, bool(links.n_links)),
     }
 
 
-def _parameters(model: Any) -> list[list[Any]]:
-    """Return name, value and whether it is the default of each parameter."""
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(type(model)).parameters.items()
-    }
-    given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+def _given(model: Any) -> list[tuple[str, Any, bool]]:
+    """Return name and value of each parameter, and whether it is the default."""
+    if not hasattr(model, "get_params"):
+        return []
+    defaults = inspect.signature(type(model)).parameters
     return [
-        [name, _told(value), repr(value) == repr(defaults.get(name))]
-        for name, value in given.items()
+        (name, value, name in defaults and repr(value) == repr(defaults[name].default))
+        for name, value in model.get_params(deep=False).items()
     ]
 
 
@@ -136,9 +134,8 @@ def _again(model: Any, linked: bool) -> str:
 def _call(model: Any) -> str:
     """Return the call that makes the model, with the parameters that are not the defaults."""
     changed = []
-    defaults = inspect.signature(type(model)).parameters
-    for name, value in model.get_params(deep=False).items() if hasattr(model, "get_params") else ():
-        if repr(value) != repr(defaults[name].default):
+    for name, value, usual in _given(model):
+        if not usual:
             long = isinstance(value, np.ndarray) or len(repr(value)) > 120
             changed.append(f"{name}={'...' if long else repr(value)}")
     return f"{type(model).__name__}({', '.join(changed)})"
