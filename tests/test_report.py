@@ -419,3 +419,16 @@ def test_other_data_and_unfitted_models(path, tvclust):
     with pytest.raises(MaylinkError, match="this TVClust has no labels_; call fit first"):
         write_report(path, ml.TVClust(), X)
     assert not path.exists()
+
+
+def test_of_many_columns_those_that_tell_clusters_apart_are_shown(path):
+    wide = np.zeros((60, 40))
+    wide[np.arange(40), np.arange(40)] = 1.0  # each rare, so far out in standard units
+    wide[:, 7] = np.where(Y == 0, 1.0, 0.0)
+    links = ml.Links.from_pairs(may=[(0, 1)], n=60)
+    told = report(path, SimpleNamespace(labels_=Y), wide, links=links)
+    assert len(told["points"]["values"][3]) == 2 * 8
+    assert told["columns"][told["points"]["values"][3][0]] == "column 7"
+    cells = told["doubts"]["rows"][0]["cells"]
+    assert told["columns"][cells[0][0]] == "column 7"
+    assert len(cells) == 12

@@ -49,8 +49,11 @@ def plot_objective(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.plot(path.kept, path.values[path.kept], "o", mfc="none", mec="black", ms=12, mew=1.6)
     ax.set(xlabel="sweep", ylabel=path.name)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    tidy(ax, f"{path.name} {path.values[path.kept]:,.6g} after sweep {path.kept}")
+    reached = f"{path.values[path.kept]:,.6g}".replace("-", "−")
+    tidy(ax, f"{path.name} {reached} after sweep {path.kept}")
     if path.weights is not None:
+        near = max(float(np.abs(path.values[: path.kept + 1]).max()), 1e-300)
+        ax.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(near)))  # weights pull it down
         _draw_weights(ax, sweeps, path.weights)
     return ax
 

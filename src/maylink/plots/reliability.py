@@ -67,8 +67,8 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.axhline(base, color="#DDDDDD", lw=0.8, zorder=0)
         for at, (name, colour) in enumerate(FILLS):
             if densities is not None:
-                own = densities[at, row]
-                top = base + HEIGHT * own / max(float(densities[:, row].max()), 1e-300)
+                own = densities[at, row] / max(float(densities[:, row].max()), 1e-300)
+                top = base + HEIGHT * np.where(own > 1e-3, own, np.nan)
                 ax.fill_between(grid, base, top, color=colour, alpha=0.3, lw=0)
                 ax.plot(grid, top, color=colour, lw=1.3)
             below = base - 0.08 - 0.1 * at

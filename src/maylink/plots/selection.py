@@ -184,8 +184,9 @@ def _draw_lines(ax: Axes, race: _Race) -> list[str]:
         _draw_marks(ax, at, part["score"], part, colour)
     if logarithmic:
         ax.set_xscale("log")
-    if len(values) <= 12:
-        ax.set_xticks(values, [f"{value:g}" for value in values])
+    apart = np.diff(np.log(values) if logarithmic else values)
+    if len(values) <= 12 and apart.min(initial=np.inf) > 0.06 * apart.sum():
+        ax.set_xticks(values, [f"{value:.3g}" for value in values])
         ax.xaxis.set_minor_locator(NullLocator())
     ax.set(xlabel=race.by.replace("_", " "), ylabel=f"{SCORE}\n(higher is better)")
     ax.grid(axis="y", alpha=0.3)

@@ -49,6 +49,8 @@ def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]
         if not hasattr(model, "bounds_"):
             raise MaylinkError(f"model: {type(model).__name__} has no draws; give a fitted TVClust")
         return [plot_objective(model, ax=None if axes is None else axes[0])]
+    from matplotlib.ticker import MaxNLocator
+
     draws = model.draws_
     panels: dict[str, NDArray[Any]] = {
         "log joint": draws.log_joint,
@@ -64,6 +66,8 @@ def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]
         _draw_chains(ax, values, model.chain_lengths_)
         ax.set_ylabel(name)
         tidy(ax)
+        if name == "clusters":
+            ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     drawn = own[: len(panels)]
     drawn[-1].set_xlabel("draw, after warm-up")
     _name_sources(drawn, model.posterior_.links.sources)

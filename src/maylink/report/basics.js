@@ -62,6 +62,8 @@ function chance(value) {
 
 function plural(number, word) { return `${count(number)} ${word}${number === 1 ? "" : "s"}`; }
 
+function cut(text, most) { return text.length > most ? `${text.slice(0, most - 1)}…` : text; }
+
 /* ------------------------------------------------------------------ clusters */
 
 function colourOf(cluster) { return `var(--c${cluster % N_COLOURS})`; }
@@ -142,7 +144,7 @@ function aboutPoint(point, most) {
     add("links", drawn < degree ? `${count(degree)} (${count(drawn)} drawn)` : count(degree));
   }
   for (const [name, words] of Object.entries(POINTS.text)) {
-    if (words[point]) add(name, words[point].slice(0, most > 8 ? 600 : 140));
+    if (words[point]) add(name, cut(words[point], most > 8 ? 600 : 140));
   }
   const cells = POINTS.values[point];
   for (let k = 0; k < Math.min(cells.length, 2 * most); k += 2) {

@@ -103,20 +103,22 @@ def doubts(material: Material, found: Doubtful, shown: Shown, names: Names) -> d
     return told | {"rows": rows}
 
 
-def _most_columns(material: Material) -> int:
-    return FEW_COLUMNS if material.X.shape[1] <= FEW_COLUMNS else DIFFERENT
-
-
 def _differences(
     material: Material, table: pd.DataFrame, names: Names
 ) -> list[list[list[float | int | None]]]:
-    """Return for each pair the columns that differ most: number, both values, standard units."""
+    """Return for each pair the columns that differ most: number, both values, standard units.
+
+    Of many columns those that differ and tell clusters apart.
+    """
     out = []
+    many = material.X.shape[1] > FEW_COLUMNS
+    most = DIFFERENT if many else FEW_COLUMNS
     i, j = table["i"].to_numpy(np.int64), table["j"].to_numpy(np.int64)
     for low in range(0, len(table), TOGETHER):
         first, second = (material.rows(end[low : low + TOGETHER]) for end in (i, j))
         gap = np.abs(first - second) / material.deviation
-        order = np.argsort(-gap, axis=1, kind="stable")[:, : _most_columns(material)]
+        weighed = gap * material.telling if many else gap
+        order = np.argsort(-weighed, axis=1, kind="stable")[:, :most]
         for at, best in enumerate(order):
             out.append(
                 [

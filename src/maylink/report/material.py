@@ -19,6 +19,7 @@ from maylink.links import Links
 from maylink.problem import as_data, as_links
 
 Index = NDArray[np.int64]
+LARGEST = 60  # clusters that are looked at one by one, at most
 COUNTS = ("multinomial", "dirichlet-multinomial", "poisson")  # families whose columns are counted
 
 
@@ -143,6 +144,23 @@ class Material:
             mean = self.X.mean(axis=0, dtype=np.float64)
             variance = self.X.var(axis=0, dtype=np.float64)
         return np.asarray(mean, np.float64), np.asarray(variance, np.float64)
+
+    @cached_property
+    def sums(self) -> Array:
+        """Sums of the columns in each of the largest clusters, and in all others together."""
+        groups = np.minimum(self.codes, LARGEST)
+        members = sparse.csr_matrix(
+            (np.ones(self.n), (groups, np.arange(self.n))), shape=(int(groups.max()) + 1, self.n)
+        )
+        sums = members @ self.X
+        return np.asarray(sums.toarray() if sparse.issparse(sums) else sums, np.float64)
+
+    @cached_property
+    def telling(self) -> Array:
+        """How much each column tells clusters apart: their share of its deviation, 0 to 1."""
+        sizes = np.bincount(np.minimum(self.codes, LARGEST))[:, None]
+        between = (sizes * (self.sums / sizes - self.mean) ** 2).sum(axis=0) / self.n
+        return np.asarray(np.sqrt(between) / self.deviation)
 
     @property
     def family(self) -> str | None:

@@ -40,10 +40,12 @@ function fillProfiles(section) {
     : "Bars are differences from the mean of all other points, in standard deviations of the column.";
   const cut = columns > most ? ` The ${most} most telling of ${count(columns)} columns each.` : "";
   section.append(make("p", "", `${unit} Figures: mean in the cluster, and of the rest.${cut}`));
-  const top = Math.max(...clusters.flat().map((cell) => Math.abs(cell[1])), 1e-9);
+  const differences = clusters.flat().map((cell) => cell[1]);
+  const top = Math.max(...differences.map(Math.abs), 1e-9);
+  const both = differences.some((value) => value < 0);
   const cards = make("div", "cards");
   const add = (low, high) => {
-    for (let k = low; k < Math.min(high, clusters.length); k += 1) cards.append(profileCard(k, clusters[k], top));
+    for (let k = low; k < Math.min(high, clusters.length); k += 1) cards.append(profileCard(k, clusters[k], top, both));
   };
   add(0, 12);
   section.append(cards);
@@ -59,18 +61,18 @@ function fillProfiles(section) {
   }
 }
 
-function profileCard(cluster, cells, top) {
+function profileCard(cluster, cells, top, both) {
   const { size } = DATA.clusters[cluster];
   const head = make("div", "row", make("h3", "", clusterTag(cluster)), make("span", "amount", plural(size, "point")));
   const grid = make("div", "profile");
   for (const [column, difference, own, rest] of cells) {
     const inner = make("i");
-    const width = 50 * Math.abs(difference) / top;
-    inner.style.cssText = `width:${width}%;left:${difference < 0 ? 50 - width : 50}%`;
+    const [zero, width] = both ? [50, 50 * Math.abs(difference) / top] : [0, 100 * difference / top];
+    inner.style.cssText = `width:${width}%;left:${difference < 0 ? zero - width : zero}%`;
     inner.style.background = colourOf(cluster);
     const name = make("span", "name", DATA.columns[column]);
     name.title = `${DATA.columns[column]}: ${difference > 0 ? "+" : ""}${told(difference)}`;
-    grid.append(name, make("div", "diverging", inner),
+    grid.append(name, make("div", both ? "diverging" : "diverging onesided", inner),
       make("span", "amount", make("b", "", told(own)), ` · ${told(rest)}`));
   }
   if (!cells.length) grid.append(make("span", "mild", "No column differs."));
@@ -102,7 +104,7 @@ function fillSure(section) {
       meter(one.sure, colourOf(POINTS.cluster[one.point])),
       one.next === undefined ? "–" : clusterTag(one.next),
       [chance(one.other), "number"],
-      ...texts.slice(0, 2).map((name) => [POINTS.text[name][one.point].slice(0, 120), "words"]),
+      ...texts.slice(0, 2).map((name) => [cut(POINTS.text[name][one.point], 120), "words"]),
     ];
     return pickable(rowOf(cells), () => PICTURE.highlight([one.point], true));
   });

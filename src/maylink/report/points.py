@@ -74,7 +74,8 @@ def encode(material: Material, plane: Plane, shown: Shown, names: Names) -> dict
 def values_of(material: Material, rows: Index, names: Names) -> list[list[float | int | None]]:
     """Return for each row its columns, number and value in turn.
 
-    Of many columns those that are furthest from their means, in standard units.
+    Of many columns those that are furthest from their means, in standard units, each weighed by how
+    much it tells clusters apart.
     """
     d = material.X.shape[1]
     out = []
@@ -83,7 +84,7 @@ def values_of(material: Material, rows: Index, names: Names) -> list[list[float 
         if d <= FEW_COLUMNS:
             order = np.broadcast_to(np.arange(d), values.shape)
         else:
-            away = np.abs(values - material.mean) / material.deviation
+            away = np.abs(values - material.mean) / material.deviation * material.telling
             order = np.argsort(-away, axis=1, kind="stable")[:, :UNUSUAL]
         for row, best in zip(values, order, strict=True):
             cells: list[float | int | None] = []

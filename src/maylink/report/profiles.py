@@ -10,14 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from maylink.families.base import Array
 from maylink.report.encode import Names, rounded
-from maylink.report.material import Material
+from maylink.report.material import LARGEST, Material
 
 TELLING = 12  # columns of a cluster at most
-CLUSTERS = 60  # that have a profile at most, the largest
 
 
 def sizes(material: Material) -> list[dict[str, Any]]:
@@ -52,23 +50,12 @@ def profiles(material: Material, names: Names) -> dict[str, Any]:
     }
 
 
-def _sums(material: Material) -> Array:
-    """Return the sums of the columns in the clusters that have a profile, and in all others."""
-    n = material.n
-    groups = np.minimum(material.codes, CLUSTERS)
-    members = sparse.csr_matrix(
-        (np.ones(n), (groups, np.arange(n))), shape=(int(groups.max()) + 1, n)
-    )
-    sums = members @ material.X
-    return np.asarray(sums.toarray() if sparse.issparse(sums) else sums, np.float64)
-
-
 def _means(material: Material) -> tuple[Array, Array]:
     """Return the means of the columns in each cluster, and outside it."""
-    sums = _sums(material)
+    sums = material.sums
     total = sums.sum(axis=0)
-    some = material.sizes[:CLUSTERS, None]
-    own = sums[:CLUSTERS]
+    some = material.sizes[:LARGEST, None]
+    own = sums[:LARGEST]
     return own / some, (total - own) / np.maximum(material.n - some, 1)
 
 
@@ -78,9 +65,9 @@ def _standard(material: Material, own: Array, rest: Array) -> tuple[Array, Array
 
 
 def _ratios(material: Material) -> tuple[Array, Array]:
-    sums = _sums(material)
-    inside = sums[:CLUSTERS] + 0.5
-    outside = sums.sum(axis=0) - sums[:CLUSTERS] + 0.5
+    sums = material.sums
+    inside = sums[:LARGEST] + 0.5
+    outside = sums.sum(axis=0) - sums[:LARGEST] + 0.5
     ratio = np.log2(inside / inside.sum(axis=1, keepdims=True)) - np.log2(
         outside / outside.sum(axis=1, keepdims=True)
     )

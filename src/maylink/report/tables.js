@@ -137,13 +137,20 @@ function doubtsLead(doubts, judged) {
   return `${wrong} P(wrong) is the probability that a link says the opposite of what is so; the worst come first.${listed}${open}`;
 }
 
+/* A text with those words marked that another text does not have. */
+function marked(text, other) {
+  const known = new Set(other.toLowerCase().split(/\s+/));
+  const pieces = text.split(/(\s+)/).map((word) => (word.trim() && !known.has(word.toLowerCase()) ? make("mark", "", word) : word));
+  return make("span", "", ...pieces);
+}
+
 /* Both ends of a link side by side; what differs is marked. */
 function pairRow(link, width) {
   const rows = [["cluster", clusterTag(POINTS.cluster[link.a]), clusterTag(POINTS.cluster[link.b]), ""]];
   if (POINTS.sure) rows.push(["probability", ...[link.a, link.b].map((one) => chance(POINTS.sure[one] / 255)), ""]);
   for (const [name, words] of Object.entries(POINTS.text)) {
-    const look = words[link.a] === words[link.b] ? "words" : "words differs";
-    rows.push([name, [words[link.a], look], [words[link.b], look], ""]);
+    const [one, other] = [words[link.a], words[link.b]];
+    rows.push([name, [marked(one, other), "words"], [marked(other, one), "words"], ""]);
   }
   for (const [column, one, other, gap] of link.cells) {
     const look = gap >= 1 ? "number differs" : "number";
@@ -151,8 +158,8 @@ function pairRow(link, width) {
   }
   const inner = table(["", pointName(link.a), pointName(link.b), ["apart", "number"]], rows);
   const shown = link.cells.length < DATA.doubts.columns
-    ? `The ${link.cells.length} of ${count(DATA.doubts.columns)} columns that differ most. ` : "";
-  const note = make("p", "faint", `${shown}Marked: text that differs, and numbers a standard deviation (sd) or more apart.`);
+    ? `${link.cells.length} of ${count(DATA.doubts.columns)} columns, those that differ and tell clusters apart. ` : "";
+  const note = make("p", "faint", `${shown}Marked: words that the other side does not have, and numbers a standard deviation (sd) or more apart.`);
   const look = button("quiet", "Show in the picture", (event) => {
     event.stopPropagation();
     PICTURE.highlight([link.a, link.b], true, link);
