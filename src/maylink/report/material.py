@@ -74,7 +74,7 @@ class Material:
         text: Mapping[str, Any] | None = None,
         without_links: Any = None,
     ) -> Material:
-        """Check that everything fits together; parameters as in :func:`maylink.report.write_report`."""
+        """Check that everything fits together; parameters as in ``write_report``."""
         given = getattr(model, "labels_", None)
         if given is None:
             name = type(model).__name__
