@@ -15,8 +15,8 @@ import numpy as np
 import maylink
 from maylink.experiments.protocols import SLOW, SLOWER, SLOWEST
 
-# Files that show results and do not make any.
-SHOWING = ("cli.py", "demo.py", "plots.py", "report.py", "version.py")
+# Files and folders that show results and do not make any.
+SHOWING = ("cli.py", "demo.py", "plots", "report", "version.py")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def code(experiment: str) -> str:
     files = [
         file
         for file in sorted(root.rglob("*.py"))
-        if here not in file.parents and file.name not in SHOWING
+        if here not in file.parents and file.relative_to(root).parts[0] not in SHOWING
     ]
     makers = ("cells", "grid", "protocols", "published_lcvqe", "published_tvclust", experiment)
     files += [here / f"{name}.py" for name in makers]

@@ -1,61 +1,20 @@
-"""Pictures: what is drawn, not how pretty it is."""
+"""Choices: what is drawn, not how pretty it is."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import colors
 from matplotlib.figure import Figure
 
-from maylink import Links
 from maylink.errors import MaylinkError
-from maylink.plots import COLOURS, plot_partition, plot_selection, plot_stability
-
-X = np.random.default_rng(0).normal(size=(12, 2))
-LABELS = np.array([5] * 3 + [2] * 7 + [9] * 2)
+from maylink.plots import plot_selection
 
 
 @pytest.fixture
 def ax():
     return Figure().subplots()
 
-
-def test_points_have_the_colours_of_their_clusters_largest_first(ax):
-    plot_partition(X, LABELS, ax=ax)
-    drawn = ax.collections[0]
-    np.testing.assert_allclose(drawn.get_offsets(), X)
-    expected = [COLOURS[1]] * 3 + [COLOURS[0]] * 7 + [COLOURS[2]] * 2
-    np.testing.assert_allclose(drawn.get_facecolor(), [colors.to_rgba(c) for c in expected])
-
-
-def test_links_are_lines_between_their_points(ax):
-    links = Links.from_pairs(may=[(0, 3)], may_not=[(1, 2)], n=12)
-    plot_partition(X, LABELS, links=links, title="links", ax=ax)
-    segments = ax.collections[0].get_segments()
-    np.testing.assert_allclose(segments, [X[[0, 3]], X[[1, 2]]])
-    assert ax.get_title() == "links"
-
-
-def test_more_clusters_than_colours(ax):
-    plot_partition(X, np.arange(12), ax=ax)
-    assert len(ax.collections[0].get_facecolor()) == 12
-
-
-def test_makes_its_own_figure():
-    import matplotlib.pyplot as plt
-
-    ax = plot_partition(X, LABELS)
-    assert ax.figure is not None
-    plt.close(ax.figure)
-
-
-def test_only_the_plane_can_be_drawn(ax):
-    with pytest.raises(MaylinkError, match=r"X: shape \(12, 1\)"):
-        plot_partition(X[:, :1], LABELS, ax=ax)
-
-
-# ---------------------------------------------------------------------- what was chosen
 
 RACE = pd.DataFrame(
     {
@@ -118,6 +77,25 @@ def test_the_choice_of_tvclust(ax):
     assert told == ["spherical covariance", "full covariance", "dropped out early", "chosen"]
 
 
+def test_the_choice_of_rdp_means(ax):
+    table = pd.DataFrame(
+        {
+            "cluster_penalty": [8.0, 2.0, 8.0, 2.0],
+            "link_scale": [np.inf, np.inf, 0.3, 0.3],
+            "score": [-0.6, -0.5, -0.4, -0.3],
+            "error": [0.03] * 4,
+            "behind": [0.3, 0.2, 0.1, 0.0],
+            "folds": [1, 4, 4, 4],
+            "chosen": [False, False, False, True],
+        }
+    )
+    plot_selection(SimpleNamespace(selection_=table), ax=ax)
+    assert ax.get_title("left") == "Held-out links chose: λ = 2, links weigh up to 0.3 λ a nat"
+    assert ax.get_xlabel() == "cluster penalty λ"
+    assert ring(ax)[1] == pytest.approx(-0.3)
+    assert marks(ax, hollow=True) == pytest.approx([-0.6])
+
+
 def test_nothing_was_held_out(ax):
     for table in (None, RACE.drop(columns="score")):
         with pytest.raises(MaylinkError, match="model: no links were held out"):
@@ -150,30 +128,3 @@ def test_many_lines_are_marks_alone(ax):
         "dropped out early",
         "chosen",
     ]
-
-
-# ---------------------------------------------------------------------- what λ does
-
-
-def test_a_plateau_of_three_clear_clusters():
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(60, 2)) * 0.3 + 10.0 * np.array([[0, 0], [1, 0], [0, 1]])[
-        np.arange(60) % 3
-    ]  # fmt: skip
-    axes = Figure().subplots(2, 1)
-    above, below = plot_stability(points, n_penalties=12, max_clusters=8, random_state=0, axes=axes)
-    assert above.get_title("left").startswith("3 clusters over the widest plateau")
-    steps = above.lines[0].get_ydata()
-    assert steps[0] > 3 > steps[-1]
-    assert len(below.lines[0].get_ydata()) == 11
-    assert max(below.lines[0].get_ydata()) == 1.0
-
-
-def test_equal_points_have_no_plateau():
-    above, _ = plot_stability(np.ones((9, 2)), n_penalties=5, axes=Figure().subplots(2, 1))
-    assert above.get_title("left") == "no plateau with more than one cluster"
-
-
-def test_stability_needs_more_than_one_penalty():
-    with pytest.raises(MaylinkError, match="n_penalties: 1"):
-        plot_stability(X, n_penalties=1)

@@ -1,0 +1,110 @@
+"""How a fit came to its result: the draws of a sampler by chain, or the bound by sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.errors import MaylinkError
+from maylink.plots.objective import plot_objective
+from maylink.plots.style import colour_of, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_SOURCES = 8  # in the panels of p and q
+
+
+def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]:
+    """Draw log joint, clusters, α, p and q of every draw; of a variational fit, the bound.
+
+    Chains that wander about in the same band agree; one that stays apart, or a trend, says that
+    more draws are needed (``model.diagnostics()`` puts it in numbers).
+
+    Parameters
+    ----------
+    model : TVClust
+        Fitted.
+    axes : sequence of Axes, optional
+        Where to draw: five of a sampler's fit with links, three without links, one of a variational
+        fit. A new figure by default.
+
+    Returns
+    -------
+    list of Axes
+        Lines are chains. In the panels of p and q colours are sources.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> draw = ml.datasets.make_two_view(40, 2, rng=0)
+    >>> model = ml.TVClust("gaussian", covariance="full", data_weight=1.0, random_state=0)
+    >>> len(ml.plots.plot_traces(model.fit(draw.X)))
+    1
+    """
+    if not hasattr(model, "chain_lengths_"):
+        if not hasattr(model, "bounds_"):
+            raise MaylinkError(f"model: {type(model).__name__} has no draws; give a fitted TVClust")
+        return [plot_objective(model, ax=None if axes is None else axes[0])]
+    from matplotlib.ticker import MaxNLocator
+
+    draws = model.draws_
+    panels: dict[str, NDArray[Any]] = {
+        "log joint": draws.log_joint,
+        "clusters": draws.n_clusters,
+        "α": draws.alpha,
+    }
+    if draws.p.shape[1]:
+        panels |= {"p": draws.p, "q": draws.q}
+    own = _new_axes(len(panels)) if axes is None else list(axes)
+    if len(own) < len(panels):
+        raise MaylinkError(f"axes: {len(own)} axes, but {len(panels)} panels to draw")
+    for ax, (name, values) in zip(own, panels.items(), strict=False):
+        _draw_chains(ax, values, model.chain_lengths_)
+        ax.set_ylabel(name)
+        tidy(ax)
+        if name == "clusters":
+            ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    drawn = own[: len(panels)]
+    drawn[-1].set_xlabel("draw, after warm-up")
+    _name_sources(drawn, model.posterior_.links.sources)
+    chains = sum(length > 0 for length in model.chain_lengths_)
+    tidy(drawn[0], f"{len(draws.alpha):,} draws of {chains} chain{'s' * (chains != 1)}", grid=None)
+    return drawn
+
+
+def _new_axes(count: int) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=(7.5, 1.0 + 1.35 * count), layout="constrained")
+    return list(figure.subplots(count, 1, sharex=True))
+
+
+def _draw_chains(ax: Axes, values: NDArray[Any], lengths: Sequence[int]) -> None:
+    """Draw one line a chain, or one for each chain and source."""
+    ends = np.cumsum(lengths)
+    for chain, (end, length) in enumerate(zip(ends, lengths, strict=True)):
+        part = values[end - length : end]
+        if part.ndim == 1:
+            ax.plot(part, color=colour_of(chain), lw=0.8, alpha=0.85)
+            continue
+        for source in range(min(part.shape[1], MOST_SOURCES)):
+            ax.plot(part[:, source], color=colour_of(source), lw=0.7, alpha=0.6)
+
+
+def _name_sources(axes: list[Axes], sources: Sequence[Any]) -> None:
+    from matplotlib.lines import Line2D
+
+    if len(axes) < 5 or len(sources) < 2:
+        return
+    marks = [
+        Line2D([], [], color=colour_of(number), label=str(source))
+        for number, source in enumerate(sources[:MOST_SOURCES])
+    ]
+    axes[3].legend(
+        handles=marks, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+    )  # fmt: skip

@@ -1,0 +1,85 @@
+"""The report of a fit: one page that shows clusters, links and settings, and needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from maylink.atomic import written
+from maylink.report.material import Material
+from maylink.report.page import page_of
+from maylink.report.plane import PROJECTIONS
+
+__all__ = ["PROJECTIONS", "write_report"]
+
+
+def write_report(
+    path: str | Path,
+    model: Any,
+    X: Any,
+    *,
+    links: Any = None,
+    columns: Any = None,
+    ids: Any = None,
+    text: Mapping[str, Any] | None = None,
+    without_links: Any = None,
+    title: str = "maylink report",
+    force: bool = False,
+    projection: str = "auto",
+) -> None:
+    """Write what a fit found as one HTML page, to be opened in any browser, offline too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    model : estimator
+        Fitted: any estimator or baseline of the library, or another clusterer with ``labels_``.
+    X : array-like or sparse matrix of shape (n, d)
+        The data of the fit.
+    links : Links, or what stands for links, optional
+        The links of the fit; a TVClust knows its own.
+    columns : sequence of str, optional
+        Names of the columns; those of a data frame by default.
+    ids : sequence of n, optional
+        What the rows are called; their numbers by default.
+    text : mapping of str to sequences of n, optional
+        More about the rows that is not in X: names, titles, notes. It is shown beside the numbers.
+    without_links : array-like of shape (n,), optional
+        Labels that the same method gives without links, for a section on what the links changed.
+    title : str, default "maylink report"
+        The heading.
+    force : bool, default False
+        Whether to write over a file that is there.
+    projection : {"auto", "pca", "umap"}, default "auto"
+        How data of more than two columns become a picture. "auto" is UMAP where it is installed
+        (``pip install 'maylink[umap]'``) and there are 20,000 points or fewer, and PCA otherwise.
+
+    Raises
+    ------
+    MaylinkError
+        If model and data do not fit together.
+    FileError
+        If the file is there and ``force`` is not set, or it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import maylink as ml
+    >>> from maylink.report import write_report
+    >>> data = ml.datasets.make_pattern("moons", n=100, rng=0)
+    >>> links = ml.sample_links(data.y, rate=0.05, accuracy=0.9, rng=0)
+    >>> model = ml.RDPMeans(random_state=0).fit(data.X, links=links)
+    >>> path = Path(tempfile.mkdtemp()) / "moons.html"
+    >>> write_report(path, model, data.X, links=links, title="Two moons")
+    >>> "Two moons" in path.read_text("utf-8")
+    True
+    """
+    material = Material.build(
+        model, X, links=links, columns=columns, ids=ids, text=text, without_links=without_links
+    )
+    page = page_of(material, str(title), projection)
+    with written(path, force=force) as file:
+        file.write(page.encode("utf-8"))

@@ -1,0 +1,211 @@
+"""What a report is about: a fitted model with its data, links and names, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from maylink.errors import MaylinkError
+from maylink.families.base import Array, Matrix
+from maylink.labels import complete_codes
+from maylink.links import Links
+from maylink.problem import as_data, as_links
+
+Index = NDArray[np.int64]
+LARGEST = 60  # clusters that are looked at one by one, at most
+COUNTS = ("multinomial", "dirichlet-multinomial", "poisson")  # families whose columns are counted
+
+
+@dataclass(frozen=True)
+class Material:
+    """A fitted model and what belongs to it; clusters are numbered by size, the largest 0.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X : array or CSR matrix of shape (n, d)
+        The data.
+    codes : array of shape (n,)
+        The cluster of each point, by size.
+    labels : array of shape (K,)
+        What the model calls these clusters.
+    links : Links
+        Links between the points; there may be none.
+    columns : tuple of str
+        Names of the columns.
+    ids : tuple of str
+        What the rows are called.
+    named : bool
+        Whether those are names, or else just numbers.
+    text : dict of str to tuples of str
+        More about the rows.
+    before : array of shape (n,), optional
+        A partition without links.
+    """
+
+    model: Any
+    X: Matrix
+    codes: Index
+    labels: NDArray[Any]
+    links: Links
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+    named: bool
+    text: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    before: NDArray[Any] | None = None
+
+    @classmethod
+    def build(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        links: Any = None,
+        columns: Any = None,
+        ids: Any = None,
+        text: Mapping[str, Any] | None = None,
+        without_links: Any = None,
+    ) -> Material:
+        """Check that everything fits together; parameters as in ``write_report``."""
+        given = getattr(model, "labels_", None)
+        if given is None:
+            name = type(model).__name__
+            raise MaylinkError(
+                f"model: this {name} has no labels_; call fit first, and of a pipeline or a search "
+                "give the estimator inside"
+            )
+        data = as_data(X)
+        n, d = data.shape
+        _forbid_length("X", n, len(given), "rows", "points in the fit")
+        if columns is None:
+            columns = getattr(X, "columns", [f"column {k}" for k in range(d)])
+        names = tuple(str(name) for name in columns)
+        _forbid_length("columns", len(names), d, "names", "columns in X")
+        told = {str(name): _as_words(f"text[{name!r}]", v, n) for name, v in (text or {}).items()}
+        labels, codes, sizes = np.unique(np.asarray(given), return_inverse=True, return_counts=True)
+        order = np.argsort(-sizes, kind="stable")
+        before = None if without_links is None else np.asarray(without_links)
+        if before is not None:
+            _forbid_length("without_links", before.size, n, "labels", "rows in X")
+            complete_codes(before, "without_links")
+        if links is None:
+            links = getattr(getattr(model, "posterior_", None), "links", None)
+        return cls(
+            model=model,
+            X=data,
+            codes=np.argsort(order)[codes].astype(np.int64),
+            labels=labels[order],
+            links=as_links(links, n),
+            columns=names,
+            ids=tuple(map(str, range(n))) if ids is None else _as_words("ids", ids, n),
+            named=ids is not None,
+            text=told,
+            before=before,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self.codes.size)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.labels.size)
+
+    @cached_property
+    def sizes(self) -> Index:
+        """Number of points in each cluster."""
+        return np.bincount(self.codes, minlength=self.n_clusters).astype(np.int64)
+
+    @cached_property
+    def mean(self) -> Array:
+        """Mean of each column."""
+        return self._moments[0]
+
+    @cached_property
+    def deviation(self) -> Array:
+        """Standard deviation of each column, 1 where it is constant."""
+        return np.where(self._moments[1] > 0, np.sqrt(self._moments[1]), 1.0)
+
+    @cached_property
+    def _moments(self) -> tuple[Array, Array]:
+        if sparse.issparse(self.X):
+            mean, variance = mean_variance_axis(sparse.csr_matrix(self.X), axis=0)
+        else:
+            mean = self.X.mean(axis=0, dtype=np.float64)
+            variance = self.X.var(axis=0, dtype=np.float64)
+        return np.asarray(mean, np.float64), np.asarray(variance, np.float64)
+
+    @cached_property
+    def sums(self) -> Array:
+        """Sums of the columns in each of the largest clusters, and in all others together."""
+        groups = np.minimum(self.codes, LARGEST)
+        members = sparse.csr_matrix(
+            (np.ones(self.n), (groups, np.arange(self.n))), shape=(int(groups.max()) + 1, self.n)
+        )
+        sums = members @ self.X
+        return np.asarray(sums.toarray() if sparse.issparse(sums) else sums, np.float64)
+
+    @cached_property
+    def telling(self) -> Array:
+        """How much each column tells clusters apart: their share of its deviation, 0 to 1."""
+        sizes = np.bincount(np.minimum(self.codes, LARGEST))[:, None]
+        between = (sizes * (self.sums / sizes - self.mean) ** 2).sum(axis=0) / self.n
+        return np.asarray(np.sqrt(between) / self.deviation)
+
+    @property
+    def family(self) -> str | None:
+        """Name of the family, where the model has one."""
+        name = getattr(getattr(self.model, "family_", None), "name", None)
+        return None if name is None else str(name)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the columns are counts, to be compared by ratios."""
+        return self.family in COUNTS
+
+    @cached_property
+    def shares(self) -> Array | None:
+        """Probability of each point to be in each cluster, where the model tells it."""
+        shares = getattr(self.model, "shares_", None)
+        regular = np.array_equal(np.sort(self.labels), np.arange(self.n_clusters))
+        if shares is None or np.shape(shares) != (self.n, self.n_clusters) or not regular:
+            return None
+        return np.asarray(shares, np.float64)[:, self.labels]
+
+    @cached_property
+    def sure(self) -> Array | None:
+        """Probability of the cluster that each point is in, where the model tells it."""
+        return None if self.shares is None else self.shares[np.arange(self.n), self.codes]
+
+    def rows(self, rows: Any) -> Array:
+        """Return some rows of the data, dense."""
+        some = self.X[rows]
+        dense = some.toarray() if sparse.issparse(some) else some
+        return np.asarray(dense, np.float64)
+
+
+def _as_words(name: str, values: Any, n: int) -> tuple[str, ...]:
+    words = tuple("" if _is_missing(value) else str(value) for value in values)
+    _forbid_length(name, len(words), n, "entries", "rows in X")
+    return words
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _forbid_length(name: str, found: int, wanted: int, what: str, where: str) -> None:
+    if found != wanted:
+        raise MaylinkError(f"{name}: {found:,} {what}, but {wanted:,} {where}")

@@ -1,0 +1,243 @@
+/* The sections, each filled from the data, or told why it is empty. */
+const LISTED = 200; // clusters in the list beside the picture, at most
+
+function fillTop() {
+  const { method } = DATA.settings;
+  byId("lead").textContent = `What ${method} found. Everything is in this file; nothing is loaded from anywhere.`;
+  for (const [figure, what] of DATA.facts) byId("facts").append(make("li", "", make("b", "", figure), make("span", "", what)));
+}
+
+function fillPicture() {
+  const { how, edge, density } = DATA.picture;
+  const parts = [how];
+  if (edge) parts.push(`${plural(edge, "far-off point")} ${edge === 1 ? "is" : "are"} drawn at the edge.`);
+  if (density) parts.push(`${count(DATA.n)} points are drawn as densities; ${count(POINTS.size)} of them can be pointed at.`);
+  byId("how").textContent = parts.join(" ");
+  const clusters = plural(DATA.clusters.length, "cluster");
+  byId("canvas").setAttribute("aria-label", `Picture of ${plural(DATA.n, "point")} in ${clusters}. ${how}`);
+  const largest = DATA.clusters[0].size;
+  DATA.clusters.slice(0, LISTED).forEach((cluster, k) => {
+    const one = button("", null, () => PICTURE.filter(k));
+    one.append(swatch(k), make("span", "", clusterName(k)), bar(cluster.size / largest, colourOf(k)),
+      make("span", "amount", `${count(cluster.size)} · ${percent(cluster.size / DATA.n)}`));
+    one.setAttribute("aria-pressed", "false");
+    byId("legend").append(make("li", "", one));
+  });
+  const rest = DATA.clusters.length - LISTED;
+  if (rest > 0) byId("legend").append(make("li", "amount", `and ${plural(rest, "smaller cluster")}`));
+  const box = byId("draw-doubts");
+  const rows = DATA.doubts.rows || [];
+  const likely = rows.filter((link) => link.wrong === undefined || link.wrong > 0.5);
+  box.hidden = likely.length === 0;
+  box.querySelector("span").textContent = `Draw ${count(likely.length)} suspect ${likely.length === 1 ? "link" : "links"}`;
+  box.querySelector("input").addEventListener("change", (event) => PICTURE.drawSuspects(event.target.checked ? likely : null));
+}
+
+function fillProfiles(section) {
+  const { clusters, ratios, columns, most } = DATA.profiles;
+  const unit = ratios
+    ? "Bars are binary logarithms of ratios: one to the right means twice the share of all counts that the column has in the other clusters."
+    : "Bars are differences from the mean of all other points, in standard deviations of the column.";
+  const cut = columns > most ? ` The ${most} most telling of ${count(columns)} columns each.` : "";
+  section.append(make("p", "", `${unit} Figures: mean in the cluster, and of the rest.${cut}`));
+  const differences = clusters.flat().map((cell) => cell[1]);
+  const top = Math.max(...differences.map(Math.abs), 1e-9);
+  const both = differences.some((value) => value < 0);
+  const cards = make("div", "cards");
+  const add = (low, high) => {
+    for (let k = low; k < Math.min(high, clusters.length); k += 1) cards.append(profileCard(k, clusters[k], top, both));
+  };
+  add(0, 12);
+  section.append(cards);
+  if (clusters.length > 12) {
+    const more = button("more", `Show ${plural(clusters.length - 12, "more cluster")}`, () => {
+      add(12, clusters.length);
+      more.remove();
+    });
+    section.append(more);
+  }
+  if (DATA.clusters.length > clusters.length) {
+    section.append(make("p", "faint", `Only the ${clusters.length} largest clusters have a profile here.`));
+  }
+}
+
+function profileCard(cluster, cells, top, both) {
+  const { size } = DATA.clusters[cluster];
+  const head = make("div", "row", make("h3", "", clusterTag(cluster)), make("span", "amount", plural(size, "point")));
+  const grid = make("div", "profile");
+  for (const [column, difference, own, rest] of cells) {
+    const inner = make("i");
+    const [zero, width] = both ? [50, 50 * Math.abs(difference) / top] : [0, 100 * difference / top];
+    inner.style.cssText = `width:${width}%;left:${difference < 0 ? zero - width : zero}%`;
+    inner.style.background = colourOf(cluster);
+    const name = make("span", "name", DATA.columns[column]);
+    name.title = `${DATA.columns[column]}: ${difference > 0 ? "+" : ""}${told(difference)}`;
+    grid.append(name, make("div", both ? "diverging" : "diverging onesided", inner),
+      make("span", "amount", make("b", "", told(own)), ` · ${told(rest)}`));
+  }
+  if (!cells.length) grid.append(make("span", "mild", "No column differs."));
+  return make("div", "card", head, grid);
+}
+
+function fillSure(section) {
+  const { bins, unsure, least, sampled } = DATA.sure;
+  const what = sampled
+    ? "The probability of a point is how often, over the draws, it shares a cluster with the others of its own."
+    : "The probability of a point is that of being in its cluster, given data and links. The variational fit tends to be too sure.";
+  section.append(make("p", "", what));
+  const cards = make("div", "cards");
+  const all = bins[0].map((_, k) => bins.reduce((sum, row) => sum + row[k], 0));
+  const total = unsure.reduce((sum, value) => sum + value, 0);
+  if (bins.length > 1) cards.append(histogram(make("span", "", "All points"), all, total, DATA.n, "var(--faint)"));
+  bins.slice(0, 11).forEach((row, k) => cards.append(histogram(clusterTag(k), row, unsure[k], DATA.clusters[k].size, colourOf(k))));
+  section.append(cards);
+  section.append(make("h3", "", "The least sure points"));
+  if (!least.length) {
+    section.append(make("p", "note", "Every point has a probability above .99."));
+    return;
+  }
+  const texts = Object.keys(POINTS.text);
+  const rows = least.map((one) => {
+    const cells = [
+      [button("", pointName(one.point)), "words"],
+      clusterTag(POINTS.cluster[one.point]),
+      meter(one.sure, colourOf(POINTS.cluster[one.point])),
+      one.next === undefined ? "–" : clusterTag(one.next),
+      [chance(one.other), "number"],
+      ...texts.slice(0, 2).map((name) => [cut(POINTS.text[name][one.point], 120), "words"]),
+    ];
+    return pickable(rowOf(cells), () => PICTURE.highlight([one.point], true));
+  });
+  const box = table(["point", "cluster", "probability", "next best", ["probability", "number"], ...texts.slice(0, 2)], rows);
+  box.classList.add("scroll");
+  section.append(box);
+}
+
+function histogram(name, counts, unsure, size, colour) {
+  const top = Math.sqrt(Math.max(...counts, 1));
+  const bars = make("div", "bars");
+  counts.forEach((value, k) => {
+    const one = make("i");
+    one.style.height = value ? `${Math.max(4, 100 * Math.sqrt(value) / top)}%` : "1px";
+    one.style.background = value ? colour : "var(--line)";
+    one.title = `${(k / counts.length).toFixed(2)} to ${((k + 1) / counts.length).toFixed(2)}: ${plural(value, "point")}`;
+    bars.append(one);
+  });
+  bars.setAttribute("role", "img");
+  bars.setAttribute("aria-label", `${count(unsure)} of ${plural(size, "point")} below probability .9`);
+  const below = unsure ? `${count(unsure)} below .9` : "all above .9";
+  return make("div", "card", make("div", "row", make("h3", "", name), make("span", "amount", below)), bars,
+    make("div", "scale", make("span", "", "0"), make("span", "", "probability (heights are square roots)"), make("span", "", "1")));
+}
+
+function fillReliability(section) {
+  section.append(make("p", "", "p is how often a source says may of two points of one cluster, q how often it says may-not of two points of different clusters. The line in the middle, ½ and ½, is a source that tells nothing. Bars are 95% intervals."));
+  const list = make("div", "sources");
+  for (const source of DATA.reliability.sources) {
+    const spans = make("div", "spans");
+    for (const [which, colour] of [["p", "var(--c0)"], ["q", "var(--c5)"]]) {
+      const [mean, low, high, votes] = source[which];
+      const inner = make("i");
+      inner.style.cssText = `left:${100 * low}%;width:${100 * (high - low)}%`;
+      const dot = make("b");
+      dot.style.left = `${100 * mean}%`;
+      for (const part of [inner, dot]) part.style.background = colour;
+      spans.append(make("b", "", which), make("div", "span", inner, dot),
+        make("span", "", make("b", "", chance(mean)), make("span", "mild", ` ${chance(low)}–${chance(high)} · ${plural(Math.round(votes), "vote")}`)));
+    }
+    list.append(make("div", "source", make("h3", "", source.name), spans));
+  }
+  section.append(list);
+}
+
+function fillChanges(section) {
+  const { names, table: counts, moved, rand, merged, split, kept, largest } = DATA.changes;
+  const old = (k) => `old ${names[k]}`;
+  const gone = moved === null ? "" : `${plural(moved, "point")} (${percent(moved / DATA.n)}) moved to another cluster when the links came in. `;
+  section.append(make("p", "", `${gone}${plural(names.length, "cluster")} without links, ${count(DATA.clusters.length)} with them. The adjusted Rand index between both is ${told(rand)} (1: the same).`));
+  const words = [
+    ...merged.map(([now, before]) => `${clusterName(now)} joins ${before.map(old).join(", ")}.`),
+    ...split.map(([before, now]) => `${old(before)} was split into ${now.map(clusterName).join(", ")}.`),
+  ];
+  if (words.length) section.append(make("ul", "", ...words.slice(0, 30).map((text) => make("li", "", text))));
+  const parts = make("div", "two");
+  const heat = DATA.clusters.slice(0, largest);
+  const rows = counts.map((row, k) => {
+    const total = row.reduce((sum, value) => sum + value, 0) || 1;
+    return [old(k), ...row.map((value) => {
+      const cell = make("span", value ? "" : "mild", value ? count(value) : "·");
+      cell.dataset.share = String(value / total);
+      return [cell, "number"];
+    })];
+  });
+  const box = table(["", ...heat.map((_, k) => [clusterTag(k), "number"])], rows, "heat");
+  box.querySelectorAll("[data-share]").forEach((cell) => {
+    const strength = Math.round(55 * Number(cell.dataset.share));
+    cell.parentElement.style.background = `color-mix(in srgb, var(--accent) ${strength}%, transparent)`;
+  });
+  parts.append(make("div", "", make("h3", "", "Points by cluster without links (rows) and with"), box));
+  if (kept.length) {
+    const follow = kept.map(([kind, total, before, now]) => [kindTag(kind === "may"), [count(total), "number"],
+      [`${count(before)} · ${percent(before / total)}`, "number"], [`${count(now)} · ${percent(now / total)}`, "number"]]);
+    parts.append(make("div", "", make("h3", "", "Links that the clusters follow"),
+      table(["kind", ["links", "number"], ["without", "number"], ["with", "number"]], follow)));
+  }
+  section.append(parts);
+  if (names.length > largest || DATA.clusters.length > largest) {
+    section.append(make("p", "faint", `The table has the ${largest} largest clusters of either.`));
+  }
+}
+
+function fillSettings(section) {
+  const { facts, parameters, candidates, versions, again, method } = DATA.settings;
+  const parts = make("div", "two");
+  parts.append(make("div", "", make("h3", "", "The fit"), table(["what", "value"], facts.map(([name, value]) => [name, [value, "words"]]))));
+  const own = parameters.map(([name, value, usual]) => [make("code", "", name), [value, usual ? "words mild" : "words"]]);
+  const box = table(["parameter", "value (grey: the default)"], own);
+  box.classList.add("scroll");
+  parts.append(make("div", "", make("h3", "", `Parameters of ${method}`), box));
+  section.append(parts);
+  if (candidates) {
+    section.append(make("h3", "", "What was chosen among"));
+    const rows = candidates.rows.map((row) => row.map((cell) => (typeof cell === "number" ? [told(cell), "number"] : cell)));
+    const head = candidates.columns.map((name, k) => [name, typeof candidates.rows[0][k] === "number" ? "number" : ""]);
+    const choices = table(head, rows);
+    choices.classList.add("scroll");
+    section.append(choices);
+    if (candidates.total > candidates.rows.length) {
+      section.append(make("p", "faint", `The first ${candidates.rows.length} of ${candidates.total}.`));
+    }
+  }
+  section.append(make("h3", "", "Again, in Python"), make("pre", "", make("code", "", again)));
+  section.append(make("p", "faint more", versions.map(([name, value]) => `${name} ${value}`).join(" · ")));
+}
+
+/* ------------------------------------------------------------------ light and dark */
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  PICTURE.restyle();
+}
+
+function startTheme() {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  setTheme(dark.matches ? "dark" : "light");
+  dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light"));
+  byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+}
+
+const SECTIONS = {
+  profiles: fillProfiles, sure: fillSure, reliability: fillReliability, doubts: fillDoubts,
+  changes: fillChanges, settings: fillSettings,
+};
+
+fillTop();
+fillPicture();
+for (const [name, fill] of Object.entries(SECTIONS)) {
+  const section = byId(name);
+  if (DATA[name].missing) section.append(make("p", "note", DATA[name].missing));
+  else fill(section);
+}
+startTheme();
+document.documentElement.dataset.ready = "true";

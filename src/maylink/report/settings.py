@@ -1,0 +1,141 @@
+"""Settings: what was given, what was chosen, with which versions, and how to do it again."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from maylink.report.encode import rounded, shortened
+from maylink.report.material import Material
+from maylink.version import __version__
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
+CANDIDATES = 60  # of a choice that are listed, at most
+FOUND = {
+    "family_": "family",
+    "data_weight_": "data weight γ",
+    "alpha_": "concentration α",
+    "cluster_penalty_": "cluster penalty λ",
+    "link_weight_": "link weights (may, may-not)",
+    "link_scale_": "link scale",
+    "bound_": "bound on the log probability",
+    "objective_": "objective",
+    "n_chains_": "chains",
+    "n_iter_": "sweeps, or draws of a chain",
+    "status_": "why it stopped",
+    "chosen_by_": "settings chosen by",
+}
+
+
+def settings(material: Material) -> dict[str, Any]:
+    """Return parameters, choices, versions, and Python that repeats the fit."""
+    model = material.model
+    links = material.links
+    facts = [
+        ["points", f"{material.n:,}"],
+        ["columns", f"{material.X.shape[1]:,}"],
+        ["clusters", f"{material.n_clusters:,}"],
+        ["links", f"{links.n_links:,} ({len(links.may):,} may, {len(links.may_not):,} may-not)"],
+        [
+            "sources of links",
+            ", ".join(shortened(str(s), 40) for s in links.sources[:20]) or "none",
+        ],
+    ]
+    facts += [
+        [words, _told(getattr(model, name))]
+        for name, words in FOUND.items()
+        if getattr(model, name, None) is not None
+    ]
+    versions = [["maylink", __version__], ["Python", platform.python_version()]]
+    for name in LIBRARIES:
+        try:
+            versions.append([name, version(name)])
+        except PackageNotFoundError:
+            continue
+    return {
+        "method": type(model).__name__,
+        "facts": facts,
+        "parameters": [[name, _told(value), usual] for name, value, usual in _given(model)],
+        "candidates": _candidates(model),
+        "versions": versions,
+        "again": _again(model, bool(links.n_links)),
+    }
+
+
+def _given(model: Any) -> list[tuple[str, Any, bool]]:
+    """Return name and value of each parameter, and whether it is the default."""
+    if not hasattr(model, "get_params"):
+        return []
+    defaults = inspect.signature(type(model)).parameters
+    return [
+        (name, value, name in defaults and repr(value) == repr(defaults[name].default))
+        for name, value in model.get_params(deep=False).items()
+    ]
+
+
+def _told(value: Any) -> str:
+    if hasattr(value, "name") and hasattr(value, "needs"):  # a family
+        return str(value.name)
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, tuple) and all(isinstance(v, (int, float, np.number)) for v in value):
+        return "(" + ", ".join(f"{v:.6g}" for v in value) + ")"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = str(value) if isinstance(value, str) else repr(value)
+    return shortened(text, 300)
+
+
+def _candidates(model: Any) -> dict[str, Any] | None:
+    """Return the table of what a choice was made among, the chosen one first."""
+    table = getattr(model, "selection_", None)
+    if table is None or not len(table):
+        return None
+    if "behind" in table:
+        table = table.sort_values("behind", kind="stable")
+    if "chosen" in table:
+        table = table.sort_values("chosen", ascending=False, kind="stable")
+    return {
+        "columns": [str(name).replace("_", " ") for name in table.columns],
+        "rows": [[_cell(v) for v in row] for row in table.head(CANDIDATES).to_numpy(object)],
+        "total": len(table),
+    }
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else ""
+    if isinstance(value, (int, float, np.number)):
+        return rounded(value) if np.isfinite(float(value)) else str(value)
+    return shortened(str(value), 80)
+
+
+def _again(model: Any, linked: bool) -> str:
+    cls = type(model)
+    where = cls.__module__.split(".")
+    module = "maylink" if where[:2] == ["maylink", "estimators"] else ".".join(where[:2])
+    if not cls.__module__.startswith("maylink"):
+        module = where[0]
+    words = _call(model)
+    links = ", links=links" if linked else ""
+    return (
+        f"from {module} import {cls.__name__}\n"
+        "from maylink.report import write_report\n\n"
+        f"model = {words}\n"
+        f"model.fit(X{links})\n"
+        f'write_report("report.html", model, X{links})'
+    )
+
+
+def _call(model: Any) -> str:
+    """Return the call that makes the model, with the parameters that are not the defaults."""
+    changed = []
+    for name, value, usual in _given(model):
+        if not usual:
+            long = isinstance(value, np.ndarray) or len(repr(value)) > 120
+            changed.append(f"{name}={'...' if long else repr(value)}")
+    return f"{type(model).__name__}({', '.join(changed)})"
