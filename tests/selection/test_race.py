@@ -51,15 +51,16 @@ def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():
     assert rows[2]["folds"] == 1
 
 
-def test_the_plainest_of_those_left():
-    def noisy(fold):
-        rng = np.random.default_rng(fold.test.n_links)
-        return lambda runner: runner.mean + rng.normal(size=fold.test.n_links)
+def test_the_plainest_within_one_standard_error():
+    def uneven(fold):
+        sign = np.where(np.arange(fold.test.n_links) % 2, 1.0, -1.0)
+        return lambda runner: runner.mean + runner.spread * sign
 
-    runners = [Runner(-9.0), Runner(-0.41), Runner(-0.4)]
+    runners = [Runner(-9.0), Runner(-0.5, 0.2), Runner(-0.41, 0.5), Runner(-0.4, -0.2)]
     links = links_of()[1]
-    found = race.compete(runners, links, noisy, np.random.default_rng(0), plainest=True)
-    assert found.chosen == runners[1]
+    rng = np.random.default_rng
+    assert race.compete(runners, links, uneven, rng(0)).chosen == runners[3]
+    assert race.compete(runners, links, uneven, rng(0), plainest=True).chosen == runners[2]
 
 
 def test_candidates_that_predict_every_link_alike_run_as_one():
