@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +49,12 @@ class Table:
         for columns of words, which are not in X.
     rows : array of int of shape (n,)
         The place of each row in the file, from 0; rows that were dropped are not there.
+    text : mapping of str to array of str of shape (n,)
+        The columns of words, by name, where ``keep_text`` asked for them; empty cells are "".
+    n_file : int
+        Rows of the file, those that were dropped among them.
+    file_ids : array of str of shape (n_file,) or None
+        The ids of all of them.
     """
 
     X: Matrix
@@ -56,6 +62,9 @@ class Table:
     ids: NDArray[Any] | None
     kinds: Mapping[str, str]
     rows: NDArray[np.int64]
+    text: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    n_file: int = 0
+    file_ids: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         found = list(self.kinds.values())
@@ -72,6 +81,7 @@ class Read(NamedTuple):
     where: Where  # tells of a row and a column of X where they are in the file
     ids: NDArray[Any] | None = None
     text: tuple[str, ...] = ()  # columns of words
+    words: Mapping[str, NDArray[Any]] | None = None  # what stands in them, where it is kept
 
 
 class Wish(NamedTuple):
@@ -84,6 +94,7 @@ class Wish(NamedTuple):
     sep: str | None
     decimal: str
     encoding: str | None
+    keep_text: bool = False
 
 
 def read_data(
@@ -98,6 +109,7 @@ def read_data(
     sep: str | None = None,
     decimal: str = ".",
     encoding: str | None = None,
+    keep_text: bool = False,
 ) -> Table:
     r"""Read data from a file.
 
@@ -128,6 +140,9 @@ def read_data(
         The decimal mark of a text file.
     encoding : str, optional
         The encoding of a text file; UTF-8, with or without a mark, by default.
+    keep_text : bool, default False
+        Whether to leave columns of words out of X, as ``text="drop"`` does, and keep what stands in
+        them as ``Table.text``, so that others can show it.
 
     Returns
     -------
@@ -155,7 +170,8 @@ def read_data(
     _check_choice("text", text, ("error", "drop"))
     _check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
     left_out = (drop,) if isinstance(drop, (str, int)) else tuple(drop)
-    wish = Wish(id, left_out, text, header, sep, decimal, encoding)
+    text = "drop" if keep_text else text
+    wish = Wish(id, left_out, text, header, sep, decimal, encoding, keep_text)
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
     try:
@@ -217,10 +233,12 @@ def _finished(name: str, read: Read, missing: str) -> Table:
     rows: NDArray[np.int64] = np.arange(n)
     _forbid_infinite(name, read)
     _forbid_repeated_ids(name, read)
+    file_ids = read.ids
     read, rows = _without_missing(name, read, rows, missing)
     kinds = {column: _kind(read.X, at) for at, column in enumerate(read.columns)}
     kinds |= dict.fromkeys(read.text, "text")
-    return Table(read.X, read.columns, read.ids, kinds, rows)
+    words = {column: cells[rows] for column, cells in (read.words or {}).items()}
+    return Table(read.X, read.columns, read.ids, kinds, rows, words, n, file_ids)
 
 
 def _blocks(X: Matrix) -> Iterator[tuple[int, Any]]:

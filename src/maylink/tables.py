@@ -48,7 +48,8 @@ class Gathered:
         self.name, self.wish, self.columns, self.line = name, wish, list(columns), line
         self.own, gone = places_of(name, wish, self.columns)
         self.used = [at for at in range(len(columns)) if at not in gone and at != self.own]
-        self.words: list[str] = []
+        self.words: list[int] = []
+        self.kept: dict[str, list[str]] = {}
         self.ids: list[Any] = []
         self.n = 0
         self.X = np.empty((0, len(self.used)))
@@ -59,6 +60,12 @@ class Gathered:
             self._leave_words_out(frame)
         if self.own is not None:
             self._add_ids(frame.iloc[:, self.own])
+        if self.wish.keep_text:
+            for at in self.words:
+                cells = frame.iloc[:, at].astype(object)
+                self.kept.setdefault(self.columns[at], []).extend(
+                    cells.where(cells.notna(), "").astype(str).tolist()
+                )
         end = self.n + len(frame)
         if end > len(self.X):  # in place: the pages move, the numbers are not copied
             self.X.resize((max(end, int(GROWTH * self.n)), len(self.used)), refcheck=False)
@@ -83,7 +90,7 @@ class Gathered:
                     "with text='drop'"
                 )
             self.used.remove(at)
-            self.words.append(self.columns[at])
+            self.words.append(at)
         self.X = np.empty((0, len(self.used)))
 
     def _add_ids(self, values: pd.Series[Any]) -> None:
@@ -117,7 +124,9 @@ class Gathered:
             return self.line(row) + f", column {columns[column]!r}" * (column >= 0)
 
         ids = None if self.own is None else np.array(self.ids, object)
-        return Read(self.X, columns, where, ids, tuple(self.words))
+        words = {column: np.array(cells, object) for column, cells in self.kept.items()}
+        names = tuple(self.columns[at] for at in self.words)
+        return Read(self.X, columns, where, ids, names, words)
 
 
 def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:

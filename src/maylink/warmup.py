@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy import sparse
-
 
 def warmup() -> None:
     """Compile every kernel for float32 and float64, dense and sparse data; half a minute.
@@ -12,6 +9,9 @@ def warmup() -> None:
     The compiled code is kept on disk; later processes load it. Call this once after installing, for
     example when building an image.
     """
+    import numpy as np
+    from scipy import sparse
+
     from maylink.estimators.rdpmeans import RDPMeans
     from maylink.estimators.tvclust import TVClust
 
