@@ -118,8 +118,8 @@ def read_data(
     path : str or Path
         The file; "-" is CSV from standard input.
     id : str or int, optional
-        The column that names the rows, by its name or its place from 0. It is kept as text and is
-        not part of the data.
+        The column that names the rows, by its name or its place from 0; "3" is a place where no
+        column is called so. It is kept as text and is not part of the data.
     drop : str, int or list of them
         Columns to leave out.
     missing : {"error", "drop-rows", "drop-columns", "median"}, default "error"
@@ -366,8 +366,9 @@ def place_of(name: str, wanted: str | int, columns: Sequence[str], what: str) ->
     """Return the place of a column that is given by its name or its place."""
     if isinstance(wanted, str) and wanted in columns:
         return columns.index(wanted)
-    if isinstance(wanted, int) and 0 <= wanted < len(columns):
-        return wanted
+    place = int(wanted) if isinstance(wanted, str) and wanted.isdecimal() else wanted
+    if isinstance(place, int) and 0 <= place < len(columns):
+        return place
     found = ", ".join(map(repr, columns[:8])) + ", …" * (len(columns) > 8)
     raise FileError(f"{name}: there is no column {wanted!r} for {what}; the columns are {found}")
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 WIDE = 0.2  # width of an interval of p or q above which a source is not known well
 FEW = 20  # links of a source
+SURE = 0.01  # probability of being in another cluster below which there is nothing to ask
 DOUBT = 0.1  # probability of being in another cluster above which a point is between clusters
 
 
@@ -212,7 +213,7 @@ def _pairs_to_judge(
     for at in np.argsort(-doubt, kind="stable").tolist():
         other = sure[int(labels[at])]
         low, high = min(at, other), max(at, other)
-        if len(rows) == count or doubt[at] <= 0:
+        if len(rows) == count or doubt[at] < SURE:
             break
         if low != high and low * links.n + high not in judged:
             rows.append((at, other, 1.0 - doubt[at]))

@@ -78,7 +78,7 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
         why = (
             f"{n} rows × {d} columns: TVClust would take minutes, RDPMeans takes seconds"
             if large
-            else "TVClust tells how reliable the links are and how sure it is"
+            else "it tells how reliable links are and how sure it is"
         )
     if family == AUTO and method != "tvclust":
         family = _usual_family(X)

@@ -307,10 +307,10 @@ class Text:
         return True
 
     def _names(self, first: list[str]) -> list[str]:
-        asked = {self.wish.id, *self.wish.drop}
+        asked = {str(wanted) for wanted in (self.wish.id, *self.wish.drop)}
         names = [cell.strip() for cell in first]
         for at, name in enumerate(names):
-            if not name and at not in asked:
+            if not name and str(at) not in asked:
                 raise FileError(
                     f"{self.name}: column {at + 1} has no name (row numbers, perhaps); name it, or "
                     f"leave it out with drop=[{at}]"
