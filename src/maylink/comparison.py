@@ -175,14 +175,19 @@ class _Setting:
             return Row(name, None, told_k, fitted.seconds, failure=fitted.failure)
         labels = fitted.model.labels_
         mean, error = held_out(fitted.model, self.X, self.links, self.seed)
-        truth: dict[str, float] = {}
-        if self.y is not None:
-            truth = {"f": pair_f(self.y, labels), "ari": adjusted_rand(self.y, labels)}
-        kept, agreement = link_agreement(labels, self.links), adjusted_rand(reference, labels)
-        clusters = int(fitted.model.n_clusters_)
+        y = self.y
         return Row(
-            name, clusters, told_k, fitted.seconds, mean, error, kept, agreement, **truth
-        )  # fmt: skip
+            method=name,
+            clusters=int(fitted.model.n_clusters_),
+            told_k=told_k,
+            seconds=fitted.seconds,
+            held_out=mean,
+            error=error,
+            kept=link_agreement(labels, self.links),
+            agreement=adjusted_rand(reference, labels),
+            f=np.nan if y is None else pair_f(y, labels),
+            ari=np.nan if y is None else adjusted_rand(y, labels),
+        )
 
 
 def held_out(model: Any, X: Any, links: Links, seed: int = 0) -> tuple[float, float]:

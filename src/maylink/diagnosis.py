@@ -6,7 +6,7 @@ told what the first has chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,13 +134,15 @@ def diagnose(
     conflicts = links.conflicts()
     score, error = held_out(model, X, links, seed)
     between = _doubt(model, X)
+    joined = _components(links)
     found = Diagnosis(
         n_points=links.n,
         n_linked=int(links.touches().sum()),
         n_links=links.n_links,
         n_may=int((links.kind == MAY).sum()),
         n_pairs=int(np.unique(links.pair_keys).size),
-        **_components(links),
+        n_components=int(joined.size),
+        largest_component=int(joined.max(initial=0)),
         conflicts=conflicts,
         n_conflicts=int(conflicts.attrs["total"]),
         sources=_sources(links, known),
@@ -157,12 +159,12 @@ def diagnose(
     return _with_words(found)
 
 
-def _components(links: Links) -> dict[str, int]:
+def _components(links: Links) -> NDArray[np.int64]:
+    """Return the sizes of the groups of points that may links join."""
     i, j = links.may.T
     graph = sparse.coo_array((np.ones(i.size), (i, j)), shape=links.shape)
     sizes = np.bincount(csgraph.connected_components(graph, directed=False)[1])
-    joined = sizes[sizes > 1]
-    return {"n_components": int(joined.size), "largest_component": int(joined.max(initial=0))}
+    return np.asarray(sizes[sizes > 1], np.int64)
 
 
 def _sources(links: Links, known: Posterior) -> pd.DataFrame:
@@ -191,12 +193,12 @@ def _guess(links: Links, seed: int) -> float:
 def _doubt(model: Any, X: Any) -> NDArray[np.float64]:
     """Return how near each point is to being in another cluster, 0 to ½."""
     if hasattr(model, "shares_"):
-        return np.minimum(0.5, 1.0 - np.asarray(model.shares_).max(axis=1))
+        return np.asarray(np.minimum(0.5, 1.0 - model.shares_.max(axis=1)))
     if model.n_clusters_ < 2 or not hasattr(model, "transform"):
         return np.zeros(len(model.labels_))
     away = np.partition(np.maximum(model.transform(X), 0.0), 1, axis=1)[:, :2]
     total = away.sum(axis=1)
-    return np.divide(away[:, 0], total, out=np.zeros(len(away)), where=total > 0)
+    return np.asarray(np.divide(away[:, 0], total, out=np.zeros(len(away)), where=total > 0))
 
 
 def _pairs_to_judge(
@@ -228,8 +230,6 @@ def _pairs_to_judge(
 
 
 def _with_words(found: Diagnosis) -> Diagnosis:
-    from dataclasses import replace
-
     wide = [str(name) for name, row in found.sources.iterrows() if _width(row) > WIDE]
     few = [str(name) for name, row in found.sources.iterrows() if row["links"] < FEW]
     return replace(
@@ -272,10 +272,10 @@ def _advice(found: Diagnosis, wide: list[str], few: list[str]) -> list[str]:
     if not found.enough:
         missing = race.FEWEST - found.n_pairs
         said.append(f"judge {missing} more pairs or more, so that links can choose the settings")
-    for name in dict.fromkeys([*few, *wide]):
-        said.append(
-            f"collect more links of source {name}: how reliable it is cannot be told well yet"
-        )
+    said += [
+        f"collect more links of source {name}: how reliable it is cannot be told well yet"
+        for name in dict.fromkeys([*few, *wide])
+    ]
     if len(found.pairs):
         said.append("judge the pairs below: the model is least sure of them")
     else:

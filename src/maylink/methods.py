@@ -76,7 +76,7 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
         large = _stored(X) > MANY_NUMBERS
         method = "rdpmeans" if large else "tvclust"
         why = (
-            f"{n} rows × {d} columns: TVClust would take minutes, RDPMeans takes seconds"
+            f"{n} rows × {d} columns: TVClust would take minutes, RDPMeans is much faster"
             if large
             else "it tells how reliable links are and how sure it is"
         )

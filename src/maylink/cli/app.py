@@ -20,8 +20,8 @@ from maylink.cli.failures import (
     INTERRUPTED,
     OUTPUT,
     USAGE,
-    Failure,
-    ReaderGone,
+    CommandError,
+    ReaderGoneError,
     as_options,
 )
 from maylink.errors import MaylinkError
@@ -85,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
         if done == INTERRUPTED:  # Typer's answer to Ctrl-C
             return _fail("interrupted; nothing was written", INTERRUPTED)
         return done if isinstance(done, int) else FINE
-    except ReaderGone:
+    except ReaderGoneError:
         return FINE
     except BaseException as error:
         if DEBUG in arguments and not isinstance(error, SystemExit):
@@ -101,7 +101,7 @@ def _ended(error: BaseException) -> int:
         if isinstance(error.code, str):
             return _fail(error.code, INSIDE)
         return error.code or FINE
-    if isinstance(error, Failure):
+    if isinstance(error, CommandError):
         return _fail(as_options(str(error)), error.code)
     if isinstance(error, MaylinkError):
         return _fail(as_options(str(error)), INPUT)
@@ -150,7 +150,7 @@ def _plain_messages() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = show  # type: ignore[assignment]
+            warnings.showwarning = show
             yield
     finally:
         logger.removeHandler(handler)

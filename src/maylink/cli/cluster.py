@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.failures import INTERRUPTED, USAGE, Failure, writing
+from maylink.cli.failures import INTERRUPTED, USAGE, CommandError, writing
 from maylink.cli.inputs import (
     Reading,
     forbid_stdin_twice,
@@ -86,11 +86,15 @@ def cluster(
     how = Reading(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
     if json and out == STDOUT:
-        raise Failure("--json and --out -: both would go to standard output; name a file", USAGE)
+        raise CommandError(
+            "--json and --out -: both would go to standard output; name a file", USAGE
+        )
     files = {"--out": out, "--suspects": suspects, "--model": model, "--report": report}
     check_outputs(files, {"DATA": data, "--links": links}, force=force)
     if suspects is not None and links is None:
-        raise Failure("--suspects: there are no links to suspect; name them with --links", USAGE)
+        raise CommandError(
+            "--suspects: there are no links to suspect; name them with --links", USAGE
+        )
     if report is not None:
         _check_report()
     stages = Stages(quiet)
@@ -123,7 +127,7 @@ def cluster(
         _print(summary)
     stages.tell()
     if str(summary["status"]) == "stopped by the user":
-        raise Failure(
+        raise CommandError(
             "the fit was stopped early; what was written is what it had by then", INTERRUPTED
         )
     return 0
@@ -143,9 +147,9 @@ def _fit(
     with stages.stage("fit"):
         plan = methods.plan(table.X, method, family)
         if k is not None and not methods.needs_k(plan.method):
-            raise Failure(f"--k: {plan.method} finds the number of clusters itself", USAGE)
+            raise CommandError(f"--k: {plan.method} finds the number of clusters itself", USAGE)
         if k is None and methods.needs_k(plan.method):
-            raise Failure(f"--k: {plan.method} must be told the number of clusters", USAGE)
+            raise CommandError(f"--k: {plan.method} must be told the number of clusters", USAGE)
         show.note("method", f"{plan.method} ({plan.why})", quiet=stages.quiet)
         chosen = "chosen by the fit" if plan.family == "auto" else plan.family
         show.note("family", chosen, quiet=stages.quiet)
@@ -264,7 +268,7 @@ def _check_report() -> None:
     from importlib.util import find_spec
 
     if find_spec("maylink.report") is None:
-        raise Failure("--report: this version of maylink writes no reports", USAGE)
+        raise CommandError("--report: this version of maylink writes no reports", USAGE)
 
 
 def _write_report(

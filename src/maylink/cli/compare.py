@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.failures import INPUT, USAGE, Failure
+from maylink.cli.failures import INPUT, USAGE, CommandError
 from maylink.cli.inputs import Reading, forbid_stdin_twice, read_table, read_table_links
 from maylink.cli.stages import Stages
 from maylink.methods import METHODS
@@ -52,7 +52,7 @@ def compare(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:
         if name not in METHODS:
-            raise Failure(f"--methods: {name!r} is not one of {', '.join(METHODS)}", USAGE)
+            raise CommandError(f"--methods: {name!r} is not one of {', '.join(METHODS)}", USAGE)
     how = Reading(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
     stages = Stages(quiet)
@@ -84,13 +84,15 @@ def _without_labels(table: Table, labels: str | None, name: str) -> tuple[Any, A
         return table.X, table.text[labels]
     if labels not in table.columns:
         found = show.few([*table.columns, *table.text])
-        raise Failure(
+        raise CommandError(
             f"{name}: there is no column {labels!r} for --labels; the columns are {found}", INPUT
         )
     at = table.columns.index(labels)
     keep = [place for place in range(len(table.columns)) if place != at]
     if not keep:
-        raise Failure(f"{name}: {labels!r} is the only column of numbers; give one more", INPUT)
+        raise CommandError(
+            f"{name}: {labels!r} is the only column of numbers; give one more", INPUT
+        )
     column = table.X[:, [at]]
     column = column.toarray() if hasattr(column, "toarray") else column
     return table.X[:, keep], column.ravel()

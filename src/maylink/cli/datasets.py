@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.failures import USAGE, Failure, writing
+from maylink.cli.failures import USAGE, CommandError, writing
 from maylink.cli.outputs import check_outputs, write_csv, write_file
 
 LINKS_A_POINT = 4
@@ -46,14 +46,16 @@ def datasets(
 
     if name is None:
         if out is not None or links is not None:
-            raise Failure("NAME: say which data set to write; maylink datasets lists them", USAGE)
+            raise CommandError(
+                "NAME: say which data set to write; maylink datasets lists them", USAGE
+            )
         _print()
         return 0
     if name not in (*DATASETS, *PATTERNS):
         known = ", ".join((*DATASETS, *PATTERNS))
-        raise Failure(f"NAME: {name!r} is not one of {known}", USAGE)
+        raise CommandError(f"NAME: {name!r} is not one of {known}", USAGE)
     if out is None:
-        raise Failure("--out: say where to write the data set", USAGE)
+        raise CommandError("--out: say where to write the data set", USAGE)
     check_outputs({"--out": out, "--links": links}, {}, force=force)
     data = make_pattern(name, rng=seed) if name in PATTERNS else load(name)
     ids = [f"{name}{row}" for row in range(len(data.y))]
@@ -92,7 +94,7 @@ def _write(data: Any, ids: list[str], out: str, force: bool) -> None:
 
     if sparse.issparse(data.X):
         if Path(out).suffix != ".npz":
-            raise Failure(
+            raise CommandError(
                 f"--out: {data.name} is a sparse matrix of counts; name a file that ends in .npz",
                 USAGE,
             )
@@ -100,7 +102,7 @@ def _write(data: Any, ids: list[str], out: str, force: bool) -> None:
         show.note("data", f"{data.X.shape[0]} rows × {data.X.shape[1]} columns in {out}, no labels")
         return
     if Path(out).suffix != ".csv":
-        raise Failure(f"--out: {out} is written as CSV; name a file that ends in .csv", USAGE)
+        raise CommandError(f"--out: {out} is written as CSV; name a file that ends in .csv", USAGE)
     frame = pd.DataFrame(data.X, columns=[f"x{at}" for at in range(data.X.shape[1])])
     frame.insert(0, "id", ids)
     frame["label"] = np.array(data.classes, object)[data.y]

@@ -19,6 +19,8 @@ from maylink.cli.inputs import (
 from maylink.cli.stages import Stages
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from maylink.diagnosis import Diagnosis
 
 SHOWN = 5
@@ -71,9 +73,15 @@ def _as_json(said: Diagnosis, names: Any) -> dict[str, Any]:
     told = {field.name: getattr(said, field.name) for field in dataclasses.fields(said)}
     told["sources"] = said.sources.rename_axis("source").reset_index()
     for name in ("suspects", "pairs", "conflicts"):
-        told[name] = told[name].assign(i=names[told[name]["i"]], j=names[told[name]["j"]])
+        told[name] = _named(told[name], names)
     told["conflicts"]["chain"] = [list(names[list(way)]) for way in said.conflicts["chain"]]
     return told | {"enough": said.enough}
+
+
+def _named(frame: pd.DataFrame, names: Any) -> pd.DataFrame:
+    """Return a table of pairs with the names of the rows."""
+    ends = {end: names[frame[end].to_numpy(int)] for end in ("i", "j")}
+    return frame.assign(**ends)
 
 
 def _print(said: Diagnosis, names: Any) -> None:
@@ -93,21 +101,18 @@ def _print(said: Diagnosis, names: Any) -> None:
         ]
     )
     print_reliability({str(name): row for name, row in said.sources.iterrows()})
+    first = said.conflicts.head(SHOWN)
     conflicts = [
-        (row.conflict, " – ".join(str(names[at]) for at in row.chain))
-        for row in said.conflicts.head(SHOWN).itertuples()
+        (kind, " – ".join(str(names[at]) for at in way))
+        for kind, way in zip(first["conflict"], first["chain"], strict=True)
     ]
     show.table("Contradictions, the first", ("kind", "through may links"), conflicts)
-    suspects = [
-        (str(names[row.i]), str(names[row.j]), row.kind, str(row.source), row.wrong)
-        for row in said.suspects.head(SHOWN).itertuples()
-    ]
+    worst = _named(said.suspects.head(SHOWN), names)
+    suspects = worst[["i", "j", "kind", "source", "wrong"]].to_numpy(object).tolist()
     show.table(
         "Links that look wrong, the worst", ("i", "j", "kind", "source", "P(wrong)"), suspects
     )
     show.table("Findings", ("",), [(f"- {text}",) for text in said.findings])
     show.table("What to do", ("",), [(f"- {text}",) for text in said.advice])
-    pairs = [
-        (str(names[row.i]), str(names[row.j]), row.together) for row in said.pairs.itertuples()
-    ]
+    pairs = _named(said.pairs, names).to_numpy(object).tolist()
     show.table("Pairs to judge next", ("i", "j", "P(same cluster)"), pairs)

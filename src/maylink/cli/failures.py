@@ -17,7 +17,7 @@ CODES = {
 }
 
 
-class Failure(Exception):
+class CommandError(Exception):
     """A reason to stop, told to the user as it stands.
 
     Parameters
@@ -33,7 +33,7 @@ class Failure(Exception):
         self.code = code
 
 
-class ReaderGone(Exception):
+class ReaderGoneError(Exception):
     """Who read our output has closed it."""
 
 
@@ -45,9 +45,11 @@ def writing(path: str) -> Iterator[None]:
     try:
         yield
     except FileError as error:
-        raise Failure(str(error), OUTPUT) from error
+        raise CommandError(str(error), OUTPUT) from error
     except OSError as error:
-        raise Failure(f"{path}: cannot be written ({error.strerror or error})", OUTPUT) from error
+        raise CommandError(
+            f"{path}: cannot be written ({error.strerror or error})", OUTPUT
+        ) from error
 
 
 _READ = "header|sep|decimal|encoding|format"
@@ -76,7 +78,7 @@ def as_options(message: str) -> str:
     'a.csv: is there already; say --force to write over it'
     """
     for pattern, words in _AS_OPTIONS:
-        message = re.sub(pattern, words, message)  # type: ignore[arg-type]
+        message = re.sub(pattern, words, message)
     return " ".join(message.split())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.cli.failures import USAGE, Failure
+from maylink.cli.failures import USAGE, CommandError
 from maylink.cli.options import READ, READ_LINKS, settings
 from maylink.cli.show import few, note
 
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 def forbid_stdin_twice(data: str, links: str | None) -> None:
     """Refuse to read two things from one stream."""
     if data == STDIN and links == STDIN:
-        raise Failure("DATA and --links: only one of them can be standard input", USAGE)
+        raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
 
 
 def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:

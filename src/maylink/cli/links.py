@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.failures import USAGE, Failure, writing
+from maylink.cli.failures import USAGE, CommandError, writing
 from maylink.cli.inputs import STDIN, Reading, read_table
 from maylink.cli.outputs import check_outputs
 
@@ -73,10 +73,10 @@ def show_links(
     )
     rows = [(name, count, may, count - may) for name, count, may in by_source]
     show.table("By source", ("source", "links", "may", "may-not"), rows)
-    names = found.ids
+    names = found.ids or range(links.n)
     ways = [
-        (row.conflict, " – ".join(str(at if names is None else names[at]) for at in row.chain))
-        for row in conflicts.itertuples()
+        (kind, " – ".join(str(names[at]) for at in way))
+        for kind, way in zip(conflicts["conflict"], conflicts["chain"], strict=True)
     ]
     show.table("Contradictions, the first", ("kind", "through may links"), ways)
     return 0
@@ -105,7 +105,7 @@ def convert(
         and ids is not None
         and (to in POSITIONS or out.endswith((".npy", ".npz", ".mtx")))
     ):
-        raise Failure(
+        raise CommandError(
             f"{file}: names rows by id, and a matrix knows only their places; give --data and --id",
             USAGE,
         )
@@ -129,7 +129,7 @@ def _read(
     from maylink.link_io.layouts import Options
 
     if id_column is not None and data is None:
-        raise Failure("--id: a column of which file? name it with --data", USAGE)
+        raise CommandError("--id: a column of which file? name it with --data", USAGE)
     told = options.settings(words, options.READ_LINKS, "--read-links")
     format_ = from_ or told.pop("format", None)
     source: Any = sys.stdin.buffer if file == STDIN else file

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maylink.cli.failures import USAGE, Failure
+from maylink.cli.failures import USAGE, CommandError
 from maylink.methods import AUTO, FAMILIES, METHODS
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
@@ -132,12 +132,12 @@ def settings(words: list[str] | None, known: tuple[str, ...], flag: str) -> dict
     for word in words or ():
         key, found, value = word.partition("=")
         if not found or key not in known:
-            raise Failure(
+            raise CommandError(
                 f"{flag}: {word!r} is not KEY=VALUE with one of {', '.join(known)}", USAGE
             )
         said[key] = {"true": True, "false": False}.get(value, value) if key == "header" else value
         if key == "header" and not isinstance(said[key], bool):
-            raise Failure(f"{flag}: header is true or false, not {value!r}", USAGE)
+            raise CommandError(f"{flag}: header is true or false, not {value!r}", USAGE)
         if key == "sep":
             said[key] = value.replace("\\t", "\t")
     return said

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maylink.cli import show
-from maylink.cli.failures import OUTPUT, USAGE, Failure, writing
+from maylink.cli.failures import OUTPUT, USAGE, CommandError, writing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,23 +38,23 @@ def check_outputs(
             continue
         place = os.path.realpath(path)
         if place in read:
-            raise Failure(f"{option}: {path} is also {read[place]}; name another file", USAGE)
+            raise CommandError(f"{option}: {path} is also {read[place]}; name another file", USAGE)
         if place in seen:
-            raise Failure(f"{option}: {path} is also {seen[place]}; name another file", USAGE)
+            raise CommandError(f"{option}: {path} is also {seen[place]}; name another file", USAGE)
         seen[place] = option
         _check_place(Path(path), force)
 
 
 def _check_place(path: Path, force: bool) -> None:
     if path.is_dir():
-        raise Failure(f"{path}: is a folder; name a file", OUTPUT)
+        raise CommandError(f"{path}: is a folder; name a file", OUTPUT)
     if os.path.lexists(path) and not force:
-        raise Failure(f"{path}: is there already; say --force to write over it", OUTPUT)
+        raise CommandError(f"{path}: is there already; say --force to write over it", OUTPUT)
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
-        raise Failure(f"{path}: there is no folder {folder}; make it first", OUTPUT)
+        raise CommandError(f"{path}: there is no folder {folder}; make it first", OUTPUT)
     if not os.access(folder, os.W_OK):
-        raise Failure(f"{path}: the folder {folder} cannot be written to", OUTPUT)
+        raise CommandError(f"{path}: the folder {folder} cannot be written to", OUTPUT)
 
 
 def write_csv(frame: pd.DataFrame, path: str, *, force: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.failures import INPUT, Failure
+from maylink.cli.failures import INPUT, CommandError
 from maylink.cli.inputs import Reading, names_of, read_table
 from maylink.cli.outputs import STDOUT, check_outputs, write_csv
 from maylink.cli.stages import Stages
@@ -46,7 +46,7 @@ def predict(
     with stages.stage("load"):
         fitted = load(model)
         if not hasattr(fitted, "predict"):
-            raise Failure(
+            raise CommandError(
                 f"{model}: a {type(fitted).__name__} has no clusters to put new rows into; save a "
                 "model of another method",
                 INPUT,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from maylink.cli.failures import OUTPUT, Failure, ReaderGone
+from maylink.cli.failures import OUTPUT, CommandError, ReaderGoneError
 
 
 def note(*words: str, quiet: bool = False) -> None:
@@ -38,10 +38,10 @@ def out(text: str) -> None:
     except BrokenPipeError as error:
         # What is still in the buffer must not complain when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise ReaderGone from error
+        raise ReaderGoneError from error
     except OSError as error:
         told = error.strerror or error
-        raise Failure(f"standard output: cannot be written ({told})", OUTPUT) from error
+        raise CommandError(f"standard output: cannot be written ({told})", OUTPUT) from error
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
