@@ -18,6 +18,7 @@ from maylink.errors import FileError
 if TYPE_CHECKING:
     import pandas as pd
 
+HEAD = 100  # cells that tell what a column of words is
 CELLS = 400_000  # that are read at a time
 GROWTH = 1.125  # of the array, when it is full
 EMPTY = (
@@ -80,9 +81,10 @@ class Gathered:
             given = values.notna().to_numpy()
             if not given.any() or not np.isnan(_as_floats(values)[given]).all():
                 continue
-            if self.wish.text == "error":
-                row = int(np.argmax(given))
-                cell = values.iloc[row]
+            row = int(np.argmax(given))
+            cell = values.iloc[row]
+            # Numbers with decimal commas are no words, and must not be lost without a sound.
+            if self.wish.text == "error" or all(map(_hint, values[given].head(HEAD))):
                 raise FileError(
                     f"{self.name}: column {self.columns[at]!r} holds words, not numbers "
                     f"({self.line(row)}: {_shown(cell)}){_hint(cell)}; leave it out with "

@@ -38,6 +38,8 @@ def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:
     from maylink.data_io import read_data
 
     told = settings(how.read, READ, "--read")
+    if path == STDIN:
+        note("data", "from standard input", quiet=how.quiet)
     table = read_data(
         path,
         id=how.id,

@@ -35,11 +35,11 @@ def out(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError as error:
+    except OSError as error:
         # What is still in the buffer must not complain when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise ReaderGoneError from error
-    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise ReaderGoneError from error
         told = error.strerror or error
         raise CommandError(f"standard output: cannot be written ({told})", OUTPUT) from error
 
