@@ -1,4 +1,4 @@
-"""Malformed input: one sentence on standard error, the right code, and no file that was not there."""
+"""Malformed input: one sentence on standard error, the right code, and no new file."""
 
 import errno
 import gzip
@@ -181,7 +181,7 @@ BAD_WORDS = {  # the command, its code, what the sentence says
     ),
     "unknown methods": ("compare data.csv --links links.csv --methods x", 2, "'x' is not one of"),
     "label column": (
-        "compare data.csv --links links.csv --id who --labels x -q", 3, "no column 'x' for --labels",
+        "compare data.csv --links links.csv --id who --labels x -q", 3, "no column 'x' for",
     ),
     "unknown data set": ("datasets isis --out x.csv", 2, "'isis' is not one of"),
     "data set to nowhere": ("datasets iris", 2, "--out: say where"),

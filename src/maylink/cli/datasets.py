@@ -11,7 +11,7 @@ from maylink.cli import options, show
 from maylink.cli.failures import USAGE, CommandError, writing
 from maylink.cli.outputs import check_outputs, write_csv, write_file
 
-LINKS_A_POINT = 4
+LINKS_A_POINT = 8
 
 
 def datasets(
@@ -63,7 +63,7 @@ def datasets(
     if links is not None:
         from maylink import sample_links, write_links
 
-        share = min(1.0, 2 * LINKS_A_POINT / len(data.y)) if rate is None else rate
+        share = min(1.0, LINKS_A_POINT / len(data.y)) if rate is None else rate
         drawn = sample_links(data.y, share, accuracy, rng=seed)
         with writing(links):
             write_links(drawn, links, ids=ids, force=force)
