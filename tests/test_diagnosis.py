@@ -7,10 +7,10 @@ from maylink import Links, RDPMeans, TVClust
 from maylink.diagnosis import diagnose
 
 
-def two_groups(n=60, seed=0):
+def two_groups(n=60, seed=0, spread=0.5):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
-    X = rng.normal(0, 0.5, (n, 2)) + 4.0 * y[:, None]
+    X = rng.normal(0, spread, (n, 2)) + 4.0 * y[:, None]
     return X, y
 
 
@@ -35,7 +35,6 @@ def found():
     pairs = [tuple(rng.choice(50, 2, replace=False)) for _ in range(120)]
     pairs = list({tuple(sorted(map(int, pair))) for pair in pairs})
     links = told(y, pairs, wrong=(3, 7))
-    X[58] = [2.0, 2.0]  # half way, and without links
     return diagnose(X, links, quick(X, links)), links, pairs
 
 
@@ -66,8 +65,11 @@ def test_links_are_predicted_better_than_by_a_guess(found):
     assert any("better than by a guess" in text for text in said.findings)
 
 
-def test_the_point_between_is_asked_about(found):
-    said, _, _ = found
+def test_the_point_between_is_asked_about():
+    X, y = two_groups(spread=0.9)
+    X[58] = [2.0, 2.0]  # half way, and without links
+    links = told(y, [(k, k + 2) for k in range(40)] + [(k, k + 1) for k in range(10)])
+    said = diagnose(X, links, quick(X, links))
     assert 58 in said.pairs["i"].tolist()
     assert said.n_between >= 1
     assert any("lie between clusters and have no link" in text for text in said.advice)

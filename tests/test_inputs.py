@@ -31,6 +31,6 @@ def test_ids_of_rows_that_were_left_out_are_known(path):
     assert table.file_ids.tolist() == ["ann", "bob", "cy", "dee"]
     assert table.text["word"].tolist() == ["x", "", "z"]
     found = read_links_of(table, BytesIO(b"i,j,kind\nbob,cy,may\ndee,ann,may\n"))
-    assert (found.links.may.tolist(), found.lost) == ([[0, 2]], 1)
+    assert (found.links.may.tolist(), found.lost) == ([[2, 0]], 1)
     with pytest.raises(LinkFileError, match="'eve' is none of the 4 ids"):
         read_links_of(table, BytesIO(b"i,j,kind\nbob,eve,may\n"))
