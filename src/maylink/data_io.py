@@ -28,6 +28,7 @@ FORMATS = {
     ".pq": "parquet", ".npy": "npy", ".npz": "npz", ".mtx": "mtx",
 }  # fmt: skip
 MISSING = ("error", "drop-rows", "drop-columns", "median")
+DTYPES = ("float64", "float32")
 STDIN = "-"
 Where = Callable[[int, int], str]
 
@@ -95,6 +96,7 @@ class Wish(NamedTuple):
     decimal: str
     encoding: str | None
     keep_text: bool = False
+    dtype: str | None = None
 
 
 def read_data(
@@ -110,6 +112,7 @@ def read_data(
     decimal: str = ".",
     encoding: str | None = None,
     keep_text: bool = False,
+    dtype: str | None = None,
 ) -> Table:
     r"""Read data from a file.
 
@@ -143,6 +146,9 @@ def read_data(
     keep_text : bool, default False
         Whether to leave columns of words out of X, as ``text="drop"`` does, and keep what stands in
         them as ``Table.text``, so that others can show it.
+    dtype : {"float64", "float32"}, optional
+        What numbers are kept as; float32 takes half the memory and knows seven digits. Arrays of
+        floats stay as they are by default, all else becomes float64.
 
     Returns
     -------
@@ -169,9 +175,10 @@ def read_data(
     _check_choice("missing", missing, MISSING)
     _check_choice("text", text, ("error", "drop"))
     _check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
+    _check_choice("dtype", dtype, (None, *DTYPES))
     left_out = (drop,) if isinstance(drop, (str, int)) else tuple(drop)
     text = "drop" if keep_text else text
-    wish = Wish(id, left_out, text, header, sep, decimal, encoding, keep_text)
+    wish = Wish(id, left_out, text, header, sep, decimal, encoding, keep_text, dtype)
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
     try:
@@ -392,8 +399,9 @@ def _as_read(name: str, X: Any, wish: Wish) -> Read:
         )
     if X.dtype.kind not in "biuf":
         raise FileError(f"{name}: the array holds {X.dtype}, not real numbers")
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
+    if wish.dtype is not None or X.dtype not in (np.float32, np.float64):
+        with np.errstate(over="ignore"):  # what becomes infinite is told of later
+            X = X.astype(wish.dtype or np.float64)
     if sparse.issparse(X):
         X = sparse.csr_array(X)
         X.sum_duplicates()

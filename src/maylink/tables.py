@@ -53,7 +53,7 @@ class Gathered:
         self.kept: dict[str, list[str]] = {}
         self.ids: list[Any] = []
         self.n = 0
-        self.X = np.empty((0, len(self.used)))
+        self.X = np.empty((0, len(self.used)), wish.dtype or np.float64)
 
     def add(self, frame: pd.DataFrame) -> None:
         """Add the next rows."""
@@ -70,8 +70,9 @@ class Gathered:
         end = self.n + len(frame)
         if end > len(self.X):  # in place: the pages move, the numbers are not copied
             self.X.resize((max(end, int(GROWTH * self.n)), len(self.used)), refcheck=False)
-        for place, at in enumerate(self.used):
-            self.X[self.n : end, place] = self._numbers(frame.iloc[:, at], at)
+        with np.errstate(over="ignore"):  # what becomes infinite is told of later
+            for place, at in enumerate(self.used):
+                self.X[self.n : end, place] = self._numbers(frame.iloc[:, at], at)
         self.n = end
 
     def _leave_words_out(self, frame: pd.DataFrame) -> None:
@@ -93,7 +94,7 @@ class Gathered:
                 )
             self.used.remove(at)
             self.words.append(at)
-        self.X = np.empty((0, len(self.used)))
+        self.X = np.empty((0, len(self.used)), self.X.dtype)
 
     def _add_ids(self, values: pd.Series[Any]) -> None:
         empty = values.isna().to_numpy()

@@ -52,7 +52,7 @@ def writing(path: str) -> Iterator[None]:
         ) from error
 
 
-_READ = "header|sep|decimal|encoding|format"
+_READ = "header|sep|decimal|dtype|encoding|format"
 _AS_OPTIONS = (
     (r"maylink\.load reads it", "maylink predict reads it"),
     (r"\bforce=True", "--force"),

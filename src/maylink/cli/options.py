@@ -11,7 +11,7 @@ from maylink.cli.failures import USAGE, CommandError
 from maylink.methods import AUTO, FAMILIES, METHODS
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
-READ = ("decimal", "encoding", "format", "header", "sep")
+READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
 READ_LINKS = ("coding", "format", "id_column", "kind", "label_column")
 READING, WRITING = "Reading", "Writing"
 
