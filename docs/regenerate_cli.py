@@ -41,7 +41,7 @@ def _output(command: str) -> str:
     """Return what a command prints, on either stream, and its exit code if it fails."""
     if command.startswith("head "):
         count, path = re.fullmatch(r"head -n (\d+) (\S+)", command).groups()  # type: ignore[union-attr]
-        return "".join(Path(path).open().readlines()[: int(count)])
+        return "".join(Path(path).read_text().splitlines(keepends=True)[: int(count)])
     from maylink.cli import main
 
     words = shlex.split(command)
