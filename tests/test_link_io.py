@@ -658,3 +658,12 @@ def test_ids_to_write_must_tell_rows_apart(tmp_path):
 def test_options_reach_the_whole_file():
     found = read_link_file(io.BytesIO(b"0 1\n"), options=Options(kind="ml"))
     assert (found.layout, found.links.n_links) == ("text", 1)
+
+
+def test_rows_are_called_what_the_file_calls_them():
+    file = read_link_file(io.BytesIO(b"i,j,kind\nbob,ann,may\nann,cy,may-not\n"), ids="found")
+    assert file.ids == ("bob", "ann", "cy")
+    assert file.links.may.tolist() == [[0, 1]]
+    numbers = read_link_file(io.BytesIO(b"i,j,kind\n4,2,may\n"), ids="found")
+    assert numbers.ids is None
+    assert numbers.links.n == 5

@@ -425,3 +425,26 @@ def test_folders_that_cannot_be(fitted, tmp_path):
         ml.save(fitted[0], tmp_path / "no" / "model.npz")
     with pytest.raises(FileError, match="is a folder"):
         ml.save(fitted[0], tmp_path, force=True)
+
+
+def test_columns_are_saved_by_name_and_found_again(tmp_path):
+    from maylink.data_io import read_data
+    from maylink.saving import columns_for, name_columns
+
+    (tmp_path / "a.csv").write_text("h,w,more\n1,2,9\n3,4,9\n8,9,9\n")
+    (tmp_path / "b.csv").write_text("h,v\n1,2\n3,4\n")
+    table, other = read_data(tmp_path / "a.csv"), read_data(tmp_path / "b.csv")
+    model = ml.RDPMeans(random_state=0).fit(table.X[:, [1, 0]])
+    assert columns_for(model, other)[1].endswith("knows no names to check")
+    with pytest.raises(FileError, match="fitted to 2, and the data have 3"):
+        columns_for(model, table)
+    with pytest.raises(MaylinkError, match="3 names for the 2 columns"):
+        name_columns(model, ["a", "b", "c"])
+    name_columns(model, ["w", "h"])
+    ml.save(model, tmp_path / "m.npz")
+    X, said = columns_for(ml.load(tmp_path / "m.npz"), table)
+    assert X.columns.tolist() == ["w", "h"]
+    assert X.to_numpy().tolist() == table.X[:, [1, 0]].tolist()
+    assert said == "2 columns found by name; 1 more left out"
+    with pytest.raises(FileError, match="asks for 'w', and the data have 'h', 'v'"):
+        columns_for(model, other)

@@ -45,3 +45,43 @@ def test_lines_are_counted_with_blank_and_quoted_ones(tmp_path, header):
     text = Text(path, "a", WISH._replace(header=bool(header)))
     first = header.count("\n") + 2
     assert [text.line_of(row) for row in range(2)] == [first, first + 3]
+
+
+def test_words_are_kept_over_pieces_and_only_where_asked_for(tmp_path, monkeypatch):
+    from maylink.data_io import read_data
+
+    path = tmp_path / "words.csv"
+    path.write_text("a,word,b\n" + "".join(f"{k},w{k},0.5\n" for k in range(9)) + "9,,1\n")
+    monkeypatch.setattr("maylink.tables.CELLS", 6)
+    table = read_data(path, keep_text=True)
+    assert table.columns == ("a", "b")
+    assert table.text["word"].tolist() == [*(f"w{k}" for k in range(9)), ""]
+    assert table.kinds["word"] == "text"
+    assert read_data(path, text="drop").text == {}
+
+
+def test_decimal_commas_are_not_taken_for_words(tmp_path):
+    from maylink.data_io import read_data
+
+    path = tmp_path / "commas.csv"
+    path.write_text('a;b\n"1,5";2\n"2,5";3\n')
+    with pytest.raises(FileError, match="decimal=','"):
+        read_data(path, text="drop")
+    assert read_data(path, decimal=",").X.tolist() == [[1.5, 2.0], [2.5, 3.0]]
+
+
+def test_half_the_memory_where_asked_for(tmp_path):
+    from maylink.data_io import read_data
+
+    path = tmp_path / "small.csv"
+    path.write_text("a,b\n1.5,2\n3,4\n")
+    assert read_data(path).X.dtype == np.float64
+    assert read_data(path, dtype="float32").X.dtype == np.float32
+    np.save(tmp_path / "a.npy", np.ones((2, 2), np.float32))
+    assert read_data(tmp_path / "a.npy").X.dtype == np.float32
+    assert read_data(tmp_path / "a.npy", dtype="float64").X.dtype == np.float64
+    path.write_text("a,b\n1.5,2\n3,1e39\n")
+    with pytest.raises(FileError, match="line 3, column 'b': the cell is infinite"):
+        read_data(path, dtype="float32")
+    with pytest.raises(FileError, match="dtype: 'int8' is not one of"):
+        read_data(path, dtype="int8")

@@ -1,5 +1,7 @@
 """maylink clusters data with noisy hints about pairs, and never believes a hint blindly.
 
+Names load when they are first used, so that ``import maylink`` costs next to nothing.
+
 Examples
 --------
 >>> import maylink as ml
@@ -10,16 +12,21 @@ Examples
 2
 """
 
-from maylink import datasets, families, metrics, partitions, plots, selection
-from maylink.data_io import read_data
-from maylink.datasets.sampling import sample_links
-from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
-from maylink.joint import log_joint
-from maylink.link_io import read_links, write_links
-from maylink.links import Links
-from maylink.saving import load, save
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from maylink.version import __version__
 from maylink.warmup import warmup
+
+if TYPE_CHECKING:
+    from maylink import datasets, families, metrics, partitions, plots, selection
+    from maylink.data_io import read_data
+    from maylink.datasets.sampling import sample_links
+    from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
+    from maylink.joint import log_joint
+    from maylink.link_io import read_links, write_links
+    from maylink.links import Links
+    from maylink.saving import load, save
 
 __all__ = [
     "DPMeans",
@@ -43,3 +50,37 @@ __all__ = [
     "warmup",
     "write_links",
 ]
+
+_HOMES = {
+    "DPMeans": "maylink.estimators",
+    "Links": "maylink.links",
+    "RDPMeans": "maylink.estimators",
+    "SpectralRDPMeans": "maylink.estimators",
+    "TVClust": "maylink.estimators",
+    "load": "maylink.saving",
+    "log_joint": "maylink.joint",
+    "read_data": "maylink.data_io",
+    "read_links": "maylink.link_io",
+    "sample_links": "maylink.datasets.sampling",
+    "save": "maylink.saving",
+    "write_links": "maylink.link_io",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name, or a module of the package, when it is first asked for."""
+    if name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_"):
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ FORMATS = {
     ".pq": "parquet", ".npy": "npy", ".npz": "npz", ".mtx": "mtx",
 }  # fmt: skip
 MISSING = ("error", "drop-rows", "drop-columns", "median")
+DTYPES = ("float64", "float32")
 STDIN = "-"
 Where = Callable[[int, int], str]
 
@@ -49,6 +50,12 @@ class Table:
         for columns of words, which are not in X.
     rows : array of int of shape (n,)
         The place of each row in the file, from 0; rows that were dropped are not there.
+    text : mapping of str to array of str of shape (n,)
+        The columns of words, by name, where ``keep_text`` asked for them; empty cells are "".
+    n_file : int
+        Rows of the file, those that were dropped among them.
+    file_ids : array of str of shape (n_file,) or None
+        The ids of all of them.
     """
 
     X: Matrix
@@ -56,6 +63,9 @@ class Table:
     ids: NDArray[Any] | None
     kinds: Mapping[str, str]
     rows: NDArray[np.int64]
+    text: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    n_file: int = 0
+    file_ids: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         found = list(self.kinds.values())
@@ -72,6 +82,7 @@ class Read(NamedTuple):
     where: Where  # tells of a row and a column of X where they are in the file
     ids: NDArray[Any] | None = None
     text: tuple[str, ...] = ()  # columns of words
+    words: Mapping[str, NDArray[Any]] | None = None  # what stands in them, where it is kept
 
 
 class Wish(NamedTuple):
@@ -84,6 +95,8 @@ class Wish(NamedTuple):
     sep: str | None
     decimal: str
     encoding: str | None
+    keep_text: bool = False
+    dtype: str | None = None
 
 
 def read_data(
@@ -98,6 +111,8 @@ def read_data(
     sep: str | None = None,
     decimal: str = ".",
     encoding: str | None = None,
+    keep_text: bool = False,
+    dtype: str | None = None,
 ) -> Table:
     r"""Read data from a file.
 
@@ -106,8 +121,8 @@ def read_data(
     path : str or Path
         The file; "-" is CSV from standard input.
     id : str or int, optional
-        The column that names the rows, by its name or its place from 0. It is kept as text and is
-        not part of the data.
+        The column that names the rows, by its name or its place from 0; "3" is a place where no
+        column is called so. It is kept as text and is not part of the data.
     drop : str, int or list of them
         Columns to leave out.
     missing : {"error", "drop-rows", "drop-columns", "median"}, default "error"
@@ -128,6 +143,12 @@ def read_data(
         The decimal mark of a text file.
     encoding : str, optional
         The encoding of a text file; UTF-8, with or without a mark, by default.
+    keep_text : bool, default False
+        Whether to leave columns of words out of X, as ``text="drop"`` does, and keep what stands in
+        them as ``Table.text``, so that others can show it.
+    dtype : {"float64", "float32"}, optional
+        What numbers are kept as; float32 takes half the memory and knows seven digits. Arrays of
+        floats stay as they are by default, all else becomes float64.
 
     Returns
     -------
@@ -154,8 +175,10 @@ def read_data(
     _check_choice("missing", missing, MISSING)
     _check_choice("text", text, ("error", "drop"))
     _check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
+    _check_choice("dtype", dtype, (None, *DTYPES))
     left_out = (drop,) if isinstance(drop, (str, int)) else tuple(drop)
-    wish = Wish(id, left_out, text, header, sep, decimal, encoding)
+    text = "drop" if keep_text else text
+    wish = Wish(id, left_out, text, header, sep, decimal, encoding, keep_text, dtype)
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
     try:
@@ -217,10 +240,12 @@ def _finished(name: str, read: Read, missing: str) -> Table:
     rows: NDArray[np.int64] = np.arange(n)
     _forbid_infinite(name, read)
     _forbid_repeated_ids(name, read)
+    file_ids = read.ids
     read, rows = _without_missing(name, read, rows, missing)
     kinds = {column: _kind(read.X, at) for at, column in enumerate(read.columns)}
     kinds |= dict.fromkeys(read.text, "text")
-    return Table(read.X, read.columns, read.ids, kinds, rows)
+    words = {column: cells[rows] for column, cells in (read.words or {}).items()}
+    return Table(read.X, read.columns, read.ids, kinds, rows, words, n, file_ids)
 
 
 def _blocks(X: Matrix) -> Iterator[tuple[int, Any]]:
@@ -348,8 +373,9 @@ def place_of(name: str, wanted: str | int, columns: Sequence[str], what: str) ->
     """Return the place of a column that is given by its name or its place."""
     if isinstance(wanted, str) and wanted in columns:
         return columns.index(wanted)
-    if isinstance(wanted, int) and 0 <= wanted < len(columns):
-        return wanted
+    place = int(wanted) if isinstance(wanted, str) and wanted.isdecimal() else wanted
+    if isinstance(place, int) and 0 <= place < len(columns):
+        return place
     found = ", ".join(map(repr, columns[:8])) + ", …" * (len(columns) > 8)
     raise FileError(f"{name}: there is no column {wanted!r} for {what}; the columns are {found}")
 
@@ -373,8 +399,9 @@ def _as_read(name: str, X: Any, wish: Wish) -> Read:
         )
     if X.dtype.kind not in "biuf":
         raise FileError(f"{name}: the array holds {X.dtype}, not real numbers")
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
+    if wish.dtype is not None or X.dtype not in (np.float32, np.float64):
+        with np.errstate(over="ignore"):  # what becomes infinite is told of later
+            X = X.astype(wish.dtype or np.float64)
     if sparse.issparse(X):
         X = sparse.csr_array(X)
         X.sum_duplicates()

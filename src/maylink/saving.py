@@ -16,10 +16,10 @@ import inspect
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -28,6 +28,9 @@ from maylink.atomic import written
 from maylink.errors import FileError, MaylinkError
 from maylink.records import Arrays, Decoder, Encoder, warn_unknown
 from maylink.version import __version__
+
+if TYPE_CHECKING:
+    from maylink.data_io import Table
 
 SCHEMA = 1
 TOLD = "maylink.json"
@@ -135,6 +138,78 @@ def load(path: str | Path) -> Any:
         raise FileError(f"{path}: is damaged ({_one_line(error)})") from error
     except (zlib.error, RecursionError, MemoryError, NotImplementedError, RuntimeError) as error:
         raise FileError(f"{path}: is damaged ({_one_line(error)})") from error
+
+
+def name_columns(model: Any, columns: Sequence[str]) -> None:
+    """Note the names of the columns on a model that was fitted to a plain array.
+
+    They are saved with it, and :func:`columns_for` checks new data by them.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to dense data.
+    columns : sequence of str
+        One name a column.
+    """
+    if len(columns) != model.n_features_in_:
+        raise MaylinkError(
+            f"columns: {len(columns)} names for the {model.n_features_in_} columns of the fit"
+        )
+    model.feature_names_in_ = np.array(columns, object)
+
+
+def columns_for(model: Any, table: Table) -> tuple[Any, str]:
+    """Return the columns of a table that a model asks for, in its order, and how they were found.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    table : Table
+        New data.
+
+    Returns
+    -------
+    X : DataFrame or array or CSR matrix of shape (n, d)
+        A frame where the model knows the names of its columns.
+    said : str
+        Whether names were checked, or only how many columns there are.
+
+    Raises
+    ------
+    FileError
+        If a column is missing, or the number of columns is another.
+    """
+    import pandas as pd
+    from scipy import sparse
+
+    wanted = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    made_up = wanted == [f"x{at}" for at in range(len(wanted))]  # the file had no header
+    missing = [name for name in wanted if name not in table.columns]
+    if wanted and not missing:
+        X = table.X
+        if list(table.columns) != wanted:
+            X = X[:, [table.columns.index(name) for name in wanted]]
+        extra = len(table.columns) - len(wanted)
+        more = f"; {extra} more left out" * bool(extra)
+        said = f"{len(wanted)} columns found by name{more}"
+    elif wanted and not made_up:
+        raise FileError(
+            f"columns: the model asks for {missing[0]!r}, and the data have "
+            f"{', '.join(map(repr, table.columns[:8]))}; give the columns of the fit"
+        )
+    else:
+        asked = int(model.n_features_in_)
+        if len(table.columns) != asked:
+            raise FileError(
+                f"columns: the model was fitted to {asked}, and the data have "
+                f"{len(table.columns)}; give the columns of the fit"
+            )
+        X, said = table.X, f"{asked} columns, as in the fit; the model knows no names to check"
+    if not wanted or sparse.issparse(X):
+        return X, said
+    return pd.DataFrame(X, columns=wanted, copy=False), said
 
 
 @cache

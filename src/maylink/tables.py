@@ -18,6 +18,7 @@ from maylink.errors import FileError
 if TYPE_CHECKING:
     import pandas as pd
 
+HEAD = 100  # cells that tell what a column of words is
 CELLS = 400_000  # that are read at a time
 GROWTH = 1.125  # of the array, when it is full
 EMPTY = (
@@ -48,10 +49,11 @@ class Gathered:
         self.name, self.wish, self.columns, self.line = name, wish, list(columns), line
         self.own, gone = places_of(name, wish, self.columns)
         self.used = [at for at in range(len(columns)) if at not in gone and at != self.own]
-        self.words: list[str] = []
+        self.words: list[int] = []
+        self.kept: dict[str, list[str]] = {}
         self.ids: list[Any] = []
         self.n = 0
-        self.X = np.empty((0, len(self.used)))
+        self.X = np.empty((0, len(self.used)), wish.dtype or np.float64)
 
     def add(self, frame: pd.DataFrame) -> None:
         """Add the next rows."""
@@ -59,11 +61,18 @@ class Gathered:
             self._leave_words_out(frame)
         if self.own is not None:
             self._add_ids(frame.iloc[:, self.own])
+        if self.wish.keep_text:
+            for at in self.words:
+                cells = frame.iloc[:, at].astype(object)
+                self.kept.setdefault(self.columns[at], []).extend(
+                    cells.where(cells.notna(), "").astype(str).tolist()
+                )
         end = self.n + len(frame)
         if end > len(self.X):  # in place: the pages move, the numbers are not copied
             self.X.resize((max(end, int(GROWTH * self.n)), len(self.used)), refcheck=False)
-        for place, at in enumerate(self.used):
-            self.X[self.n : end, place] = self._numbers(frame.iloc[:, at], at)
+        with np.errstate(over="ignore"):  # what becomes infinite is told of later
+            for place, at in enumerate(self.used):
+                self.X[self.n : end, place] = self._numbers(frame.iloc[:, at], at)
         self.n = end
 
     def _leave_words_out(self, frame: pd.DataFrame) -> None:
@@ -73,9 +82,10 @@ class Gathered:
             given = values.notna().to_numpy()
             if not given.any() or not np.isnan(_as_floats(values)[given]).all():
                 continue
-            if self.wish.text == "error":
-                row = int(np.argmax(given))
-                cell = values.iloc[row]
+            row = int(np.argmax(given))
+            cell = values.iloc[row]
+            # Numbers with decimal commas are no words, and must not be lost without a sound.
+            if self.wish.text == "error" or all(map(_hint, values[given].head(HEAD))):
                 raise FileError(
                     f"{self.name}: column {self.columns[at]!r} holds words, not numbers "
                     f"({self.line(row)}: {_shown(cell)}){_hint(cell)}; leave it out with "
@@ -83,8 +93,8 @@ class Gathered:
                     "with text='drop'"
                 )
             self.used.remove(at)
-            self.words.append(self.columns[at])
-        self.X = np.empty((0, len(self.used)))
+            self.words.append(at)
+        self.X = np.empty((0, len(self.used)), self.X.dtype)
 
     def _add_ids(self, values: pd.Series[Any]) -> None:
         empty = values.isna().to_numpy()
@@ -117,7 +127,9 @@ class Gathered:
             return self.line(row) + f", column {columns[column]!r}" * (column >= 0)
 
         ids = None if self.own is None else np.array(self.ids, object)
-        return Read(self.X, columns, where, ids, tuple(self.words))
+        words = {column: np.array(cells, object) for column, cells in self.kept.items()}
+        names = tuple(self.columns[at] for at in self.words)
+        return Read(self.X, columns, where, ids, names, words)
 
 
 def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
@@ -298,10 +310,10 @@ class Text:
         return True
 
     def _names(self, first: list[str]) -> list[str]:
-        asked = {self.wish.id, *self.wish.drop}
+        asked = {str(wanted) for wanted in (self.wish.id, *self.wish.drop)}
         names = [cell.strip() for cell in first]
         for at, name in enumerate(names):
-            if not name and at not in asked:
+            if not name and str(at) not in asked:
                 raise FileError(
                     f"{self.name}: column {at + 1} has no name (row numbers, perhaps); name it, or "
                     f"leave it out with drop=[{at}]"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy import sparse
-
 
 def warmup() -> None:
     """Compile every kernel for float32 and float64, dense and sparse data; half a minute.
@@ -17,6 +14,9 @@ def warmup() -> None:
     >>> import maylink as ml
     >>> ml.warmup()
     """
+    import numpy as np
+    from scipy import sparse
+
     from maylink.estimators.rdpmeans import RDPMeans
     from maylink.estimators.tvclust import TVClust
 

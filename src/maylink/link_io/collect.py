@@ -14,6 +14,7 @@ from maylink.link_io.kinds import EXPECTED, ZERO, kind_of
 from maylink.links import MAY_NOT, Links
 
 Place = int | str
+FOUND = "found"  # ids are those that the file names
 
 
 class Collector:
@@ -23,8 +24,9 @@ class Collector:
     ----------
     name : str
         The file, for messages.
-    ids : iterable, optional
-        The id of each row; links then name rows by id. Otherwise they name positions, from 0.
+    ids : iterable or "found", optional
+        The id of each row; links then name rows by id. "found" takes what the file calls them for
+        ids, in the order in which they come. Otherwise links name positions, from 0.
     n : int, optional
         Number of rows; by default that of ids, or as many as the links need.
     source : str or int, optional
@@ -43,7 +45,8 @@ class Collector:
         self.n = None if n is None else Links.empty(n).n  # which checks it
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
-        self._ids = None if ids is None else _Ids(ids)
+        self.found: dict[str, int] | None = {} if _is_found(ids) else None
+        self._ids = None if ids is None or _is_found(ids) else _Ids(ids)
         if self._ids is not None:
             if n is not None and n != self._ids.size:
                 raise LinkFileError(f"ids: {self._ids.size} of them for {n} rows; give one a row")
@@ -71,6 +74,8 @@ class Collector:
         """Return the position of the row that a value of the file names."""
         if missing(value):
             self.fail(place, f"{column} is missing")
+        if self.found is not None:
+            return self.found.setdefault(id_key(value), len(self.found))
         if self._ids is not None:
             key = id_key(value)
             if key in self._ids.twice:
@@ -166,6 +171,10 @@ class Collector:
             np.frombuffer(self._weight, np.float64) if self._weight else [],
             named[np.frombuffer(self._source, np.int64)] if self._source else named,
         )
+
+
+def _is_found(ids: Any) -> bool:
+    return isinstance(ids, str) and ids == FOUND
 
 
 class _Ids:

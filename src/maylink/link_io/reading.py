@@ -6,12 +6,13 @@ import logging
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.link_io.collect import Collector
+from maylink.link_io.collect import Collector, whole
 from maylink.link_io.containers import CONTAINERS, open_container
 from maylink.link_io.content import NOTHING, Content, column_name, summary
 from maylink.link_io.kinds import EXPECTED, kind_of
@@ -37,12 +38,16 @@ class LinkFile:
         "mtx".
     dropped : int
         How many judgements said nothing and were left out: unsure, or with a probability of ½.
+    ids : tuple of str or None
+        What the file calls the rows, where it was read with ``ids="found"`` and names them by
+        other than row numbers.
     """
 
     links: Links
     layout: str
     container: str
     dropped: int
+    ids: tuple[str, ...] | None = None
 
 
 def read_links(
@@ -129,21 +134,43 @@ def read_link_file(
     source: Hashable | None = None,
     options: Options | None = None,
 ) -> LinkFile:
-    """Read links, and say as what they were read; see :func:`maylink.read_links`."""
+    """Read links, and say as what they were read; see :func:`maylink.read_links`.
+
+    ``ids="found"`` is for a file without its data: what it calls the rows are their ids, unless all
+    of it are row numbers.
+    """
     options = options or Options()
     if options.kind is not None and not kind_of(options.kind):
         raise LinkFileError(f"kind: {options.kind!r} is not known; write {EXPECTED}")
     name, data = _load(path)
-    container = format if format in CONTAINERS else None
+    read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
+    file = read(ids)
+    if file.ids is not None and not any(whole(key) is None for key in file.ids):
+        file = read(None)
+    if file.dropped:
+        logger.warning("%s: judgements that say nothing, left out: %d", name, file.dropped)
+    return file
+
+
+def _read(
+    name: str,
+    data: bytes,
+    ids: Iterable[Any] | None,
+    *,
+    n: int | None,
+    format_: str | None,
+    source: Hashable | None,
+    options: Options,
+) -> LinkFile:
+    container = format_ if format_ in CONTAINERS else None
     columns = [options.label_column, options.id_column and f"{options.id_column}_l"]
     known = [column_name(column) for column in columns if column]
     content, container = open_container(data, name, container, known)
-    layout = _layout(content, name, format, options)
+    layout = _layout(content, name, format_, options)
     into = Collector(name, ids=ids, n=n, source=source)
     links = layout.read(content, into, options)
-    if into.dropped:
-        logger.warning("%s: judgements that say nothing, left out: %d", name, into.dropped)
-    return LinkFile(links, layout.name, container, into.dropped)
+    found = tuple(into.found) if into.found else None
+    return LinkFile(links, layout.name, container, into.dropped, found)
 
 
 def _load(path: Any) -> tuple[str, bytes]:

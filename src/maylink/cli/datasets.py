@@ -1,0 +1,113 @@
+"""``maylink datasets``: the data sets that come with the library, as files to work on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from maylink.cli import options, show
+from maylink.cli.failures import USAGE, CommandError, writing
+from maylink.cli.outputs import check_outputs, write_csv, write_file
+
+LINKS_A_POINT = 8
+
+
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Which one; none lists them.", show_default=False),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="CSV with an id and a label column, or NPZ of counts."),
+    ] = None,
+    links: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Links drawn from the true labels, by id."),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help=f"Share of pairs to link; {LINKS_A_POINT} links a point if not given.",
+        ),
+    ] = None,
+    accuracy: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Probability that a link is right.")
+    ] = 0.9,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+) -> int:
+    """List the data sets, or write one as a file to work on."""
+    from maylink.datasets import DATASETS, PATTERNS, load, make_pattern
+
+    if name is None:
+        if out is not None or links is not None:
+            raise CommandError(
+                "NAME: say which data set to write; maylink datasets lists them", USAGE
+            )
+        _print()
+        return 0
+    if name not in (*DATASETS, *PATTERNS):
+        known = ", ".join((*DATASETS, *PATTERNS))
+        raise CommandError(f"NAME: {name!r} is not one of {known}", USAGE)
+    if out is None:
+        raise CommandError("--out: say where to write the data set", USAGE)
+    check_outputs({"--out": out, "--links": links}, {}, force=force)
+    data = make_pattern(name, rng=seed) if name in PATTERNS else load(name)
+    ids = [f"{name}{row}" for row in range(len(data.y))]
+    _write(data, ids, out, force)
+    if links is not None:
+        from maylink import sample_links, write_links
+
+        share = min(1.0, LINKS_A_POINT / len(data.y)) if rate is None else rate
+        drawn = sample_links(data.y, share, accuracy, rng=seed)
+        with writing(links):
+            write_links(drawn, links, ids=ids, force=force)
+        show.note("links", f"{drawn.n_links} in {links}, each right with probability {accuracy:g}")
+    return 0
+
+
+def _print() -> None:
+    from maylink.datasets import DATASETS, PATTERNS
+    from maylink.datasets.loaders import COUNT_SETS, OPENML_IDS
+
+    rows = []
+    for name in DATASETS:
+        where = "comes with scikit-learn" if name != "balance" else "made here"
+        if name in OPENML_IDS:
+            where = "fetched from OpenML"
+        if name in COUNT_SETS:
+            where = "counts; only from the folder that MAYLINK_DATA names"
+        rows.append((name, where))
+    rows += [(name, "a pattern in the plane, made here") for name in PATTERNS]
+    show.table("", ("name", "where it comes from"), rows)
+
+
+def _write(data: Any, ids: list[str], out: str, force: bool) -> None:
+    import numpy as np
+    import pandas as pd
+    from scipy import sparse
+
+    if sparse.issparse(data.X):
+        if Path(out).suffix != ".npz":
+            raise CommandError(
+                f"--out: {data.name} is a sparse matrix of counts; name a file that ends in .npz",
+                USAGE,
+            )
+        write_file(out, lambda file: sparse.save_npz(file, data.X), force=force)
+        show.note("data", f"{data.X.shape[0]} rows × {data.X.shape[1]} columns in {out}, no labels")
+        return
+    if Path(out).suffix != ".csv":
+        raise CommandError(f"--out: {out} is written as CSV; name a file that ends in .csv", USAGE)
+    frame = pd.DataFrame(data.X, columns=[f"x{at}" for at in range(data.X.shape[1])])
+    frame.insert(0, "id", ids)
+    frame["label"] = np.array(data.classes, object)[data.y]
+    if not frame["label"].map(lambda word: any(map(str.isalpha, word))).all():
+        frame["label"] = "class " + frame["label"]
+    write_csv(frame, out, force=force)
+    n, d = data.X.shape
+    show.note("data", f"{n} rows × {d} columns, {len(data.classes)} labels, in {out}")

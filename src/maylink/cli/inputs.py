@@ -1,0 +1,90 @@
+"""Reading data and links for a command, and saying on standard error what was read."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from maylink.cli.failures import USAGE, CommandError
+from maylink.cli.options import READ, READ_LINKS, settings
+from maylink.cli.show import few, note
+
+if TYPE_CHECKING:
+    from maylink.data_io import Table
+    from maylink.inputs import TableLinks
+
+STDIN = "-"
+
+
+class Reading(NamedTuple):
+    """How the user wants data and links to be read."""
+
+    id: str | None = None
+    drop: list[str] | None = None
+    missing: str = "error"
+    read: list[str] | None = None
+    read_links: list[str] | None = None
+    quiet: bool = False
+
+
+def forbid_stdin_twice(data: str, links: str | None) -> None:
+    """Refuse to read two things from one stream."""
+    if data == STDIN and links == STDIN:
+        raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
+
+
+def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:
+    """Read data and say what they are."""
+    from maylink.data_io import read_data
+
+    told = settings(how.read, READ, "--read")
+    if path == STDIN:
+        note("data", "from standard input", quiet=how.quiet)
+    table = read_data(
+        path,
+        id=how.id,
+        drop=how.drop or (),
+        missing=how.missing,
+        text="drop",
+        keep_text=keep_text,
+        **told,
+    )
+    kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    n, d = table.X.shape
+    note("data", f"{n} rows × {d} columns ({counts}): {few(table.columns)}", quiet=how.quiet)
+    words = [column for column, kind in table.kinds.items() if kind == "text"]
+    if words:
+        note("data", f"left out, as they hold words: {few(words)}", quiet=how.quiet)
+    if n < table.n_file:
+        note("data", f"left out, for missing cells: {table.n_file - n} rows", quiet=how.quiet)
+    return table
+
+
+def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
+    """Read the links of a table and say what they are."""
+    from maylink.inputs import read_links_of
+    from maylink.link_io.layouts import Options
+
+    told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
+    format_ = told.pop("format", None)
+    found = read_links_of(
+        table,
+        sys.stdin.buffer if path == STDIN else path,
+        format=format_,
+        options=Options(**told),
+    )
+    links = found.links
+    may = int((links.kind == 1).sum())
+    sources = few([str(source) for source in links.sources])
+    by = f"; {len(links.sources)} sources: {sources}" if len(links.sources) > 1 else ""
+    said = f"{links.n_links} ({may} may, {links.n_links - may} may-not{by})"
+    note("links", f"{said}, read as {found.file.layout} in {found.file.container}", quiet=how.quiet)
+    if found.lost:
+        note("links", f"left out, of rows that were left out: {found.lost}", quiet=how.quiet)
+    return found
+
+
+def names_of(table: Table) -> Any:
+    """Return what to call the rows: their ids, or their place in the file, from 0."""
+    return table.rows if table.ids is None else table.ids

@@ -1,0 +1,143 @@
+"""Arguments and options that commands share, each declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import typer
+
+from maylink.cli.failures import USAGE, CommandError
+from maylink.methods import AUTO, FAMILIES, METHODS
+
+MISSING = ("error", "drop-rows", "drop-columns", "median")
+READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
+READ_LINKS = ("coding", "format", "id_column", "kind", "label_column")
+READING, WRITING = "Reading", "Writing"
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """Return a check that a value is one of some words."""
+
+    def check(value: str) -> str:
+        if value not in choices:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}")
+        return value
+
+    return check
+
+
+def starting(*choices: str) -> Callable[[str], Iterable[str]]:
+    """Return what completes a word in the shell."""
+    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
+
+
+def choice(words: tuple[str, ...], flag: str, text: str, panel: str | None = None) -> Any:
+    """Declare an option with a few words to choose from."""
+    return typer.Option(
+        flag,
+        help=text,
+        callback=one_of(*words),
+        autocompletion=starting(*words),
+        rich_help_panel=panel,
+        metavar="|".join(words) if len(words) <= 4 else "NAME",
+    )
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV, Parquet, NPY, NPZ or Matrix Market; - is CSV from standard input.",
+        show_default=False,
+    ),
+]
+Links = Annotated[
+    str | None,
+    typer.Option("--links", metavar="FILE", help="Links, in any of the formats of docs/links.md."),
+]
+NeededLinks = Annotated[
+    str,
+    typer.Option(
+        "--links",
+        metavar="FILE",
+        help="Links, in any of the formats of docs/links.md.",
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="COLUMN", help="The column that names the rows.", rich_help_panel=READING
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="COLUMN",
+        help="A column to leave out; may be repeated.",
+        rich_help_panel=READING,
+    ),
+]
+Missing = Annotated[
+    str, choice(MISSING, "--missing", "What to do about empty cells.", panel=READING)
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="KEY=VALUE",
+        help=f"How to read the data, of {', '.join(READ)}; for example decimal=, or header=false.",
+        rich_help_panel=READING,
+    ),
+]
+ReadLinks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read-links",
+        metavar="KEY=VALUE",
+        help=f"How to read the links, of {', '.join(READ_LINKS)}.",
+        rich_help_panel=READING,
+    ),
+]
+Family = Annotated[
+    str,
+    choice((AUTO, *FAMILIES), "--family", f"What the data are: {', '.join((AUTO, *FAMILIES))}."),
+]
+Method = Annotated[
+    str,
+    choice(
+        (AUTO, *METHODS),
+        "--method",
+        "auto, tvclust, rdpmeans, dpmeans, spectralrdpmeans or a baseline.",
+    ),
+]
+K = Annotated[
+    int | None,
+    typer.Option("--k", min=1, help="Number of clusters, for methods that must be told."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything that is random.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error.")]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Write over files that are there.", rich_help_panel=WRITING),
+]
+
+
+def settings(words: list[str] | None, known: tuple[str, ...], flag: str) -> dict[str, Any]:
+    """Return what KEY=VALUE options say."""
+    said: dict[str, Any] = {}
+    for word in words or ():
+        key, found, value = word.partition("=")
+        if not found or key not in known:
+            raise CommandError(
+                f"{flag}: {word!r} is not KEY=VALUE with one of {', '.join(known)}", USAGE
+            )
+        said[key] = {"true": True, "false": False}.get(value, value) if key == "header" else value
+        if key == "header" and not isinstance(said[key], bool):
+            raise CommandError(f"{flag}: header is true or false, not {value!r}", USAGE)
+        if key == "sep":
+            said[key] = value.replace("\\t", "\t")
+    return said

@@ -1,0 +1,82 @@
+"""Files that a command writes: checked before the work begins, written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from maylink.cli import show
+from maylink.cli.failures import OUTPUT, USAGE, CommandError, writing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STDOUT = "-"
+
+
+def check_outputs(
+    outputs: Mapping[str, str | None], inputs: Mapping[str, str | None], *, force: bool
+) -> None:
+    """Refuse, before an hour of work, what could not be written after it.
+
+    Parameters
+    ----------
+    outputs, inputs : mapping of str to str or None
+        Files by the name of their option.
+    force : bool
+        Whether files that are there may be written over.
+    """
+    seen: dict[str, str] = {}
+    read = {
+        os.path.realpath(path): name for name, path in inputs.items() if path not in (None, "-")
+    }
+    for option, path in outputs.items():
+        if path is None or path == STDOUT:
+            continue
+        place = os.path.realpath(path)
+        if place in read:
+            raise CommandError(f"{option}: {path} is also {read[place]}; name another file", USAGE)
+        if place in seen:
+            raise CommandError(f"{option}: {path} is also {seen[place]}; name another file", USAGE)
+        seen[place] = option
+        _check_place(Path(path), force)
+
+
+def _check_place(path: Path, force: bool) -> None:
+    if path.is_dir():
+        raise CommandError(f"{path}: is a folder; name a file", OUTPUT)
+    if os.path.lexists(path) and not force:
+        raise CommandError(f"{path}: is there already; say --force to write over it", OUTPUT)
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise CommandError(f"{path}: there is no folder {folder}; make it first", OUTPUT)
+    if not os.access(folder, os.W_OK):
+        raise CommandError(f"{path}: the folder {folder} cannot be written to", OUTPUT)
+
+
+def write_csv(frame: pd.DataFrame, path: str, *, force: bool) -> None:
+    """Write a table as CSV, to a file or to standard output."""
+    if path == STDOUT:
+        for start in range(0, max(1, len(frame)), 50_000):
+            part = frame.iloc[start : start + 50_000]
+            show.out(part.to_csv(index=False, header=start == 0, lineterminator="\n"))
+        return
+
+    def write(file: Any) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        frame.to_csv(text, index=False, lineterminator="\n", chunksize=50_000)
+        text.flush()
+        text.detach()
+
+    write_file(path, write, force=force)
+
+
+def write_file(path: str, write: Callable[[Any], None], *, force: bool) -> None:
+    """Write a file as a whole or not at all."""
+    from maylink.atomic import written
+
+    with writing(path), written(path, force=force) as file:
+        write(file)

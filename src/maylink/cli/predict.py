@@ -1,0 +1,69 @@
+"""``maylink predict``: clusters of new data by a saved model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from maylink.cli import options, show
+from maylink.cli.failures import INPUT, CommandError
+from maylink.cli.inputs import Reading, names_of, read_table
+from maylink.cli.outputs import STDOUT, check_outputs, write_csv
+from maylink.cli.stages import Stages
+
+
+def predict(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A file of maylink cluster --model.", show_default=False
+        ),
+    ],
+    data: options.Data,
+    id: options.Id = None,  # noqa: A002
+    drop: options.Drop = None,
+    missing: options.Missing = "error",
+    read: options.Read = None,
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="CSV of labels; - is standard output.",
+            rich_help_panel=options.WRITING,
+        ),
+    ] = STDOUT,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Put the rows of DATA into the clusters of a saved model."""
+    import pandas as pd
+
+    from maylink.saving import columns_for, load
+
+    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force)
+    stages = Stages(quiet)
+    with stages.stage("load"):
+        fitted = load(model)
+        if not hasattr(fitted, "predict"):
+            raise CommandError(
+                f"{model}: a {type(fitted).__name__} has no clusters to put new rows into; save a "
+                "model of another method",
+                INPUT,
+            )
+    with stages.stage("read"):
+        table = read_table(data, Reading(id, drop, missing, read, quiet=quiet))
+        X, said = columns_for(fitted, table)
+        show.note("columns", said, quiet=quiet)
+    columns: dict[str, Any] = {"row" if table.ids is None else str(id): names_of(table)}
+    with stages.stage("predict"):
+        if hasattr(fitted, "predict_proba"):
+            shares = fitted.predict_proba(X)
+            columns |= {"cluster": shares.argmax(axis=1)}
+            columns |= {"probability": shares.max(axis=1).round(6)}
+        else:
+            columns["cluster"] = fitted.predict(X)
+    with stages.stage("write"):
+        write_csv(pd.DataFrame(columns), out, force=force)
+    stages.tell()
+    return 0

@@ -1,0 +1,222 @@
+"""Several methods on the same data and links, judged by links that they did not see."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink import methods
+from maylink.errors import MaylinkError
+from maylink.links import Links
+from maylink.metrics import adjusted_rand, link_agreement, pair_f
+from maylink.selection import race
+from maylink.selection.folds import LinkFolds
+from maylink.selection.scores import log_scores, summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REFERENCE = "tvclust"
+FOLDS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one method did.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    clusters : int or None
+        How many it found; None where it failed.
+    told_k : str
+        "" where it finds k itself, otherwise who told it.
+    seconds : float
+        Of the fit to all links.
+    held_out : float
+        Mean log probability of a held-out link, 0 at best; NaN where there are fewer than 40.
+    error : float
+        Standard error of that.
+    kept : float
+        Share of the links that the partition obeys.
+    agreement : float
+        Adjusted Rand index with TVClust.
+    f, ari : float
+        Pairwise F and adjusted Rand index against true labels; NaN where there are none.
+    failure : str
+        Why it failed; "" where it did not.
+    """
+
+    method: str
+    clusters: int | None
+    told_k: str
+    seconds: float
+    held_out: float = np.nan
+    error: float = np.nan
+    kept: float = np.nan
+    agreement: float = np.nan
+    f: float = np.nan
+    ari: float = np.nan
+    failure: str = ""
+
+
+def compare(
+    X: Any,
+    links: Links,
+    names: Sequence[str],
+    *,
+    family: str = methods.AUTO,
+    k: int | None = None,
+    y: NDArray[Any] | None = None,
+    seed: int = 0,
+    each: Callable[[str], None] = lambda name: None,
+) -> list[Row]:
+    """Fit several methods and judge each.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        The data.
+    links : Links
+        The links.
+    names : sequence of str
+        Some of ``maylink.methods.METHODS``. TVClust is always fitted first, since the others are
+        compared with it.
+    family : str, default "auto"
+        Given to the methods that have one.
+    k : int, optional
+        Number of clusters, for methods that must be told; what TVClust found if not given.
+    y : array of shape (n,), optional
+        True labels.
+    seed : int, default 0
+        Of everything that is random.
+    each : function, optional
+        Told the name of each method before its fit.
+
+    Returns
+    -------
+    list of Row
+        In the order of ``names``. Held-out links are those of a quarter of the pairs at a time, the
+        same for all methods; TVClust keeps the family and data weight that it chose by all links.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> from maylink.comparison import compare
+    >>> draw = ml.datasets.make_two_view(60, rng=3)
+    >>> rows = compare(draw.X, draw.links, ["tvclust", "plainkmeans"])
+    >>> [(row.method, row.told_k) for row in rows]
+    [('tvclust', ''), ('plainkmeans', 'TVClust')]
+    """
+    for name in names:
+        if name not in methods.METHODS:
+            raise MaylinkError(f"methods: {name!r} is not one of {', '.join(methods.METHODS)}")
+    setting = _Setting(X, links, family, seed, y)
+    each(REFERENCE)
+    base = setting.fitted(REFERENCE, None)
+    told, by = (base.model.n_clusters_, "TVClust") if k is None else (k, "you")
+    rows = []
+    for name in dict.fromkeys(names):
+        needs = methods.needs_k(name)
+        if name != REFERENCE:
+            each(name)
+        fitted = base if name == REFERENCE else setting.fitted(name, told if needs else None)
+        rows.append(setting.row(name, fitted, by * needs, base.model.labels_))
+    return rows
+
+
+def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return the rows as a table."""
+    import pandas as pd
+
+    return pd.DataFrame([vars(row) for row in rows])
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    model: Any
+    seconds: float
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What all methods share."""
+
+    X: Any
+    links: Links
+    family: str
+    seed: int
+    y: NDArray[Any] | None
+
+    def fitted(self, name: str, k: int | None) -> _Fitted:
+        family = methods.plan(self.X, name, self.family).family
+        model = methods.make(name, family, k=k, random_state=self.seed)
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                methods.fit(model, self.X, self.links)
+        except (MaylinkError, TypeError) as error:
+            if name == REFERENCE:
+                raise
+            return _Fitted(model, time.perf_counter() - start, " ".join(str(error).split()))
+        return _Fitted(model, time.perf_counter() - start)
+
+    def row(self, name: str, fitted: _Fitted, told_k: str, reference: Any) -> Row:
+        if fitted.failure:
+            return Row(name, None, told_k, fitted.seconds, failure=fitted.failure)
+        labels = fitted.model.labels_
+        mean, error = held_out(fitted.model, self.X, self.links, self.seed)
+        y = self.y
+        return Row(
+            method=name,
+            clusters=int(fitted.model.n_clusters_),
+            told_k=told_k,
+            seconds=fitted.seconds,
+            held_out=mean,
+            error=error,
+            kept=link_agreement(labels, self.links),
+            agreement=adjusted_rand(reference, labels),
+            f=np.nan if y is None else pair_f(y, labels),
+            ari=np.nan if y is None else adjusted_rand(y, labels),
+        )
+
+
+def held_out(model: Any, X: Any, links: Links, seed: int = 0) -> tuple[float, float]:
+    """Return how well links are predicted by fits that did not see them, and the standard error.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; the fits are told what it has chosen (:func:`maylink.methods.again`).
+    X, links : data and links of its fit
+    seed : int, default 0
+        Deals out the links.
+
+    Returns
+    -------
+    float, float
+        Mean log probability of a link; NaN where there are too few links, or a fit fails.
+    """
+    if not race.enough(links):
+        return np.nan, np.nan
+    scores, votes = [], []
+    for fold in LinkFolds(FOLDS, random_state=seed).split(links):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                fitted = methods.fit(methods.again(model), X, fold.train)
+        except (MaylinkError, TypeError):
+            return np.nan, np.nan
+        scores.append(log_scores(fitted, fold.test, fold.train))
+        votes.append(fold.test.weight)
+    found = summary(np.concatenate(scores), np.concatenate(votes))
+    return found.mean, found.error

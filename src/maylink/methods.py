@@ -1,0 +1,202 @@
+"""Methods by name: which one suits the data where nobody says, and why.
+
+Nothing heavy is imported before it is needed, so that a command can list the names at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from maylink.errors import MaylinkError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from maylink.families.base import Matrix
+    from maylink.links import Links
+    from maylink.posterior import Posterior
+
+AUTO = "auto"
+OWN = ("tvclust", "rdpmeans", "dpmeans", "spectralrdpmeans")
+METHODS = (
+    *OWN, "constrainedonespectral", "constrainedseededkmeans", "constrainedspectral", "copkmeans",
+    "cvqe", "lcvqe", "linkonly", "mpckmeans", "mrfdpmixture", "pckmeans", "plainkmeans",
+    "plainspectral", "seededkmeans",
+)  # fmt: skip
+"""The estimators and baselines, by the name of their class in small letters."""
+
+FAMILIES = (
+    "bernoulli", "diagonal-gaussian", "dirichlet-multinomial", "full-gaussian", "gamma", "gaussian",
+    "multinomial", "poisson", "shared-gaussian", "von-mises-fisher",
+)  # fmt: skip
+MANY_NUMBERS = 3_200_000  # in the data, above which TVClust takes minutes
+SPREADS = 10.0  # how often the widest column may be as wide as the narrowest, in one unit
+WRONG = 0.5  # probability above which a link is a suspect
+
+
+class Plan(NamedTuple):
+    """A method and a family, and why these."""
+
+    method: str
+    family: str
+    why: str
+
+
+def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
+    """Choose a method and a family where they are "auto".
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        The data.
+    method : str, default "auto"
+        One of ``METHODS``, or "auto": TVClust, or RDPMeans where TVClust would take minutes.
+    family : str, default "auto"
+        One of ``FAMILIES``, or "auto": TVClust chooses by itself; for the others Gaussian, with a
+        variance for each column where the columns differ much in their spread, or proportions of
+        counts where the data are a sparse matrix of whole numbers.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.methods import plan
+    >>> plan(np.random.default_rng(0).normal(size=(50, 2))).method
+    'tvclust'
+    """
+    _check("method", method, (AUTO, *METHODS))
+    _check("family", family, (AUTO, *FAMILIES))
+    why = "method given"
+    if method == AUTO:
+        n, d = X.shape
+        large = _stored(X) > MANY_NUMBERS
+        method = "rdpmeans" if large else "tvclust"
+        why = (
+            f"{n} rows × {d} columns: TVClust would take minutes, RDPMeans is much faster"
+            if large
+            else "it tells how reliable links are and how sure it is"
+        )
+    if family == AUTO and method != "tvclust":
+        family = _usual_family(X)
+    return Plan(method, family, why)
+
+
+def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any) -> Any:
+    """Make an estimator by the name of its method.
+
+    Parameters
+    ----------
+    name : str
+        One of ``METHODS``.
+    family : str, default "auto"
+        Given to methods that have one.
+    k : int, optional
+        Number of clusters, for methods that must be told.
+    **settings
+        Given to methods that have a parameter of this name; left out for others.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+    """
+    from maylink.saving import known_estimators
+
+    _check("method", name, METHODS)
+    cls = {key.lower(): value for key, value in known_estimators().items()}[name]
+    known = inspect.signature(cls).parameters
+    if family == AUTO and name != "tvclust":
+        family = "gaussian"
+    wanted = {"family": family, **settings} | ({} if k is None else {"n_clusters": k})
+    return cls(**{key: value for key, value in wanted.items() if key in known})
+
+
+def needs_k(name: str) -> bool:
+    """Say whether a method must be told the number of clusters."""
+    return "n_clusters" in inspect.signature(type(make(name))).parameters
+
+
+def fit(model: Any, X: Any, links: Links | None) -> Any:
+    """Fit a model, with links where it looks at them and there are any."""
+    from maylink.selection.search import link_name
+
+    if links is None or link_name(model) is None:
+        return model.fit(X)
+    return model.fit(X, links=links)
+
+
+def again(model: Any) -> Any:
+    """Return an unfitted copy that is told what this model has chosen."""
+    from sklearn.base import clone
+
+    copy = clone(model)
+    if type(model).__name__ == "TVClust":
+        name = model.family_.name
+        covariance = "spherical" if name == "gaussian" else "auto"
+        return copy.set_params(family=name, covariance=covariance, data_weight=model.data_weight_)
+    return copy
+
+
+def knowledge(model: Any, links: Links) -> Posterior:
+    """Return what a fitted model knows about links; of a plain partition, what it shows.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to the points of the links.
+    links : Links
+        The links.
+
+    Returns
+    -------
+    Posterior
+        The model's own where it has one. Otherwise a link is wrong, for sure, where the partition
+        says the opposite, and p and q are learnt from how often that happens.
+    """
+    import numpy as np
+
+    from maylink.posterior import StreamPosterior
+    from maylink.reliability import PRIOR, count_links
+
+    own: Posterior | None = getattr(model, "posterior_", None)
+    if own is not None:
+        return own
+    labels = np.asarray(model.labels_)
+    same = (labels[links.i] == labels[links.j]).astype(np.float64)
+    counts = count_links(links, labels)
+    return StreamPosterior(np.empty((0, 0)), counts, None, PRIOR, links, same)
+
+
+def suspects(model: Any, links: Links) -> pd.DataFrame:
+    """Return the links that are more likely wrong than right, worst first."""
+    frame = knowledge(model, links).suspects()
+    return frame[frame["wrong"] > WRONG]
+
+
+def _usual_family(X: Matrix) -> str:
+    import numpy as np
+    from scipy import sparse
+
+    if sparse.issparse(X):
+        whole = bool((X.data >= 0).all() and (X.data == np.rint(X.data)).all())
+        return "multinomial" if whole else "gaussian"
+    spread = np.array([float(X[:, at].std()) for at in range(X.shape[1])])
+    spread = spread[spread > 0]
+    if spread.size and spread.max() > SPREADS * spread.min():
+        return "diagonal-gaussian"
+    return "gaussian"
+
+
+def _stored(X: Matrix) -> int:
+    from scipy import sparse
+
+    return int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def _check(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise MaylinkError(f"{name}: {value!r} is not one of {', '.join(known)}")

@@ -1,0 +1,37 @@
+"""docs/cli.md shows what the commands print."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+TIME = re.compile(r"^(time|(tvclust|rdpmeans|plainkmeans|pckmeans) ).*$", re.MULTILINE)
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def test_commands_print_what_the_page_shows():
+    spec = importlib.util.spec_from_file_location("regenerate_cli", DOCS / "regenerate_cli.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    again = module.regenerated(page)
+    shown, made = (_words(TIME.sub("", text)) for text in (page, again))
+    assert shown == made
+    for old, new in zip(_numbers(page), _numbers(again), strict=True):
+        assert new == pytest.approx(old, abs=0.05)
+    rows = [_row(text, "rdpmeans ") for text in (page, again)]
+    assert rows[0][:3] == rows[1][:3]  # clusters and who told k; seconds differ
+
+
+def _words(text):
+    return NUMBER.sub("#", text).split()
+
+
+def _numbers(text):
+    return [float(number) for number in NUMBER.findall(TIME.sub("", text))]
+
+
+def _row(text, name):
+    return next(line for line in text.splitlines() if line.startswith(name)).split()

@@ -1,0 +1,54 @@
+"""Several methods on the same data and links."""
+
+import numpy as np
+import pytest
+
+from maylink import Links, TVClust
+from maylink.comparison import compare, held_out, to_frame
+from maylink.errors import MaylinkError
+
+RNG = np.random.default_rng(0)
+Y = np.arange(40) % 2
+X = RNG.normal(0, 0.4, (40, 2)) + 4.0 * Y[:, None]
+I = RNG.integers(40, size=60)  # noqa: E741
+J = (I + 1 + RNG.integers(39, size=60)) % 40
+LINKS = Links(40, I, J, np.where(Y[I] == Y[J], 1, -1))
+
+
+@pytest.fixture(autouse=True)
+def one_candidate(monkeypatch):
+    monkeypatch.setattr("maylink.estimators.choice.GAUSSIAN", ("gaussian",))
+    monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0,))
+
+
+def test_methods_are_fitted_and_judged():
+    told = []
+    rows = compare(X, LINKS, ["plainkmeans", "linkonly", "tvclust"], y=Y, each=told.append)
+    assert told == ["tvclust", "plainkmeans", "linkonly"]
+    frame = to_frame(rows).set_index("method")
+    assert frame.index.tolist() == ["plainkmeans", "linkonly", "tvclust"]
+    assert frame["told_k"].tolist() == ["TVClust", "", ""]
+    assert frame.loc["tvclust", ["kept", "agreement", "f", "ari"]].tolist() == [1, 1, 1, 1]
+    assert frame.loc["plainkmeans", "ari"] == 1
+    assert frame.loc["tvclust", "held_out"] > frame.loc["linkonly", "held_out"]
+    assert (frame["seconds"] > 0).all()
+
+
+def test_a_method_that_fails_is_told_and_the_others_go_on():
+    same = np.flatnonzero(LINKS.kind == 1)[0]
+    clash = LINKS + Links(40, [LINKS.i[same]], [LINKS.j[same]], [-1])
+    failed, fine = compare(X, clash, ["copkmeans", "plainkmeans"], k=3)
+    assert failed.failure
+    assert failed.clusters is None
+    assert (fine.failure, fine.clusters, fine.told_k) == ("", 3, "you")
+
+
+def test_few_links_are_not_held_out():
+    few = LINKS.chosen(np.arange(60) < 20, 40)
+    model = TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
+    assert np.isnan(held_out(model.fit(X, links=few), X, few)).all()
+
+
+def test_unknown_method():
+    with pytest.raises(MaylinkError, match="'best' is not one of"):
+        compare(X, LINKS, ["best"])
