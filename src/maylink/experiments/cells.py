@@ -16,7 +16,7 @@ import maylink
 from maylink.experiments.protocols import SLOW, SLOWER, SLOWEST
 
 # Files and folders that show results and do not make any.
-SHOWING = ("cli.py", "demo.py", "plots", "report", "version.py")
+SHOWING = ("__main__.py", "cli", "demo.py", "plots", "report", "version.py")
 
 
 @dataclass(frozen=True)
