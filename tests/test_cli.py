@@ -127,18 +127,22 @@ def test_large_data_get_the_fast_method_and_the_reason_is_told(files, capsys, mo
     assert "rdpmeans (20 rows × 2 columns: TVClust would take minutes" in capsys.readouterr().err
 
 
-def test_report_is_asked_for_with_all_that_it_needs(files, monkeypatch, capsys):
-    import types
+def test_large_files_are_kept_in_single_precision_unless_told(files, capsys, monkeypatch):
+    monkeypatch.setattr("maylink.cli.inputs.LARGE", 10)
+    words = ("cluster", "data.csv", "--drop", "who", "--method", "dpmeans")
+    assert run(*words) == 0
+    assert "large: kept to seven digits" in capsys.readouterr().err
+    assert run(*words, "--read", "dtype=float64") == 0
+    assert "seven digits" not in capsys.readouterr().err
 
+
+def test_report_is_asked_for_with_all_that_it_needs(files, monkeypatch, capsys):
     seen = {}
-    module = types.ModuleType("maylink.report")
 
     def write_report(path, model, X, **rest):
         seen.update(rest, path=path, shape=X.shape)
 
-    module.write_report = write_report
-    monkeypatch.setitem(sys.modules, "maylink.report", module)
-    module.__spec__ = importlib.machinery.ModuleSpec("maylink.report", None)
+    monkeypatch.setattr("maylink.report.write_report", write_report)
     assert run(*FIT, "--links", "links.csv", "--report", "r.html", "--force") == 0
     assert (seen["path"], seen["shape"], seen["force"]) == ("r.html", (20, 2), True)
     assert seen["columns"] == ("height", "width")
@@ -152,7 +156,6 @@ def test_report_is_asked_for_with_all_that_it_needs(files, monkeypatch, capsys):
 
 
 def test_report_of_the_library_is_written(files):
-    pytest.importorskip("maylink.report", reason="the report is not there yet")
     assert run(*FIT, "--links", "links.csv", "--report", "r.html") == 0
     assert Path("r.html").read_text().lower().startswith("<!doctype html>")
 

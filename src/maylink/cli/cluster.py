@@ -95,8 +95,6 @@ def cluster(
         raise CommandError(
             "--suspects: there are no links to suspect; name them with --links", USAGE
         )
-    if report is not None:
-        _check_report()
     stages = Stages(quiet)
     with stages.stage("read"):
         table = read_table(data, how, keep_text=bool(report or suspects))
@@ -264,13 +262,6 @@ def _save(model: Any, table: Table, path: str, force: bool) -> None:
         save(model, path, force=force)
 
 
-def _check_report() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("maylink.report") is None:
-        raise CommandError("--report: this version of maylink writes no reports", USAGE)
-
-
 def _write_report(
     path: str,
     model: Any,
@@ -280,9 +271,8 @@ def _write_report(
     data: str,
     force: bool,
 ) -> None:
-    from importlib import import_module
+    from maylink.report import write_report
 
-    write_report = import_module("maylink.report").write_report
     with writing(path):
         write_report(
             path,
