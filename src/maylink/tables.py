@@ -7,7 +7,7 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,26 +164,37 @@ def read_text(path: str | Path, name: str, wish: Wish) -> Read:
     import pandas as pd
 
     text = Text(path, name, wish)
-    gathered = Gathered(name, wish, text.columns, lambda row: f"line {text.line_of(row)}")
-    short = False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            for frame in text.frames(gathered.own):
-                # A line that is too short ends in empty cells; so may one that is not.
-                short = short or bool(frame.iloc[:, -1].isna().any())
-                gathered.add(frame)
+        gathered = _gathered(text, "error")
     except UnicodeDecodeError as error:
         raise text.not_decoded() from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+    except pd.errors.ParserError as error:
         text.forbid_ragged()
         told = " ".join(str(error).split())[:120]
         raise FileError(f"{name}: cannot be taken apart ({told})") from error
-    if short:
-        text.forbid_ragged()
+    except pd.errors.ParserWarning:  # cells too many; an empty one behind each line does no harm
+        text.forbid_ragged(ends_empty=True)
+        gathered = _gathered(text, "ignore")
     if gathered.n == 0:
         raise FileError(f"{name}: there is a header but no rows; give two or more")
     return gathered.read()
+
+
+def _gathered(text: Text, too_many: Literal["error", "ignore"]) -> Gathered:
+    """Gather all rows; lines with too few cells are an error, those with too many as told."""
+    import pandas as pd
+
+    gathered = Gathered(text.name, text.wish, text.columns, lambda row: f"line {text.line_of(row)}")
+    short = False
+    with warnings.catch_warnings():
+        warnings.simplefilter(too_many, pd.errors.ParserWarning)
+        for frame in text.frames(gathered.own):
+            # A line that is too short ends in empty cells; so may one that is not.
+            short = short or bool(frame.iloc[:, -1].isna().any())
+            gathered.add(frame)
+    if short:
+        text.forbid_ragged(ends_empty=too_many == "ignore")
+    return gathered
 
 
 class Text:
@@ -238,10 +249,18 @@ class Text:
                 return line
         return 0
 
-    def forbid_ragged(self) -> None:
-        """Raise about the first line with more or fewer cells than there are columns."""
+    def forbid_ragged(self, ends_empty: bool = False) -> None:
+        """Raise about the first line with more or fewer cells than there are columns.
+
+        If it may end empty, one empty cell too many is none, unless another line has it full.
+        """
+        n = len(self.columns)
+        if ends_empty:
+            ends_empty = all(
+                len(cells) <= n or not cells[n].strip() for _, cells in self._records()
+            )
         for line, cells in self._records():
-            if len(cells) != len(self.columns):
+            if len(cells) != n + (ends_empty and len(cells) > n):
                 first = "the header" if self.header else "the first"
                 raise FileError(
                     f"{self.name}: line {line} has {len(cells)} cell{'s' * (len(cells) != 1)}, and "
