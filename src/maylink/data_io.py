@@ -340,15 +340,17 @@ def _filled(
 def _forbid_repeated_ids(name: str, read: Read) -> None:
     if read.ids is None:
         return
-    import pandas as pd
-
-    again = pd.Series(read.ids).duplicated().to_numpy()
-    if again.any():
-        row = int(np.argmax(again))
-        value = read.ids[row]
-        first = int(np.argmax(read.ids == value))
-        places = f"{read.where(first, -1)} and {read.where(row, -1)}"
-        raise FileError(f"{name}: the id {value!r} stands twice, in {places}; an id names one row")
+    marks = np.sort(np.fromiter(map(hash, read.ids), np.int64, len(read.ids)))
+    if np.all(marks[1:] != marks[:-1]):  # the usual case, in little memory
+        return
+    seen: dict[str, int] = {}
+    for row, value in enumerate(read.ids):
+        first = seen.setdefault(value, row)
+        if first != row:
+            places = f"{read.where(first, -1)} and {read.where(row, -1)}"
+            raise FileError(
+                f"{name}: the id {value!r} stands twice, in {places}; an id names one row"
+            )
 
 
 def _column(X: Matrix, at: int) -> NDArray[Any]:

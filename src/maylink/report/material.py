@@ -142,18 +142,21 @@ class Material:
             mean, variance = mean_variance_axis(sparse.csr_matrix(self.X), axis=0)
         else:
             mean = self.X.mean(axis=0, dtype=np.float64)
-            variance = self.X.var(axis=0, dtype=np.float64)
+            variance = [column.var(dtype=np.float64) for column in self.X.T]  # no copy of all
         return np.asarray(mean, np.float64), np.asarray(variance, np.float64)
 
     @cached_property
     def sums(self) -> Array:
         """Sums of the columns in each of the largest clusters, and in all others together."""
         groups = np.minimum(self.codes, LARGEST)
+        n_groups = int(groups.max()) + 1
+        if not sparse.issparse(self.X):  # by columns: no copy of all
+            sums = [np.bincount(groups, column, n_groups) for column in self.X.T]
+            return np.asarray(np.transpose(sums), np.float64)
         members = sparse.csr_matrix(
-            (np.ones(self.n), (groups, np.arange(self.n))), shape=(int(groups.max()) + 1, self.n)
+            (np.ones(self.n), (groups, np.arange(self.n))), shape=(n_groups, self.n)
         )
-        sums = members @ self.X
-        return np.asarray(sums.toarray() if sparse.issparse(sums) else sums, np.float64)
+        return np.asarray((members @ self.X).toarray(), np.float64)
 
     @cached_property
     def telling(self) -> Array:

@@ -72,11 +72,10 @@ def _as_they_are(material: Material) -> Plane:
 
 
 def _principal(material: Material) -> Plane:
-    data, scale = _scaled(material)
-    n, d = data.shape
+    n, d = material.X.shape
     rows = np.random.default_rng(0).permutation(n)[:FITTED] if n > FITTED else np.arange(n)
-    some = data[np.sort(rows)]
-    if sparse.issparse(data):
+    some, scale = _scaled(material, np.sort(rows))
+    if sparse.issparse(some):
         solver = "covariance_eigh" if d <= WIDE else "arpack"
     else:
         solver = "covariance_eigh" if d <= WIDE else "randomized"
@@ -86,7 +85,8 @@ def _principal(material: Material) -> Plane:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all points equal: no variance to share
         model = PCA(2, svd_solver=solver, random_state=0).fit(some)
-    points = np.asarray(model.transform(data))
+    blocks = (slice(low, low + FITTED) for low in range(0, n, FITTED))
+    points = np.concatenate([model.transform(_scaled(material, block)[0]) for block in blocks])
     told = np.nan_to_num(model.explained_variance_ratio_)
     how = (
         f"Principal components of {scale}: the first tells {told[0]:.0%} of the variance, the "
@@ -97,7 +97,7 @@ def _principal(material: Material) -> Plane:
 
 def _umap(material: Material) -> Plane:
     umap = import_module("umap")
-    data, scale = _scaled(material)
+    data, scale = _scaled(material, slice(None))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about threads, which a seed rules out
         points = umap.UMAP(
@@ -110,10 +110,10 @@ def _umap(material: Material) -> Plane:
     return _framed(np.asarray(points, np.float64), how, ("", ""), alike=True)
 
 
-def _scaled(material: Material) -> tuple[Matrix, str]:
-    """Return the data in units that can be compared, and what those are."""
-    X = material.X
-    if material.counted or (sparse.issparse(X) and X.nnz and X.data.min() >= 0):
+def _scaled(material: Material, rows: Any) -> tuple[Matrix, str]:
+    """Return some rows in units that can be compared, and what those are."""
+    whole, X = material.X, material.X[rows]
+    if material.counted or (sparse.issparse(whole) and whole.nnz and whole.data.min() >= 0):
         totals = np.asarray(X.sum(axis=1)).ravel()
         factor = 1.0 / np.where(totals > 0, totals, 1.0)
         shares = sparse.csr_matrix(X).multiply(factor[:, None]).tocsr().sqrt()
