@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the demo."""
-    parser = argparse.ArgumentParser(prog="python -m maylink.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="maylink demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo/maylink.png"), help="the picture")
     parser.add_argument("--dpi", type=int, default=150, help="dots per inch of the picture")
     parser.add_argument("--seed", type=int, default=0)
