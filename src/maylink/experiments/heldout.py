@@ -96,7 +96,8 @@ def fitted(
         model = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
         return np.asarray(model.fit(X).labels_, np.int64), {}
     if method == "links alone":
-        return LinkOnly(random_state=rng).fit(X, links=links).labels_, {}
+        nothing = np.zeros((links.n, 1))  # it does not look at the data
+        return LinkOnly(random_state=rng).fit(nothing, links=links).labels_, {}
     if method.startswith("RDP"):
         weight = "auto" if method == "RDP-means" else None
         family = "multinomial" if counts else "diagonal-gaussian"
