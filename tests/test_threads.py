@@ -6,9 +6,10 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from maylink import threads
-from maylink.threads import share, thread_count
+from maylink.threads import one_blas_thread, share, thread_count
 
 
 def test_thread_count(monkeypatch):
@@ -139,3 +140,18 @@ def test_nobody_waits_for_a_thread_that_has_nothing_to_do():
         assert not blocked.done()
     finally:
         held.set()
+
+
+def test_blas_works_alone_until_the_last_user_has_left():
+    def allowed():
+        return [part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"]
+
+    with threadpool_limits(2, "blas"):
+        before = allowed()
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(allowed()) == {1}
+        second.__exit__(None, None, None)
+        assert allowed() == before

@@ -41,6 +41,33 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs)
 
 
+class _BlasLimit:
+    """Counts who wants BLAS to work alone: the first to come sets it, the last to go undoes it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self.lock:
+            if self.users == 0:
+                self.limit = threadpool_limits(1, "blas")
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limit.restore_original_limits()
+                self.limit = None
+
+
+_blas = _BlasLimit()
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Let BLAS work alone: products are shared out here, in blocks, and round by their shapes.
@@ -48,10 +75,11 @@ def one_blas_thread() -> Iterator[None]:
     Threads of its own, on top of ours and for products this small, cost more than they save:
     choosing settings for 5,000 points took twice the time on two processors.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, "blas"):
+    _blas.enter()
+    try:
         yield
+    finally:
+        _blas.leave()
 
 
 def share(
@@ -166,6 +194,7 @@ def _processor() -> int:
 def _forget() -> None:
     """A forked process has none of the threads of its parent."""
     _team.cache_clear()
+    _blas.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
