@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from maylink import Links, TVClust, sample_links
+from maylink.errors import DomainError
 from maylink.estimators import choice
 from maylink.estimators.choice import Wish, candidates, possible
 from maylink.metrics import adjusted_rand
@@ -188,3 +189,10 @@ def test_candidates_are_the_plainest_first_and_fit_the_data():
     assert stored == ["gaussian", "diagonal-gaussian"]
     one = OPEN._replace(family="multinomial")
     assert [name for name, _ in candidates(np.eye(3), one)] == ["multinomial"]
+
+
+@pytest.mark.parametrize("family", ["gamma", "full-gaussian", "shared-gaussian"])
+def test_a_family_that_takes_no_sparse_data_says_so(family):
+    X = sparse.csr_matrix(np.eye(6))
+    with pytest.raises(DomainError, match="X is sparse"):
+        TVClust(family).fit(X)

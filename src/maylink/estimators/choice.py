@@ -231,8 +231,9 @@ def candidates(X: Matrix, wish: Wish) -> list[tuple[str, Family | str]]:
         return [(COVARIANCES[wish.covariance],) * 2]
     if wish.family == "auto":
         return [(name, name) for name in possible(X)]
-    names = GAUSSIAN if wish.family == "gaussian" else [wish.family]
-    return [(name, name) for name in names if _allows(name, X)]
+    if wish.family != "gaussian":
+        return [(wish.family, wish.family)]
+    return [(name, name) for name in GAUSSIAN if _allows(name, X)]
 
 
 def possible(X: Matrix) -> list[str]:
