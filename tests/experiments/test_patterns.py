@@ -5,6 +5,7 @@ import pytest
 from maylink.datasets import PATTERNS
 from maylink.experiments import patterns
 from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.protocols import METHODS, PUBLISHED
 from maylink.experiments.runner import run
 from maylink.experiments.store import Store
 
@@ -20,7 +21,7 @@ def runs():
 
 def test_five_runs_of_every_method_on_every_pattern():
     cells = patterns.cells(Plan(("published", "stated"), (), None, 2))
-    assert len(cells) == 5 * len(PATTERNS) * (6 + 15)
+    assert len(cells) == 5 * len(PATTERNS) * (len(PUBLISHED) + len(METHODS))
     assert {(cell.rate, cell.accuracy) for cell in cells} == {(0.01, 1.0)}
 
 
