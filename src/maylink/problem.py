@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from maylink.errors import DomainError, LinksError
 from maylink.families import Family, as_family
-from maylink.families.base import Matrix, first_cell
+from maylink.families.base import Matrix, Statistics, first_cell
 from maylink.links import Links
 
 
@@ -73,6 +73,19 @@ class Problem:
     def log_base(self) -> NDArray[np.float64]:
         """Log h(x) of each point."""
         return self.family.log_base(self.X)
+
+    @property
+    def total_log_base(self) -> float:
+        """The sum of log h(x) over all points."""
+        return float(self.log_base.sum())
+
+    def cluster_statistics(self, labels: Any, n_clusters: int) -> Statistics:
+        """Sum the statistics of the points of each cluster."""
+        return self.family.cluster_statistics(self.X, labels, n_clusters)
+
+    def loaded(self) -> Problem:
+        """Return the problem with its data in memory: this one."""
+        return self
 
     def prepared(self) -> Problem:
         """Return the problem with what its family computes of the data done once and for all."""

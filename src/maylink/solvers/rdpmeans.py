@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from maylink.engines.cpu import CpuEngine, Stored, Totals
+from maylink.engines.cpu import Totals
+from maylink.engines.protocol import Engine, Labels
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Statistics
 from maylink.joint import joint_of_statistics
-from maylink.labels import complete_codes, first_appearance
+from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.reliability import LinkCounts, as_counts, expected
@@ -76,7 +77,7 @@ class State:
     """What the next sweep needs."""
 
     order: NDArray[Any]  # in which points are visited
-    labels: Stored  # in the engine's order, −1 for a point that no sweep has visited yet
+    labels: Labels  # in the engine's order, −1 for a point that no sweep has visited yet
     totals: Totals  # sums of the clusters
     centers: Array
     counts: LinkCounts  # links inside and between clusters
@@ -99,7 +100,7 @@ class Kept(NamedTuple):
 
 def solve(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Engine,
     settings: Settings,
     starts: Iterable[State],
     progress: Progress = SILENT,
@@ -127,10 +128,10 @@ def best_of(settings: Settings, runs: list[Kept]) -> Kept:
     return min(runs, key=lambda kept: objective(settings, kept.state, xi_may, xi_not))
 
 
-def result_of(problem: Problem, engine: CpuEngine, settings: Settings, kept: Kept) -> Result:
+def result_of(problem: Problem, engine: Engine, settings: Settings, kept: Kept) -> Result:
     """Number the clusters by first appearance and say how the run ended."""
     status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
-    labels, old = first_appearance(engine.given(kept.state.labels))
+    labels, old = engine.numbered(kept.state.labels)
     sweep = len(kept.state.sweeps) - 1
     value = kept.state.sweeps[-1].objective
     return Result(labels, kept.state.centers[old], value, Trace(kept.run.sweeps, sweep), status)
@@ -138,7 +139,7 @@ def result_of(problem: Problem, engine: CpuEngine, settings: Settings, kept: Kep
 
 def init(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Engine,
     settings: Settings,
     order: NDArray[Any],
     start: NDArray[Any] | None = None,
@@ -163,7 +164,7 @@ def init(
     return State(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
 
 
-def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) -> State:
+def step(problem: Problem, engine: Engine, settings: Settings, state: State) -> State:
     """Make one sweep: visit all points, move the centres, let the link weights grow."""
     if state.shuffle is not None:
         rng = np.random.default_rng([state.shuffle, len(state.sweeps)])
@@ -221,7 +222,7 @@ def warn_unsettled(result: Result) -> None:
 
 def _run(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Engine,
     settings: Settings,
     state: State,
     progress: Progress,
@@ -253,13 +254,13 @@ def _run(
 class Score:
     """The exact log probability of partitions of one problem; see :func:`maylink.log_joint`."""
 
-    def __init__(self, problem: Problem, engine: CpuEngine) -> None:
+    def __init__(self, problem: Problem, engine: Engine) -> None:
         self.problem = problem
         self.engine = engine
 
     @cached_property
     def _log_base(self) -> float:
-        return float(self.problem.family.log_base(self.problem.X).sum())
+        return self.problem.total_log_base
 
     def __call__(self, state: State) -> float:
         """Return the score of the partition of a state."""
@@ -268,7 +269,7 @@ class Score:
         total = family.summed(totals.points, totals.potential)
         if total is None:  # the sums of the sweep are not the statistics of the likelihood
             labels = self.engine.given(state.labels)
-            statistics = family.cluster_statistics(self.problem.X, labels, size.size)
+            statistics = self.problem.cluster_statistics(labels, size.size)
         else:
             statistics = Statistics(size, total, np.full(size.size, self._log_base / size.size))
         return joint_of_statistics(family, statistics, state.counts, self.problem.prior)
