@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from maylink.errors import DomainError, LinksError
+from maylink.big.data import is_dask
+from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import Family, as_family
 from maylink.families.base import Matrix, Statistics, first_cell
 from maylink.links import Links
@@ -99,6 +100,11 @@ class Problem:
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
+    if is_dask(X):
+        raise MaylinkError(
+            f"{name}: of data on Dask, RDPMeans and DPMeans alone make clusters; use one of them, "
+            "or TVClust(batch_size=…) with data in memory"
+        )
     validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
     try:
         data = check_array(

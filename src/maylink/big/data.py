@@ -13,8 +13,11 @@ from maylink.errors import DomainError, MaylinkError
 
 def is_big(X: Any) -> bool:
     """Say whether X is a dask array, a dask DataFrame or the path of Parquet files."""
-    if isinstance(X, str | Path):
-        return True
+    return isinstance(X, str | Path) or is_dask(X)
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether X is a dask array or a dask DataFrame, without importing Dask."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
