@@ -2,7 +2,8 @@
 
 Points are counted from the mean of the data, so a mean that differs in the last digit could decide
 a tie differently. NumPy adds rows one after the other; so do we, chunk after chunk, and the mean
-and the variances are the same to the bit as those of one array in memory (of two features or more).
+and the variances are the same to the bit as those of one array in memory. Not so for one feature
+alone and for parts of a product, which NumPy adds in another order.
 """
 
 from __future__ import annotations
