@@ -48,9 +48,9 @@ def read_parquet(
     for name in names:
         if name not in schema.names:
             raise FileError(f"{files[0]}: has no column {name!r}")
-        kind = str(schema.field(name).type)
-        if not kind.startswith(("float", "double", "half", "int", "uint", "bool")):
-            raise FileError(f"{files[0]}: column {name!r} holds {kind}; leave it out by columns=")
+        held = str(schema.field(name).type)
+        if not held.startswith(("float", "double", "half", "int", "uint", "bool")):
+            raise FileError(f"{files[0]}: column {name!r} holds {held}; leave it out by columns=")
     single = all(str(schema.field(name).type) == "float" for name in names)
     kind = np.dtype((np.float32 if single else np.float64) if dtype is None else dtype)
     read = delayed(_read, pure=True)

@@ -300,7 +300,8 @@ class DaskEngine:
         theta, c = self.tangent(centers)
         ranks, turns = self._turns(order)
         memory, moves = recall(local, labels.linked, theta, c, penalty)
-        going, n_wishes = memory.last, 0
+        going: Any = memory.last
+        n_wishes = 0
         grown = going is not None and going.turns is turns and going.outweighed_by(weights)
         if going is None or not grown or moves.any():
             if not moves.any():
@@ -325,7 +326,8 @@ class DaskEngine:
             )
             return Swept(labels, totals, 0)
         going.n_changed = n_changed
-        return going.finish(totals)
+        swept: Swept = going.finish(totals)
+        return swept
 
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.engines.cpu import CpuEngine, Stored
+from maylink.engines.cpu import CpuEngine, Stored, Totals
 from maylink.engines.sweep import Moves, Round, Turns, blank, first_look, numbers, recall, remember
 from maylink.families.base import Array, Family
 
@@ -341,7 +341,7 @@ class Piece:
         """Return the greatest |t| of each column and, last, the greatest |φ|."""
         return None if self.engine is None else self.engine.layout.largest
 
-    def sums(self, labels: Stored | None, n_clusters: int, cut: Array) -> Any:
+    def sums(self, labels: Stored | None, n_clusters: int, cut: Array) -> Totals | None:
         """Return the sums of a partition."""
         if self.engine is None or labels is None:
             return None
