@@ -14,6 +14,7 @@ dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'm
 da = pytest.importorskip("dask.array")
 
 from maylink import DPMeans, Links, RDPMeans, TVClust  # noqa: E402
+from maylink.big import resume  # noqa: E402
 from maylink.big.problem import BigProblem  # noqa: E402
 from maylink.engines import dask as dask_engine  # noqa: E402
 from maylink.engines import sweep  # noqa: E402
@@ -258,6 +259,50 @@ def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
         assert len(passes) > 3
         assert victims[0] not in client.run(os.getpid).values()
         assert again.labels_.compute().tolist() == theirs.labels_.tolist()
+
+
+@pytest.mark.parametrize(("keep", "broken_at"), [("probability", 5), ("objective", 50)])
+def test_a_broken_fit_goes_on_where_it_was(keep, broken_at, monkeypatch, tmp_path):
+    """In the first run, and in one after it; few sweeps are made twice."""
+    monkeypatch.setattr(resume, "REST", 0.0)
+    path = tmp_path / "fit.npz"
+    setting = {"cluster_penalty": 2.0, "link_weight": 0.01, "n_init": 3, "keep": keep}
+    theirs = quick(**setting).fit(X, links=LINKS)
+    swept = dask_engine.DaskEngine.sweep
+    sweeps_made = []
+
+    def broken(self, *arguments):
+        sweeps_made.append(1)
+        if len(sweeps_made) == broken_at:
+            raise KeyboardInterrupt
+        return swept(self, *arguments)
+
+    monkeypatch.setattr(dask_engine.DaskEngine, "sweep", broken)
+    with pytest.raises(KeyboardInterrupt):
+        quick(**setting, checkpoint=path).fit(cut(X, 0), links=LINKS)
+    with pytest.raises(MaylinkError, match="other data, links or parameters"):
+        quick(**(setting | {"n_init": 2}), checkpoint=path).fit(cut(X, 0), links=LINKS)
+    sweeps_made.clear()
+    broken_at = -1
+    ours = quick(**setting, checkpoint=path).fit(cut(X, 0), links=LINKS)
+    n_resumed = len(sweeps_made)
+    sweeps_made.clear()
+    quick(**setting).fit(cut(X, 0), links=LINKS)
+    assert n_resumed < len(sweeps_made)
+    assert not path.exists()
+    assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
+    assert ours.trace_.equals(theirs.trace_)
+
+
+def test_checkpoints_that_cannot_be(tmp_path):
+    path = tmp_path / "fit.npz"
+    with pytest.raises(MaylinkError, match="data in memory"):
+        quick(checkpoint=path).fit(X)
+    with pytest.raises(MaylinkError, match="random_state"):
+        quick(checkpoint=path, order="shuffle").fit(cut(X, 0))
+    path.write_bytes(b"no such file")
+    with pytest.raises(MaylinkError, match="cannot be read"):
+        quick(checkpoint=path).fit(cut(X, 0))
 
 
 def test_nothing_of_dask_is_imported_otherwise():

@@ -144,7 +144,7 @@ def prior_of(family: Family, columns: Columns, rows: NDArray[Any]) -> Any:
         size = prior.mean.size
         more = expected_clusters(len(rows)) / expected_clusters(columns.n)
         return prior._replace(rate=prior.rate * more ** (2.0 / size))
-    return family.default_prior(_Means(columns))  # type: ignore[arg-type]
+    return family.default_prior(_Means(columns))
 
 
 class _Means:

@@ -56,7 +56,7 @@ def _explained(error: Exception) -> Exception:
     lost = ("CommClosedError", "CancelledError", "FutureCancelledError", "TimeoutError")
     if name in lost or (isinstance(error, OSError | RuntimeError) and "lient" in str(error)):
         return MaylinkError(
-            f"the Dask scheduler was lost during the fit ({name}); nothing was kept: start a "
-            "cluster and fit again"
+            f"the Dask scheduler was lost during the fit ({name}); start a cluster and fit again: "
+            "with checkpoint= the fit goes on where it was"
         )
     return error

@@ -236,7 +236,8 @@ class DaskEngine:
             for at, piece in enumerate(self.pieces)
         ]  # fmt: skip
         here = self.local.totals(labels.linked, n_clusters)
-        return _add_totals([here, compute([tree(_add_totals, parts)])[0][0]])
+        totals: Totals = _add_totals([here, compute([tree(_add_totals, parts)])[0][0]])
+        return totals
 
     def distortion(self, labels: Partition, totals: Totals, centers: Array) -> float:
         """Return Σ_i D(x_i, μ_k) of a partition from its sums."""
@@ -253,7 +254,7 @@ class DaskEngine:
 
         center = self.means(self.whole)
         parts = [delayed(Piece.reach, pure=False)(piece, center) for piece in self.pieces]
-        return max([*compute(parts)[0], float(self.local.scores(center).max())])
+        return float(max([*compute(parts)[0], self.local.scores(center).max()]))
 
     def heaviest(self, penalty: float) -> float:
         """Return the link weight at which growth ends."""
@@ -328,6 +329,10 @@ class DaskEngine:
         going.n_changed = n_changed
         swept: Swept = going.finish(totals)
         return swept
+
+    def ranked(self, labels: Partition, order: Index) -> Partition:
+        """Return a partition whose rule is about this order of visits."""
+        return labels._replace(ranks=self._turns(order)[0])
 
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""

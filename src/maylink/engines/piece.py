@@ -275,7 +275,8 @@ class Piece:
 
     def _points(self, slots: NDArray[np.int64]) -> NDArray[Any]:
         lanes = self._engine.lanes
-        return self._engine.points.blocks[slots // lanes, :, slots % lanes]
+        points: NDArray[Any] = self._engine.points.blocks[slots // lanes, :, slots % lanes]
+        return points
 
     @property
     def _engine(self) -> CpuEngine:
@@ -321,7 +322,8 @@ class Piece:
             labels = self._ruled(wanted.rule, self._turns(order, rank))
         else:
             labels = np.full(engine.n_slots, -1, np.int32)
-            labels[: self.rows.size] = wanted.uniform if given is None else given[self.rows]
+            own: Any = wanted.uniform if given is None else given[self.rows]
+            labels[: self.rows.size] = own
         return labels if wanted.used is None else numbers(wanted.used)[labels]
 
     def _ruled(self, rule: Rule, turns: Turns) -> Stored:

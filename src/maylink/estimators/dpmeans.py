@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 from maylink.big.data import as_big, is_big
@@ -35,6 +36,8 @@ class DPMeans(CenterClusterer):
         Sweeps after which to stop in any case.
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
+    checkpoint : path, optional
+        A file by which a broken fit on Dask goes on; see :class:`RDPMeans`.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or Generator, optional
@@ -73,6 +76,7 @@ kept_sweep_, n_iter_, status_, family_
         keep: str = "probability",
         max_sweeps: int = 300,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -85,6 +89,7 @@ kept_sweep_, n_iter_, status_, family_
         self.keep = keep
         self.max_sweeps = max_sweeps
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -99,6 +100,9 @@ class RDPMeans(CenterClusterer):
         Sweeps after which to stop in any case.
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
+    checkpoint : path, optional
+        A file that takes down, while a fit on Dask is under way, how far it has come; the same fit
+        started again goes on from there. It is deleted when the fit is done. Needs a seed.
     verbose : bool, default False
         Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
@@ -177,6 +181,7 @@ class RDPMeans(CenterClusterer):
         patience: int = 20,
         max_sweeps: int = 300,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -192,6 +197,7 @@ class RDPMeans(CenterClusterer):
         self.patience = patience
         self.max_sweeps = max_sweeps
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -221,13 +227,23 @@ class RDPMeans(CenterClusterer):
         start = self._start(problem)
         n_runs = 1 if self.order == "index" else int(self.n_init)
         with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
-            choice = self._choose(problem, engine, settings, relative, rng, progress)
+            if self.checkpoint is not None:
+                from maylink.big.resumed import fit_with_checkpoint
+
+                asked = (settings, relative, start, n_runs, rng, progress)
+                result, choice = fit_with_checkpoint(self, problem, engine, *asked)
+            else:
+                choice = self._choose(problem, engine, settings, relative, rng, progress)
+                starts = (
+                    rdpmeans.init(
+                        problem, engine, choice.settings, *self._orders(problem.n, start, rng)
+                    )
+                    for _ in range(n_runs)
+                )
+                result, _ = rdpmeans.solve(
+                    problem, engine, choice.settings, starts, progress, choice.kept
+                )
             settings = choice.settings
-            starts = (
-                rdpmeans.init(problem, engine, settings, *self._orders(problem.n, start, rng))
-                for _ in range(n_runs)
-            )
-            result, _ = rdpmeans.solve(problem, engine, settings, starts, progress, choice.kept)
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
         kept = result.trace.sweeps[result.trace.kept]

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,15 +102,23 @@ def solve(
     problem: Problem,
     engine: Engine,
     settings: Settings,
-    starts: Iterable[State],
+    starts: Iterable[State | Kept],
     progress: Progress = SILENT,
     before: Kept | None = None,
+    done: Iterable[Kept] = (),
+    watch: Callable[[list[Kept], Kept], None] | None = None,
 ) -> tuple[Result, Kept]:
-    """Run Algorithm 1 from every start and keep the best; a run made before may win, too."""
-    runs = []
+    """Run Algorithm 1 from every start and keep the best; a run made before may win, too.
+
+    A start that is a :class:`Kept` is a run that was broken off. ``done`` are runs that ended
+    before that, and ``watch`` is told after each sweep of the runs that have ended and of the
+    present one.
+    """
+    runs = list(done)
     score = Score(problem, engine) if settings.keep == "probability" else None
     for start in starts:
-        runs.append(_run(problem, engine, settings, start, progress, score))
+        told = None if watch is None else partial(watch, list(runs))
+        runs.append(_run(problem, engine, settings, start, progress, score, told))
         engine.forget()
         if settings.keep == "probability":
             runs = [best_of(settings, runs)]
@@ -224,12 +232,14 @@ def _run(
     problem: Problem,
     engine: Engine,
     settings: Settings,
-    state: State,
+    start: State | Kept,
     progress: Progress,
     score: Score | None,
+    watch: Callable[[Kept], None] | None = None,
 ) -> Kept:
     """Sweep until nothing changes; with a score, remember the best partition on the way."""
-    best = Kept(state, -np.inf, state)
+    best = Kept(start, -np.inf, start) if isinstance(start, State) else start
+    state = best.run
     while len(state.sweeps) < settings.max_sweeps:
         state = step(problem, engine, settings, state)
         last = state.sweeps[-1]
@@ -241,6 +251,8 @@ def _run(
                 best = max(best, Kept(state, score(state), state), key=lambda kept: kept.log_joint)
             elif len(best.state.sweeps) == len(state.sweeps) - 1:
                 best = best._replace(state=state)  # the same partition, under heavier links
+        if watch is not None:
+            watch(Kept(state, np.nan, state) if score is None else best._replace(run=state))
         if _settled(problem, settings, state):
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
