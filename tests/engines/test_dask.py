@@ -1,6 +1,7 @@
 """The Dask engine: the labels of the CPU engine, however the data are cut and whatever is lost."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from maylink.big.problem import BigProblem  # noqa: E402
 from maylink.engines import dask as dask_engine  # noqa: E402
 from maylink.engines import sweep  # noqa: E402
 from maylink.engines.cpu import CpuEngine  # noqa: E402
+from maylink.engines.piece import Piece  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
 from maylink.problem import Problem  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of  # noqa: E402
@@ -102,16 +104,17 @@ def test_labels_and_sums_are_those_of_the_cpu_engine(seed, monkeypatch):
         assert many.votes(ours.labels).tolist() == one.votes(theirs.labels).tolist()
 
 
-def test_a_piece_that_has_forgotten_everything_returns_the_same(monkeypatch):
-    """Before every look a piece is pickled, as when it moves or comes back from a lost worker."""
-    import pickle
+@pytest.mark.parametrize("n_copies", [0, 2])
+def test_pieces_that_have_forgotten_or_missed_looks_return_the_same(n_copies, monkeypatch):
+    """A new copy for every look, as after a loss; or copies on two workers that look by chance."""
+    chance = np.random.default_rng(0)
+    look, copies = Piece.look, {}
 
-    from maylink.engines.piece import Piece
-
-    look = Piece.look
-
-    def look_afresh(self, *arguments):
-        return look(pickle.loads(pickle.dumps(self)), *arguments)
+    def look_elsewhere(self, *arguments):
+        if n_copies == 0:
+            return look(pickle.loads(pickle.dumps(self)), *arguments)
+        own = copies.setdefault(id(self), [self, pickle.loads(pickle.dumps(self))])
+        return look(own[chance.integers(n_copies)], *arguments)
 
     monkeypatch.setattr(sweep, "SPARE", 3)
     monkeypatch.setattr(dask_engine, "SPARE", 3)
@@ -122,7 +125,7 @@ def test_a_piece_that_has_forgotten_everything_returns_the_same(monkeypatch):
         many = BigProblem.build(cut(X, seed), links, family).engine(1)
         setting = (order, start, 1e-4 * one.reach, 0.1 * one.reach, 9)
         with monkeypatch.context() as patch:
-            patch.setattr(Piece, "look", look_afresh)
+            patch.setattr(Piece, "look", look_elsewhere)
             found = [flat(many, swept.labels).tolist() for swept in sweeps(many, *setting)]
         assert found == [flat(one, swept.labels).tolist() for swept in sweeps(one, *setting)]
 

@@ -307,11 +307,9 @@ class Piece:
     def _labels(self, wanted: Assignment, order: str, rank: Any, given: Any) -> Stored:
         """Return labels: those that are remembered, or made anew."""
         engine, going = self._engine, self.going
-        if going is not None and going.sweep == wanted.token:
-            remember(going.round, _used(wanted, going.round))
-            self.known = wanted.token
-        elif going is not None and going.before == wanted.token and going.round.n_changed == 0:
-            remember(going.round, np.ones(going.round.n_clusters, bool))
+        used = None if going is None else _used_by(going, wanted)
+        if going is not None and used is not None:
+            remember(going.round, used)
             self.known = wanted.token
         self.going = None
         if self.known == wanted.token and engine.memory is not None:
@@ -371,8 +369,17 @@ class Piece:
             return float(nearest[at]), row, self.engine.point(at)
 
 
-def _used(wanted: Assignment, going: Round) -> NDArray[np.bool_]:
-    return np.ones(going.n_clusters, bool) if wanted.used is None else wanted.used
+def _used_by(going: Going, wanted: Assignment) -> NDArray[np.bool_] | None:
+    """Return which clusters are in use where a sweep has left the wanted labels, None elsewhere.
+
+    A piece may lie on several workers, so this copy may have missed a look: then it does not know
+    all clusters that have opened.
+    """
+    size, every = going.round.n_clusters, np.ones(going.round.n_clusters, bool)
+    if going.sweep == wanted.token and wanted.rule is not None and size == len(wanted.rule.c):
+        return every if wanted.used is None else wanted.used
+    unchanged = going.round.n_changed == 0 and size == going.round.n_old
+    return every if unchanged and going.before == wanted.token else None
 
 
 def _look_again(going: Round, rule: Rule) -> int:
