@@ -62,7 +62,9 @@ def write(folder, n):
         own = y[low : low + CHUNK]
         rows = centers[own] + rng.standard_normal((len(own), D), np.float32)
         table = pa.table({f"x{j}": rows[:, j] for j in range(D)})
-        pq.write_table(table, folder / f"part-{number:04d}.parquet", compression="none")
+        pq.write_table(
+            table, folder / f"part-{number:04d}.parquet", compression="none", use_dictionary=False
+        )
     i, j = rng.integers(0, n, (2, n // 10))
     i, j = i[i != j], j[i != j]
     links = Links(n, i, j, np.where(y[i] == y[j], 1, -1))

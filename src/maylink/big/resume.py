@@ -70,7 +70,7 @@ class Resume:
         told = {"mark": self.mark, "point": [_told(value, arrays) for value in point]}
         columns = {f"a{number}": array for number, array in enumerate(arrays)}
         with written(self.path, force=True) as file:
-            np.savez(file, told=np.array(json.dumps(told)), **columns)  # type: ignore[arg-type]
+            np.savez(file, told=np.array(json.dumps(told)), **columns)
         self.last = time.monotonic()
 
     def load(self) -> Point | None:
@@ -132,5 +132,8 @@ def _read(told: Any, file: Any) -> Any:
         return tuple(items) if told["tuple"] else items
     kind = KINDS[told["kind"]]
     fields = {key: _read(part, file) for key, part in told["fields"].items()}
-    missing = {"State": {"order": np.empty(0, np.int32)}, "Partition": {"ranks": None}}
+    missing: dict[str, dict[str, Any]] = {
+        "State": {"order": np.empty(0, np.int32)},
+        "Partition": {"ranks": None},
+    }
     return kind(**fields, **missing.get(told["kind"], {}))
