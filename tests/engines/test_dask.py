@@ -236,7 +236,7 @@ def test_two_processes():
 @pytest.mark.filterwarnings("ignore")  # of the cluster, when it loses a worker
 def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
     distributed = pytest.importorskip("distributed")
-    theirs = quick(link_weight=0.01).fit(X, links=LINKS)
+    theirs = quick(link_weight=0.01, n_init=1).fit(X, links=LINKS)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
@@ -244,7 +244,7 @@ def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
         distributed.Client(cluster) as client,
         dask.config.set(scheduler=None),
     ):
-        ours = quick(link_weight=0.01).fit(cut(X, 0), links=LINKS)
+        ours = quick(link_weight=0.01, n_init=1).fit(cut(X, 0), links=LINKS)
         assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
 
         victims = list(client.run(os.getpid).values())
@@ -258,7 +258,7 @@ def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
             return looked(self)
 
         monkeypatch.setattr(dask_engine.DaskRound, "_pass", disturbed)
-        again = quick(link_weight=0.01).fit(cut(X, 0), links=LINKS)
+        again = quick(link_weight=0.01, n_init=1).fit(cut(X, 0), links=LINKS)
         assert len(passes) > 3
         assert victims[0] not in client.run(os.getpid).values()
         assert again.labels_.compute().tolist() == theirs.labels_.tolist()
