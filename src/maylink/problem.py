@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from maylink.errors import DomainError, LinksError
+from maylink.big.data import is_dask
+from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import Family, as_family
-from maylink.families.base import Matrix, first_cell
+from maylink.families.base import Matrix, Statistics, first_cell
 from maylink.links import Links
 
 
@@ -74,6 +75,19 @@ class Problem:
         """Log h(x) of each point."""
         return self.family.log_base(self.X)
 
+    @property
+    def total_log_base(self) -> float:
+        """The sum of log h(x) over all points."""
+        return float(self.log_base.sum())
+
+    def cluster_statistics(self, labels: Any, n_clusters: int) -> Statistics:
+        """Sum the statistics of the points of each cluster."""
+        return self.family.cluster_statistics(self.X, labels, n_clusters)
+
+    def loaded(self) -> Problem:
+        """Return the problem with its data in memory: this one."""
+        return self
+
     def prepared(self) -> Problem:
         """Return the problem with what its family computes of the data done once and for all."""
         family, X = self.family.prepared(self.X)
@@ -86,6 +100,11 @@ class Problem:
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
+    if is_dask(X):
+        raise MaylinkError(
+            f"{name}: of data on Dask, RDPMeans and DPMeans alone make clusters; use one of them, "
+            "or TVClust(batch_size=…) with data in memory"
+        )
     validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
     try:
         data = check_array(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from maylink.engines.layout import lay_out
 from maylink.families.base import Array, Family, Matrix
+from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.threads import part_count, share, share_out, thread_count
 
@@ -52,7 +53,7 @@ class Totals(NamedTuple):
 class Swept(NamedTuple):
     """What a sweep leaves: a partition without empty clusters, its sums, and what has changed."""
 
-    labels: Stored
+    labels: Any
     totals: Totals
     n_changed: int
 
@@ -124,6 +125,10 @@ class CpuEngine:
         """Return labels in the order of the points."""
         return np.take(stored, self.layout.position).astype(np.int64)
 
+    def numbered(self, labels: Stored) -> tuple[Index, Index]:
+        """Return labels by first appearance, and the old number of each cluster."""
+        return first_appearance(self.given(labels))
+
     def totals(self, labels: Stored, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
         from maylink.kernels.sums import add_all, make_sums
@@ -167,6 +172,25 @@ class CpuEngine:
     @cached_property
     def _ends(self) -> tuple[Stored, Stored]:
         return self.layout.position[self.links.i], self.layout.position[self.links.j]
+
+    @property
+    def scale(self) -> float:
+        """The greatest |φ| of a point."""
+        return float(np.abs(self.potential).max())
+
+    def furthest_first(self, length: int, least: float) -> list[float]:
+        """Start from the mean, take the furthest point round by round; return how far each was."""
+        center = self.means(self.whole)
+        nearest = np.full(self.n, np.inf)
+        found: list[float] = []
+        for _ in range(min(length, self.n)):
+            nearest = np.minimum(nearest, self.scores(center)[:, 0])
+            furthest = int(nearest.argmax())
+            if nearest[furthest] <= least:
+                break
+            found.append(float(nearest[furthest]))
+            center = self.point(furthest)
+        return found
 
     @cached_property
     def longest(self) -> float:
@@ -256,7 +280,7 @@ class CpuEngine:
         points = self.points
         if points.blocks.shape[0] > 0:
             row = points.blocks[slot // self.lanes, :, slot % self.lanes]
-            return np.asarray(row, np.float64)[None]
+            return np.ascontiguousarray(row, np.float64)[None]  # sums round by the layout
         row = np.zeros((1, self.n_columns))
         entries = slice(points.indptr[slot], points.indptr[slot + 1])
         row[0, points.indices[entries]] = points.data[entries]

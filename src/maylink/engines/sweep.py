@@ -220,7 +220,7 @@ class Round:
     def visit(self, n_wishes: int) -> None:
         """Visit linked points and those that want to open a cluster, in turn."""
         cursor = np.zeros(4, np.int64)
-        last = self.engine.n
+        last = len(self.turns.order)
         n_scored = self.n_clusters  # when points without links last looked, and linked ones leant
         while cursor[0] < self.turns.linked.size or n_wishes:
             wishes, limit = self._wishes(n_wishes), last
@@ -273,14 +273,19 @@ class Round:
 
     def _open(self, slot: int) -> None:
         """Open a cluster at a point."""
-        engine, k = self.engine, self.n_clusters
-        theta, c = engine.family.tangent(engine.center(slot))
-        self.centers.theta[:, k] = theta[0]
-        self.centers.c[k] = c[0]
-        self.opened[k] = self.turns.rank[slot]
-        self.n_clusters += 1
-        if self.n_clusters == self.most:
+        theta, c = self.engine.family.tangent(self.engine.center(slot))
+        self.add(theta, c, self.turns.rank[slot : slot + 1])
+
+    def add(self, theta: Array, c: Array, ranks: NDArray[np.int32]) -> None:
+        """Add clusters that points of these ranks have opened."""
+        size = self.n_clusters + len(c)
+        while size >= self.most:
             self._make_room()
+        new = slice(self.n_clusters, size)
+        self.centers.theta[:, new] = theta.T
+        self.centers.c[new] = c
+        self.opened[new] = ranks
+        self.n_clusters = size
 
     def _make_room(self) -> None:
         theta, c = self.centers.theta.T, self.centers.c
@@ -378,12 +383,7 @@ def sweep(
             moves = Moves.unknown(len(c))
         engine.memory = None  # a sweep that is broken off leaves none
         going = Round(engine, memory, turns, theta, c, weights, penalty)
-        moves, restless = plan(going, moves)
-        n_wishes = going.look(moves, restless)
-        vain = memory.vain
-        if np.isfinite(moves.drift[0]):
-            vain = memory.n_changed if going.scored > WORTH_BOUNDS else np.inf
-        going.memory = memory._replace(restless=restless, vain=vain, last=None)
+        n_wishes = first_look(going, moves)
     elif going.n_unsettled:
         engine.memory = None
         many = going.n_unsettled > MANY
@@ -403,28 +403,51 @@ def sweep(
     return finish(going, totals)
 
 
+def first_look(going: Round, moves: Moves) -> int:
+    """Let all points look at the centres of before the sweep; return how many want a new one."""
+    memory = going.memory
+    moves, restless = plan(going, moves)
+    n_wishes = going.look(moves, restless)
+    vain = memory.vain
+    if np.isfinite(moves.drift[0]):
+        vain = memory.n_changed if going.scored > WORTH_BOUNDS else np.inf
+    going.memory = memory._replace(restless=restless, vain=vain, last=None)
+    return n_wishes
+
+
 def finish(going: Round, totals: Totals) -> Swept:
     """Add up the sums, leave out empty clusters and remember what the sweep has learnt."""
     from maylink.engines.cpu import Swept
 
-    engine, memory, size, left = going.engine, going.memory, going.n_clusters, going.work
-    new = engine.trimmed(going.sums).only(slice(size))
+    new = going.engine.trimmed(going.sums).only(slice(going.n_clusters))
     new.high[: going.n_old] += totals.high
     new.low[: going.n_old] += totals.low
     new.size[: going.n_old] += totals.size
-    theta, c = going.centers.theta[:, :size].T, going.centers.c[:size]
     used = new.size > 0
+    labels = remember(going, used)
+    return Swept(labels, new if used.all() else new.only(used), going.n_changed)
+
+
+def remember(going: Round, used: NDArray[np.bool_]) -> Stored:
+    """Keep what a sweep has learnt; return its labels, numbered without the unused clusters."""
+    memory, size, left = going.memory, going.n_clusters, going.work
+    theta, c = going.centers.theta[:, :size].T, going.centers.c[:size]
     restless = memory.restless if size == going.n_old else NOBODY
     if not used.all():
-        number = np.append(np.cumsum(used, dtype=np.int32) - 1, np.int32(-1))
+        number = numbers(used)
         left[:] = number[left]
         restless = number[restless]
-        new, theta, c = new.only(used), theta[used], c[used]
-    engine.memory = memory._replace(
+        theta, c = theta[used], c[used]
+    going.engine.memory = memory._replace(
         labels=left, work=None, restless=restless, theta=theta.copy(), c=c.copy(),
         n_changed=going.n_changed, last=None,
     )  # fmt: skip
-    return Swept(left, new, going.n_changed)
+    return left
+
+
+def numbers(used: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the new number of each used cluster and, last, −1 for no cluster."""
+    return np.append(np.cumsum(used, dtype=np.int32) - 1, np.int32(-1))
 
 
 def place(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.base import TransformerMixin as _TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from maylink.big.data import is_big
 from maylink.engines.cpu import CpuEngine
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import Family, as_family
@@ -75,10 +77,10 @@ class CenterClusterer(
         engine = CpuEngine(data, self.family_, self.n_jobs, links)
         # A fit that saw no links has no weight for them: then one link weighs a cluster's penalty.
         weight = getattr(self, "link_weight_", None) or (self.cluster_penalty_,) * 2
-        known = self.labels_ if links is not None else self.labels_[:0]
+        known = np.empty(0, np.int64) if links is None else np.asarray(self.labels_)
         return engine.place(self.result_.centers, known, weight)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Any:
         """Return the divergence of each point from each centre.
 
         Parameters
@@ -90,8 +92,17 @@ class CenterClusterer(
         -------
         array of shape (n, K)
         """
+        if is_big(X):
+            return self._by_chunk(X, scores_of_chunk, self.n_clusters_)
         data = self._new_data(X)
         return CpuEngine(data, self.family_, self.n_jobs).scores(self.result_.centers)
+
+    def _by_chunk(self, X: Any, work: Callable[..., Any], width: int | None = None) -> Any:
+        """Return a dask array that does some work on each chunk of X when it is asked for."""
+        from maylink.big.lazy import by_chunk
+
+        check_is_fitted(self)
+        return by_chunk(self, X, work, width)
 
     def score(
         self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None
@@ -117,6 +128,8 @@ class CenterClusterer(
             The larger the better.
         """
         forbid_sample_weight(sample_weight)
+        if is_big(X):
+            raise MaylinkError("X: score needs data in memory; give a sample of the rows")
         data = self._new_data(X)
         checked = as_links(links, data.shape[0])
         n_known = self.labels_.size
@@ -134,6 +147,16 @@ class CenterClusterer(
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters_
+
+
+def labels_of_chunk(data: Any, family: Family, centers: Any) -> NDArray[np.int64]:
+    """Return the nearest centre of each row."""
+    return CpuEngine(data, family, 1).place(centers, np.empty(0, np.int64), (0.0, 0.0))
+
+
+def scores_of_chunk(data: Any, family: Family, centers: Any) -> NDArray[np.float64]:
+    """Return the divergence of each row from each centre."""
+    return CpuEngine(data, family, 1).scores(centers)
 
 
 def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:

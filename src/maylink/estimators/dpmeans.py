@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from maylink.estimators.base import CenterClusterer, forbid_links_as_y
+from maylink.big.data import as_big, is_big
+from maylink.estimators.base import CenterClusterer, forbid_links_as_y, labels_of_chunk
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.families import Family
 
@@ -37,6 +36,8 @@ class DPMeans(CenterClusterer):
         Sweeps after which to stop in any case.
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
+    checkpoint : path, optional
+        A file by which a broken fit on Dask goes on; see :class:`RDPMeans`.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or Generator, optional
@@ -75,6 +76,7 @@ kept_sweep_, n_iter_, status_, family_
         keep: str = "probability",
         max_sweeps: int = 300,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -87,6 +89,7 @@ kept_sweep_, n_iter_, status_, family_
         self.keep = keep
         self.max_sweeps = max_sweeps
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -96,7 +99,8 @@ kept_sweep_, n_iter_, status_, family_
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            The data.
+            The data. A dask array, a dask DataFrame or the path of a folder of Parquet files stays
+            where it is, and ``labels_`` is a dask array (see docs/scale.md).
         y : ignored
             For scikit-learn.
 
@@ -105,12 +109,13 @@ kept_sweep_, n_iter_, status_, family_
         self
         """
         forbid_links_as_y(y)
+        X = as_big(X) if is_big(X) else X
         model = RDPMeans(**self.get_params(deep=False)).fit(X)
         fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
         del fitted["link_weight_"]
         return self._keep(X, **fitted, _prior=model._prior)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Any:
         """Return the nearest cluster of each new point.
 
         Parameters
@@ -122,4 +127,6 @@ kept_sweep_, n_iter_, status_, family_
         -------
         array of shape (m,)
         """
+        if is_big(X):
+            return self._by_chunk(X, labels_of_chunk)
         return self._place(self._new_data(X), None)

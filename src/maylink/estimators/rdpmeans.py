@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.big.data import is_big
 from maylink.engines.cpu import CpuEngine
-from maylink.errors import MaylinkError
+from maylink.engines.protocol import Engine
+from maylink.errors import LinksError, MaylinkError
 from maylink.estimators import weighing
 from maylink.estimators.base import (
     CenterClusterer,
@@ -19,6 +23,7 @@ from maylink.estimators.base import (
     check_number,
     check_penalty,
     forbid_links_as_y,
+    labels_of_chunk,
     links_of_new_points,
 )
 from maylink.families import Family
@@ -95,6 +100,9 @@ class RDPMeans(CenterClusterer):
         Sweeps after which to stop in any case.
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
+    checkpoint : path, optional
+        A file that takes down, while a fit on Dask is under way, how far it has come; the same fit
+        started again goes on from there. It is deleted when the fit is done. Needs a seed.
     verbose : bool, default False
         Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
@@ -173,6 +181,7 @@ class RDPMeans(CenterClusterer):
         patience: int = 20,
         max_sweeps: int = 300,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -188,6 +197,7 @@ class RDPMeans(CenterClusterer):
         self.patience = patience
         self.max_sweeps = max_sweeps
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
@@ -197,7 +207,8 @@ class RDPMeans(CenterClusterer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            The data.
+            The data. A dask array, a dask DataFrame or the path of a folder of Parquet files stays
+            where it is, and ``labels_`` is a dask array (see docs/scale.md).
         y : ignored
             For scikit-learn.
         links : Links, pair of lists, n × n matrix, DataFrame or None
@@ -210,20 +221,29 @@ class RDPMeans(CenterClusterer):
         """
         forbid_links_as_y(y)
         settings, relative = self._settings()
-        problem = Problem.build(as_data(X, self), links, self.family)
-        engine = CpuEngine(problem.X, problem.family, self.n_jobs, problem.links)
+        problem, engine, X = self._laid_out(X, links)
         rng = as_generator(self.random_state)
         self._check_resolution(engine)
         start = self._start(problem)
         n_runs = 1 if self.order == "index" else int(self.n_init)
         with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
-            choice = self._choose(problem, engine, settings, relative, rng, progress)
+            if self.checkpoint is not None:
+                from maylink.big.resumed import fit_with_checkpoint
+
+                asked = (settings, relative, start, n_runs, rng, progress)
+                result, choice = fit_with_checkpoint(self, problem, engine, *asked)
+            else:
+                choice = self._choose(problem, engine, settings, relative, rng, progress)
+                starts = (
+                    rdpmeans.init(
+                        problem, engine, choice.settings, *self._orders(problem.n, start, rng)
+                    )
+                    for _ in range(n_runs)
+                )
+                result, _ = rdpmeans.solve(
+                    problem, engine, choice.settings, starts, progress, choice.kept
+                )
             settings = choice.settings
-            starts = (
-                rdpmeans.init(problem, engine, settings, *self._orders(problem.n, start, rng))
-                for _ in range(n_runs)
-            )
-            result, _ = rdpmeans.solve(problem, engine, settings, starts, progress, choice.kept)
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
         kept = result.trace.sweeps[result.trace.kept]
@@ -247,11 +267,21 @@ class RDPMeans(CenterClusterer):
             _prior=problem.prior,
         )
 
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
+    def _laid_out(self, X: Any, links: Any) -> tuple[Any, Engine, Any]:
+        """Return the problem, the engine that holds its points, and the data as they are kept."""
+        if is_big(X):
+            from maylink.big.problem import BigProblem
+
+            big = BigProblem.build(X, links, self.family)
+            return big, big.engine(self.n_jobs), big.X
+        problem = Problem.build(as_data(X, self), links, self.family)
+        return problem, CpuEngine(problem.X, problem.family, self.n_jobs, problem.links), X
+
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Any:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, links=links).labels_
 
-    def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
+    def predict(self, X: Any, *, links: Any = None) -> Any:
         """Return the cluster of each new point; no cluster opens and no centre moves.
 
         Parameters
@@ -266,8 +296,13 @@ class RDPMeans(CenterClusterer):
         Returns
         -------
         array of shape (m,)
-            For the points of the fit it need not be ``labels_``, which links had a say in.
+            For the points of the fit it need not be ``labels_``, which links had a say in. Of a
+            dask array it is a dask array, computed when it is asked for.
         """
+        if is_big(X):
+            if links is not None:
+                raise LinksError("links: predict takes them with data in memory only; leave it out")
+            return self._by_chunk(X, labels_of_chunk)
         data = self._new_data(X)
         return self._place(data, links_of_new_points(links, self.labels_.size, data.shape[0]))
 
@@ -295,9 +330,9 @@ class RDPMeans(CenterClusterer):
         )
         return settings, relative
 
-    def _check_resolution(self, engine: CpuEngine) -> None:
+    def _check_resolution(self, engine: Engine) -> None:
         """Refuse a penalty so small that rounding alone would open clusters."""
-        least = penalty.ROUNDING * float(np.abs(engine.potential).max())
+        least = penalty.ROUNDING * engine.scale
         if self.cluster_penalty != "auto" and float(self.cluster_penalty) <= least:
             raise MaylinkError(
                 f"cluster_penalty: {self.cluster_penalty!r} is lost in the rounding of the "
@@ -307,7 +342,7 @@ class RDPMeans(CenterClusterer):
     def _choose(
         self,
         problem: Problem,
-        engine: CpuEngine,
+        engine: Engine,
         settings: rdpmeans.Settings,
         relative: bool,
         rng: np.random.Generator,
@@ -325,7 +360,11 @@ class RDPMeans(CenterClusterer):
             return Choice(penalty.with_penalty(settings, given, relative), "given")
         found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
         chosen = penalty.with_penalty(settings, found.penalty, relative)
-        return Choice(chosen, "evidence", tuple(found.rungs), found.kept)
+        kept = found.kept
+        if kept is not None:
+            state = replace(kept.state, labels=engine.stored(found.labels))
+            kept = kept._replace(state=state)
+        return Choice(chosen, "evidence", tuple(found.rungs), kept)
 
     def _orders(
         self, n: int, start: NDArray[Any] | None, rng: np.random.Generator

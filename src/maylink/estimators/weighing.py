@@ -76,6 +76,7 @@ def choose(
     """
     if problem.n > penalty.SAMPLE:
         problem = problem.rows(penalty.sample_rows(problem, penalty.SAMPLE, rng))
+    problem = problem.loaded()
     if given is None:
         engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
         ladder = penalty.ladder(engine, max(HINTS))

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.protocol import Engine
 from maylink.families.base import Array
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
@@ -48,9 +49,10 @@ class Choice(NamedTuple):
     penalty: float
     rungs: list[Rung]
     kept: rdpmeans.Kept | None  # the best run, where it was a run on all points
+    labels: NDArray[np.int64] | None  # its partition, in the order of the points
 
 
-def from_hint(engine: CpuEngine, n_clusters: int) -> float:
+def from_hint(engine: Engine, n_clusters: int) -> float:
     """Return λ by furthest-first for about this many clusters."""
     return float(ladder(engine, n_clusters)[-1])
 
@@ -81,8 +83,7 @@ def from_data(
         Told about every run.
     """
     sampled = problem.n > SAMPLE
-    if sampled:
-        problem = problem.rows(sample_rows(problem, SAMPLE, rng))
+    problem = problem.rows(sample_rows(problem, SAMPLE, rng)) if sampled else problem.loaded()
     engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
     settings = replace(settings, keep="probability")
     rungs: list[Rung] = []
@@ -104,7 +105,9 @@ def from_data(
         chosen = max(rungs, key=lambda rung: rung.log_joint)
         longer = chosen in rungs[-2:] and hints[-1] < problem.n
         hints = [3 * hints[-1] // 2, 2 * hints[-1]] if longer else []
-    return Choice(chosen.penalty, rungs, None if sampled else best)
+    if sampled or best is None:
+        return Choice(chosen.penalty, rungs, None, None)
+    return Choice(chosen.penalty, rungs, best, engine.given(best.state.labels))
 
 
 def with_penalty(
@@ -127,23 +130,14 @@ def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> NDArra
     return np.sort(np.concatenate([linked, rest]))
 
 
-def ladder(engine: CpuEngine, length: int) -> Array:
+def ladder(engine: Engine, length: int) -> Array:
     """Return penalties just above the furthest-first divergences of rounds 1 to ``length``.
 
     They never grow and are never 0: where fewer points differ, the last one above rounding is
     repeated; where all points are equal, any penalty gives one cluster.
     """
-    center = engine.means(engine.whole)
-    nearest = np.full(engine.n, np.inf)
-    scale = float(np.abs(engine.potential).max())
-    rungs: list[float] = []
-    for _ in range(min(length, engine.n)):
-        nearest = np.minimum(nearest, engine.scores(center)[:, 0])
-        furthest = int(nearest.argmax())
-        if nearest[furthest] <= ROUNDING * scale:
-            break
-        rungs.append(float(nearest[furthest]) * ABOVE)
-        center = engine.point(furthest)
+    scale = engine.scale
+    rungs = [furthest * ABOVE for furthest in engine.furthest_first(length, ROUNDING * scale)]
     if not rungs:
         rungs = [scale or 1.0]
     return np.array(rungs + [rungs[-1]] * (length - len(rungs)))

@@ -14,20 +14,21 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from maylink.engines.cpu import CpuEngine, Stored, Totals
+from maylink.engines.cpu import Totals
+from maylink.engines.protocol import Engine, Labels
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Statistics
 from maylink.joint import joint_of_statistics
-from maylink.labels import complete_codes, first_appearance
+from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.reliability import LinkCounts, as_counts, expected
@@ -76,7 +77,7 @@ class State:
     """What the next sweep needs."""
 
     order: NDArray[Any]  # in which points are visited
-    labels: Stored  # in the engine's order, −1 for a point that no sweep has visited yet
+    labels: Labels  # in the engine's order, −1 for a point that no sweep has visited yet
     totals: Totals  # sums of the clusters
     centers: Array
     counts: LinkCounts  # links inside and between clusters
@@ -99,17 +100,25 @@ class Kept(NamedTuple):
 
 def solve(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Engine,
     settings: Settings,
-    starts: Iterable[State],
+    starts: Iterable[State | Kept],
     progress: Progress = SILENT,
     before: Kept | None = None,
+    done: Iterable[Kept] = (),
+    watch: Callable[[list[Kept], Kept], None] | None = None,
 ) -> tuple[Result, Kept]:
-    """Run Algorithm 1 from every start and keep the best; a run made before may win, too."""
-    runs = []
+    """Run Algorithm 1 from every start and keep the best; a run made before may win, too.
+
+    A start that is a :class:`Kept` is a run that was broken off. ``done`` are runs that ended
+    before that, and ``watch`` is told after each sweep of the runs that have ended and of the
+    present one.
+    """
+    runs = list(done)
     score = Score(problem, engine) if settings.keep == "probability" else None
     for start in starts:
-        runs.append(_run(problem, engine, settings, start, progress, score))
+        told = None if watch is None else partial(watch, list(runs))
+        runs.append(_run(problem, engine, settings, start, progress, score, told))
         engine.forget()
         if settings.keep == "probability":
             runs = [best_of(settings, runs)]
@@ -127,10 +136,10 @@ def best_of(settings: Settings, runs: list[Kept]) -> Kept:
     return min(runs, key=lambda kept: objective(settings, kept.state, xi_may, xi_not))
 
 
-def result_of(problem: Problem, engine: CpuEngine, settings: Settings, kept: Kept) -> Result:
+def result_of(problem: Problem, engine: Engine, settings: Settings, kept: Kept) -> Result:
     """Number the clusters by first appearance and say how the run ended."""
     status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
-    labels, old = first_appearance(engine.given(kept.state.labels))
+    labels, old = engine.numbered(kept.state.labels)
     sweep = len(kept.state.sweeps) - 1
     value = kept.state.sweeps[-1].objective
     return Result(labels, kept.state.centers[old], value, Trace(kept.run.sweeps, sweep), status)
@@ -138,7 +147,7 @@ def result_of(problem: Problem, engine: CpuEngine, settings: Settings, kept: Kep
 
 def init(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Engine,
     settings: Settings,
     order: NDArray[Any],
     start: NDArray[Any] | None = None,
@@ -163,7 +172,7 @@ def init(
     return State(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
 
 
-def step(problem: Problem, engine: CpuEngine, settings: Settings, state: State) -> State:
+def step(problem: Problem, engine: Engine, settings: Settings, state: State) -> State:
     """Make one sweep: visit all points, move the centres, let the link weights grow."""
     if state.shuffle is not None:
         rng = np.random.default_rng([state.shuffle, len(state.sweeps)])
@@ -221,14 +230,16 @@ def warn_unsettled(result: Result) -> None:
 
 def _run(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Engine,
     settings: Settings,
-    state: State,
+    start: State | Kept,
     progress: Progress,
     score: Score | None,
+    watch: Callable[[Kept], None] | None = None,
 ) -> Kept:
     """Sweep until nothing changes; with a score, remember the best partition on the way."""
-    best = Kept(state, -np.inf, state)
+    best = Kept(start, -np.inf, start) if isinstance(start, State) else start
+    state = best.run
     while len(state.sweeps) < settings.max_sweeps:
         state = step(problem, engine, settings, state)
         last = state.sweeps[-1]
@@ -240,6 +251,8 @@ def _run(
                 best = max(best, Kept(state, score(state), state), key=lambda kept: kept.log_joint)
             elif len(best.state.sweeps) == len(state.sweeps) - 1:
                 best = best._replace(state=state)  # the same partition, under heavier links
+        if watch is not None:
+            watch(Kept(state, np.nan, state) if score is None else best._replace(run=state))
         if _settled(problem, settings, state):
             break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
@@ -253,13 +266,13 @@ def _run(
 class Score:
     """The exact log probability of partitions of one problem; see :func:`maylink.log_joint`."""
 
-    def __init__(self, problem: Problem, engine: CpuEngine) -> None:
+    def __init__(self, problem: Problem, engine: Engine) -> None:
         self.problem = problem
         self.engine = engine
 
     @cached_property
     def _log_base(self) -> float:
-        return float(self.problem.family.log_base(self.problem.X).sum())
+        return self.problem.total_log_base
 
     def __call__(self, state: State) -> float:
         """Return the score of the partition of a state."""
@@ -268,7 +281,7 @@ class Score:
         total = family.summed(totals.points, totals.potential)
         if total is None:  # the sums of the sweep are not the statistics of the likelihood
             labels = self.engine.given(state.labels)
-            statistics = family.cluster_statistics(self.problem.X, labels, size.size)
+            statistics = self.problem.cluster_statistics(labels, size.size)
         else:
             statistics = Statistics(size, total, np.full(size.size, self._log_base / size.size))
         return joint_of_statistics(family, statistics, state.counts, self.problem.prior)

@@ -1,0 +1,143 @@
+"""BigProblem: data in chunks, links and family, checked once; what Problem is for one machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.big.data import as_big, checked_chunks
+from maylink.big.families import (
+    Columns,
+    adapted,
+    check_supported,
+    columns_of,
+    prior_of,
+    prior_rows,
+)
+from maylink.engines.cluster import compute, tree
+from maylink.engines.dask import DaskEngine
+from maylink.families import Family, as_family
+from maylink.families.base import Statistics
+from maylink.links import Links
+from maylink.problem import Problem, as_links
+
+CONSTANT_BASE = ("gaussian", "diagonal-gaussian", "bernoulli", "von-mises-fisher")
+
+
+@dataclass(frozen=True)
+class BigProblem:
+    """Data, links and family that fit together; the data in chunks somewhere else.
+
+    Parameters
+    ----------
+    X : dask array of shape (n, d)
+        The data.
+    links : Links
+        Links between the n points, in memory.
+    family : Family
+        The family, adapted to the data.
+    chunks : list of Delayed
+        Checked rows.
+    sizes : list of int
+        How many rows each chunk has.
+    columns : Columns
+        What the rows are like.
+    """
+
+    X: Any
+    links: Links
+    family: Family
+    chunks: list[Any]
+    sizes: list[int]
+    columns: Columns
+
+    @classmethod
+    def build(cls, X: Any, links: Any = None, family: Family | str = "gaussian") -> BigProblem:
+        """Check and convert what a user gives; see :meth:`maylink.problem.Problem.build`."""
+        X = as_big(X)
+        n = int(X.shape[0])
+        checked_links = as_links(links, n)
+        plain = as_family(family)
+        check_supported(plain)
+        chunks, sizes = checked_chunks(X)
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+        columns = columns_of(chunks, starts, plain, n, dtype)
+        return cls(X, checked_links, adapted(plain, columns), chunks, sizes, columns)
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.columns.n
+
+    def engine(self, n_jobs: int | None) -> DaskEngine:
+        """Return the engine that holds the points."""
+        return DaskEngine(self.chunks, self.sizes, self.family, self.links, n_jobs)
+
+    @cached_property
+    def prior(self) -> Any:
+        """The family's prior for these data; made once, when first read."""
+        return prior_of(self.family, self.columns, self._gathered(prior_rows(self.n)))
+
+    @cached_property
+    def total_log_base(self) -> float:
+        """The sum of log h(x) over all points."""
+        from dask import delayed
+
+        if self.family.name in CONSTANT_BASE:
+            return self.n * float(self.family.log_base(self.columns.first[None])[0])
+        family = delayed(self.family, traverse=False)
+        parts = [delayed(_log_base, pure=False)(family, chunk) for chunk in self.chunks]
+        return float(compute([tree(sum, parts)])[0][0])
+
+    def cluster_statistics(self, labels: list[Any], n_clusters: int) -> Statistics:
+        """Sum the statistics of the points of each cluster; labels are Delayed, by chunk."""
+        from dask import delayed
+
+        family, one = delayed(self.family, traverse=False), delayed(_statistics, pure=False)
+        pairs = zip(self.chunks, labels, strict=True)
+        parts = [one(family, chunk, own, n_clusters) for chunk, own in pairs]
+        return Statistics(*compute([tree(_add, parts)])[0][0])
+
+    def rows(self, rows: NDArray[np.int64]) -> Problem:
+        """Return the problem that some of the points make, in memory, with the family as it is."""
+        return Problem(self._gathered(rows), self.links[rows], self.family)
+
+    def loaded(self) -> Problem:
+        """Return the problem with its data in memory; for few points only."""
+        return self.rows(np.arange(self.n))
+
+    def _gathered(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        from dask import delayed
+
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        cuts = np.searchsorted(rows, starts)
+        take = delayed(_take, pure=False)
+        parts = [
+            take(chunk, rows[low:high] - start)
+            for chunk, low, high, start in zip(
+                self.chunks, cuts[:-1], cuts[1:], starts[:-1], strict=True
+            )
+            if high > low
+        ]
+        return np.concatenate(compute(parts)[0])
+
+
+def _take(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    return chunk[rows]
+
+
+def _log_base(family: Family, chunk: NDArray[Any]) -> float:
+    return float(family.log_base(chunk).sum()) if len(chunk) else 0.0
+
+
+def _statistics(family: Family, chunk: Any, labels: Any, n_clusters: int) -> tuple[Any, ...]:
+    return tuple(family.cluster_statistics(chunk, labels, n_clusters))
+
+
+def _add(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return tuple(np.sum(column, axis=0) for column in zip(*parts, strict=True))

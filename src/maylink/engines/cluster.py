@@ -1,0 +1,62 @@
+"""Work for a Dask cluster: adding up where things are, and saying what happened when it is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from maylink.errors import MaylinkError
+
+FAN = 8  # results that are added up at a time, on the workers
+
+
+def tree(add: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
+    """Return a Delayed that adds up parts, some at a time, where they are."""
+    from dask import delayed
+
+    add_some = delayed(add, pure=False)
+    while True:
+        parts = [add_some(parts[low : low + FAN]) for low in range(0, len(parts), FAN)]
+        if len(parts) == 1:
+            return parts[0]
+
+
+def compute(*lists: list[Any]) -> tuple[Any, ...]:
+    """Compute lists of Delayed; a cluster that is lost is told in one sentence."""
+    import dask
+
+    try:
+        return tuple(dask.compute(*lists))
+    except MaylinkError:
+        raise
+    except Exception as error:
+        raise _explained(error) from error
+
+
+def persist(parts: list[Any]) -> list[Any]:
+    """Compute Delayed and leave the results where they are."""
+    import dask
+
+    try:
+        return list(dask.persist(*parts))
+    except MaylinkError:
+        raise
+    except Exception as error:
+        raise _explained(error) from error
+
+
+def _explained(error: Exception) -> Exception:
+    """Return an error that says what happened to the cluster, or the error itself."""
+    name = type(error).__name__
+    if name == "KilledWorker":
+        return MaylinkError(
+            "the Dask cluster lost several workers over one chunk, most likely for want of memory; "
+            "make chunks smaller or give workers more memory"
+        )
+    lost = ("CommClosedError", "CancelledError", "FutureCancelledError", "TimeoutError")
+    if name in lost or (isinstance(error, OSError | RuntimeError) and "lient" in str(error)):
+        return MaylinkError(
+            f"the Dask scheduler was lost during the fit ({name}); start a cluster and fit again: "
+            "with checkpoint= the fit goes on where it was"
+        )
+    return error
