@@ -195,6 +195,17 @@ def test_links_against_the_clusters_where_nothing_judges_them(path):
     assert told["ignored"] == 2
 
 
+@pytest.mark.parametrize("seen", [None, LINKS.chosen(np.arange(90) < 50, 60), true_links(Y, 90, 1)])
+def test_links_that_the_fit_has_not_seen_are_not_judged(path, seen):
+    model = ml.TVClust("gaussian", covariance="spherical", data_weight=1.0, random_state=0)
+    model.fit(X, links=seen)
+    wrong = ml.Links.from_pairs(may=[(0, 1)], n=60)
+    links = LINKS.chosen(np.arange(90) < 89, 60) + wrong
+    told = report(path, model, X, links=links)["doubts"]
+    assert told["wrong"] is None
+    assert [(row["a"], row["b"]) for row in told["rows"]] == [(0, 1)]
+
+
 def test_changes_name_what_was_merged_and_split(path):
     before = np.where(Y == 0, np.arange(60) % 2, 7)  # 0 was in two pieces, 1 and 2 were one
     links = ml.Links.from_pairs(may=[(0, 3)], may_not=[(1, 2), (1, 4)], n=60)

@@ -47,22 +47,35 @@ class Doubtful(NamedTuple):
     """The links that look most wrong."""
 
     table: pd.DataFrame
-    wrong: int | None  # how many of all are rather wrong than right; None: the model does not tell
+    wrong: int | None  # how many of all are rather wrong than right; None: the fit does not tell
 
 
 def doubtful(material: Material) -> Doubtful:
     """Return the links that look most wrong.
 
-    A model that does not tell has followed some links and not others: those others are returned.
+    A model that does not tell, or has not seen these links, has followed some of them and not
+    others: those others are returned.
     """
-    suspects = getattr(material.model, "suspect_links", None)
-    if suspects is not None:
-        table = suspects()
+    table = _judged(material)
+    if table is not None:
         return Doubtful(table.head(LISTED), int((table["wrong"] > 0.5).sum()))
     ignored = material.links.to_frame()[~_obeyed(material)]
     return Doubtful(
         ignored.sort_values("weight", ascending=False, kind="stable").head(LISTED), None
     )
+
+
+def _judged(material: Material) -> pd.DataFrame | None:
+    """Return the links as the model judges them; None where it does not, or judges other links."""
+    suspects = getattr(material.model, "suspect_links", None)
+    if suspects is None:
+        return None
+    table: pd.DataFrame = suspects()
+    own, given = (
+        frame[["i", "j", "kind"]].to_numpy(object)
+        for frame in (table.sort_index(), material.links.to_frame())
+    )
+    return table if np.array_equal(own, given) else None
 
 
 def _obeyed(material: Material) -> NDArray[np.bool_]:

@@ -130,7 +130,7 @@ function doubtsLead(doubts, judged) {
   const open = " Pick a link to see both sides and where they are in the picture.";
   if (!judged) {
     return doubts.ignored
-      ? `${ignored} This method does not say how likely each is wrong, so those against the clusters are listed.${listed}${open}`
+      ? `${ignored} The fit does not say how likely each of these is wrong, so those against the clusters are listed.${listed}${open}`
       : `${ignored} None stands out.`;
   }
   const wrong = `${count(doubts.wrong)} of ${all} ${doubts.wrong === 1 ? "is" : "are"} more likely wrong than right; the clusters go against ${count(doubts.ignored)}.`;
