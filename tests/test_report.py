@@ -260,6 +260,14 @@ def test_any_shape_has_a_picture(columns, rows):
     assert max(told.x.max(), told.y.max()) <= 65_535
 
 
+@pytest.mark.parametrize("row", [np.zeros(1500), np.full(1500, -0.3), np.arange(1500) % 2])
+def test_sparse_rows_that_are_all_equal_have_a_picture(row):
+    equal = sparse.csr_array(np.tile(row, (3, 1)))
+    told = plane.project(Material.build(SimpleNamespace(labels_=Y[:3]), equal), "pca")
+    assert len(set(told.x.tolist())) == len(set(told.y.tolist())) == 1
+    assert told.how.startswith("All points have the same place")
+
+
 def test_principal_components_are_those_of_scaled_columns():
     told = plane.project(Material.build(SimpleNamespace(labels_=Y), X * [1, 1e6, 1, 1]), "pca")
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -317,13 +325,20 @@ def test_densities_count_every_point_once(path, monkeypatch):
     monkeypatch.setattr(points, "MOST", 20)
     told = report(path, SimpleNamespace(labels_=Y), X, links=LINKS)
     density = told["picture"]["density"]
-    counts = unpacked(density["count"], "u2")
+    counts = unpacked(density["count"], "u4")
     starts = density["start"]
     by_cluster = [int(counts[a:b].sum()) for a, b in itertools.pairwise(starts)]
     assert by_cluster == [cluster["size"] for cluster in told["clusters"]]
     assert unpacked(density["cell"], "u2").max() < density["across"] * density["down"]
     assert told["points"]["size"] >= 20
     assert len(told["points"]["ids"]) == told["points"]["size"]
+
+
+def test_many_points_in_one_cell_are_all_counted():
+    many = 70_000
+    material = Material.build(SimpleNamespace(labels_=np.zeros(many)), np.zeros((many, 2)))
+    told = plane.density(material, plane.project(material))
+    assert unpacked(told["count"], "u4").tolist() == [many]
 
 
 def test_grids_get_coarser_where_pages_would_get_large(monkeypatch):
@@ -364,7 +379,7 @@ def test_hostile_names_stay_text(path):
     assert title == HOSTILE.replace("\ud800", "?")
     told = data_of(page)
     assert told["columns"][0] == encode.shortened(HOSTILE, 80)
-    assert told["points"]["text"][encode.shortened(HOSTILE, 80)][0] == HOSTILE
+    assert told["points"]["text"][0] == [encode.shortened(HOSTILE, 80), [HOSTILE] * 60]
     assert told["doubts"]["rows"][0]["source"] == encode.shortened(
         HOSTILE.replace("\ud800", ""), 80
     )
@@ -382,7 +397,15 @@ def test_the_page_loads_nothing(path, tvclust):
 def test_missing_text_is_empty(path):
     notes = ["note", None, float("nan"), pd.NA, *[""] * 56]
     told = report(path, SimpleNamespace(labels_=Y), X, text={"notes": notes})
-    assert told["points"]["text"]["notes"][:4] == ["note", "", "", ""]
+    name, words = told["points"]["text"][0]
+    assert (name, words[:4]) == ("notes", ["note", "", "", ""])
+
+
+def test_texts_with_names_that_begin_alike_are_all_there(path):
+    name = "x" * 90
+    text = {name + "1": ["first"] * 60, name + "2": ["second"] * 60}
+    told = report(path, SimpleNamespace(labels_=Y), X, text=text)
+    assert [words[0] for _, words in told["points"]["text"]] == ["first", "second"]
 
 
 def test_the_same_fit_gives_the_same_page(path, tmp_path, tvclust):

@@ -96,7 +96,7 @@ function fillSure(section) {
     section.append(make("p", "note", "Every point has a probability above .99."));
     return;
   }
-  const texts = Object.keys(POINTS.text);
+  const texts = POINTS.text.slice(0, 2);
   const rows = least.map((one) => {
     const cells = [
       [button("", pointName(one.point)), "words"],
@@ -104,11 +104,11 @@ function fillSure(section) {
       meter(one.sure, colourOf(POINTS.cluster[one.point])),
       one.next === undefined ? "–" : clusterTag(one.next),
       [chance(one.other), "number"],
-      ...texts.slice(0, 2).map((name) => [cut(POINTS.text[name][one.point], 120), "words"]),
+      ...texts.map(([, words]) => [cut(words[one.point], 120), "words"]),
     ];
     return pickable(rowOf(cells), () => PICTURE.highlight([one.point], true));
   });
-  const box = table(["point", "cluster", "probability", "next best", ["probability", "number"], ...texts.slice(0, 2)], rows);
+  const box = table(["point", "cluster", "probability", "next best", ["probability", "number"], ...texts.map(([name]) => name)], rows);
   box.classList.add("scroll");
   section.append(box);
 }

@@ -58,7 +58,7 @@ function fillDoubts(section) {
 
   const found = doubts.rows.map((link) => ({
     link,
-    words: [link.a, link.b].flatMap((one) => [POINTS.ids[one], ...Object.values(POINTS.text).map((text) => text[one])])
+    words: [link.a, link.b].flatMap((one) => [POINTS.ids[one], ...POINTS.text.map(([, words]) => words[one])])
       .concat(link.source).join("\n").toLowerCase(),
   }));
 
@@ -148,7 +148,7 @@ function marked(text, other) {
 function pairRow(link, width) {
   const rows = [["cluster", clusterTag(POINTS.cluster[link.a]), clusterTag(POINTS.cluster[link.b]), ""]];
   if (POINTS.sure) rows.push(["probability", ...[link.a, link.b].map((one) => chance(POINTS.sure[one] / 255)), ""]);
-  for (const [name, words] of Object.entries(POINTS.text)) {
+  for (const [name, words] of POINTS.text) {
     const [one, other] = [words[link.a], words[link.b]];
     rows.push([name, [marked(one, other), "words"], [marked(other, one), "words"], ""]);
   }
