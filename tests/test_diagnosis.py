@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from maylink import Links, RDPMeans, TVClust
+from maylink import Links, RDPMeans, TVClust, methods
 from maylink.diagnosis import diagnose
+from maylink.errors import MaylinkError
 
 
 def two_groups(n=60, seed=0, spread=0.5):
@@ -84,6 +85,20 @@ def test_noise_is_not_predicted():
     links = Links(40, i, j, rng.choice([-1, 1], 80))
     said = diagnose(X, links, quick(X, links))
     assert any("not predicted clearly better" in text for text in said.findings)
+
+
+def test_a_fit_that_fails_without_some_links_is_told(monkeypatch, found):
+    _, links, _ = found
+    X, _ = two_groups()
+    model = RDPMeans(cluster_penalty=9.0, random_state=0).fit(X, links=links)
+
+    def fit(*given):
+        raise MaylinkError("no luck")
+
+    monkeypatch.setattr(methods, "fit", fit)
+    said = diagnose(X, links, model)
+    assert np.isnan(said.held_out)
+    assert "held-out links could not be predicted: no luck" in said.findings
 
 
 def test_few_links_of_a_source_are_told():

@@ -1,7 +1,7 @@
 """What links are worth: contradictions, coverage, doubtful links, and which to collect next.
 
-Everything but the plain counts comes from one fit, and the held-out score from four more that are
-told what the first has chosen.
+Everything but the plain counts comes from one fit, and the held-out score from four more. Of a
+TVClust these are told what the first has chosen by all links; other methods choose again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Diagnosis:
     suspects : DataFrame
         Links more likely wrong than right, worst first.
     held_out, held_out_error : float
-        Mean log probability of a held-out link, and its standard error; NaN if there are too few.
+        Mean log probability of a held-out link, and its standard error; NaN if there are too few,
+        or a fit without them failed.
     guess : float
         The same for who knows nothing but how often each source says may.
     n_between : int
@@ -65,6 +66,8 @@ class Diagnosis:
         Clusters that it found.
     findings, advice : tuple of str
         What that means, and what to do, in sentences.
+    held_out_failure : str
+        Why held-out links could not be predicted; "" where no fit failed.
     """
 
     n_points: int
@@ -88,6 +91,7 @@ class Diagnosis:
     n_clusters: int
     findings: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    held_out_failure: str = ""
 
     @property
     def enough(self) -> bool:
@@ -132,7 +136,7 @@ def diagnose(
         methods.fit(model, X, links)
     known = methods.knowledge(model, links)
     conflicts = links.conflicts()
-    score, error = held_out(model, X, links, seed)
+    judged = held_out(model, X, links, seed)
     between = _doubt(model, X)
     joined = _components(links)
     found = Diagnosis(
@@ -147,8 +151,9 @@ def diagnose(
         n_conflicts=int(conflicts.attrs["total"]),
         sources=_sources(links, known),
         suspects=methods.suspects(model, links),
-        held_out=score,
-        held_out_error=error,
+        held_out=judged.mean,
+        held_out_error=judged.error,
+        held_out_failure=judged.failure,
         guess=_guess(links, seed),
         n_between=int(((between > DOUBT) & ~links.touches()).sum()),
         pairs=_pairs_to_judge(model, links, between, n_pairs),
@@ -250,6 +255,8 @@ def _findings(found: Diagnosis, wide: list[str]) -> list[str]:
             f"{found.n_pairs} linked pairs are fewer than {race.FEWEST}: nothing can be held out, "
             "so settings were not chosen by links"
         )
+    if found.held_out_failure:
+        said.append(f"held-out links could not be predicted: {found.held_out_failure}")
     if np.isfinite(found.held_out):
         ahead = found.held_out - found.guess
         told = f"{found.held_out:.3f} ± {found.held_out_error:.3f} a link, guess {found.guess:.3f}"
