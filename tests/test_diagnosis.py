@@ -77,6 +77,18 @@ def test_the_point_between_is_asked_about():
     assert said.pairs["together"].between(0, 1).all()
 
 
+def test_closeness_is_not_told_as_a_probability():
+    X, y = two_groups(spread=0.3)
+    X[58], X[56] = [2.0, 2.0], [1.2, 1.2]  # half way, and some way off
+    links = told(y, [(k, k + 2) for k in range(40)])
+    model = RDPMeans(cluster_penalty=12.0, random_state=0).fit(X, links=links)
+    said = diagnose(X, links, model)
+    assert model.n_clusters_ == 2
+    assert said.pairs["i"].tolist() == [58]
+    assert said.pairs["together"].isna().all()
+    assert said.n_between == 1
+
+
 def test_noise_is_not_predicted():
     X, _ = two_groups(40)
     rng = np.random.default_rng(2)
