@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from maylink import DPMeans, Links, TVClust, methods
-from maylink.comparison import compare, held_out
+from maylink.cli.compare import _print as printed
+from maylink.comparison import Row, compare, held_out
 from maylink.errors import MaylinkError
 
 RNG = np.random.default_rng(0)
@@ -83,3 +84,9 @@ def test_links_are_held_out_as_often_as_where_settings_are_chosen(monkeypatch):
 def test_unknown_method():
     with pytest.raises(MaylinkError, match="'best' is not one of"):
         compare(X, LINKS, ["best"])
+
+
+def test_the_table_says_what_was_chosen_by_which_links(capsys):
+    printed([Row("tvclust", 2, "", 0.1)], truth=False)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "TVClust keeps the settings that it chose by all links" in last

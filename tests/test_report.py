@@ -15,6 +15,7 @@ from scipy import sparse
 
 import maylink as ml
 from found import BASELINES, ESTIMATORS, LINKED, build
+from maylink import methods
 from maylink.errors import FileError, MaylinkError
 from maylink.report import encode, plane, points, write_report
 from maylink.report.material import Material
@@ -182,9 +183,17 @@ def test_suspect_links_with_both_sides(path):
     assert worst["wrong"] > 0.9
     assert told["doubts"]["wrong"] == 1
     assert told["doubts"]["links"] == 91
+    assert told["doubts"]["limit"] == methods.WRONG
     gaps = {told["columns"][column]: gap for column, _, _, gap in worst["cells"]}
     assert set(gaps) == set("abcd")
     assert gaps["a"] == pytest.approx(abs(X[0, 0] - X[1, 0]) / X[:, 0].std(), rel=0.01)
+
+
+def test_one_limit_says_which_links_are_suspects(path, tvclust, monkeypatch):
+    monkeypatch.setattr("maylink.report.doubts.WRONG", -1.0)
+    told = report(path, tvclust, X)["doubts"]
+    assert (told["wrong"], told["limit"]) == (90, -1.0)
+    assert "wrong > 0.5" not in path.read_text("utf-8")
 
 
 def test_links_against_the_clusters_where_nothing_judges_them(path):

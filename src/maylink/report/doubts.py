@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.links import MAY
+from maylink.methods import WRONG
 from maylink.report.encode import Names, rounded, shortened
 from maylink.report.material import Index, Material
 from maylink.report.points import FEW_COLUMNS, TOGETHER, Shown
@@ -58,7 +59,7 @@ def doubtful(material: Material) -> Doubtful:
     """
     table = _judged(material)
     if table is not None:
-        return Doubtful(table.head(LISTED), int((table["wrong"] > 0.5).sum()))
+        return Doubtful(table.head(LISTED), int((table["wrong"] > WRONG).sum()))
     ignored = material.links.to_frame()[~_obeyed(material)]
     return Doubtful(
         ignored.sort_values("weight", ascending=False, kind="stable").head(LISTED), None
@@ -99,6 +100,7 @@ def doubts(material: Material, found: Doubtful, shown: Shown, names: Names) -> d
         "links": material.links.n_links,
         "ignored": int((~_obeyed(material)).sum()),
         "columns": material.X.shape[1],
+        "limit": WRONG,
     }
     a, b = (shown.at(table[end]).tolist() for end in ("i", "j"))
     rows = []

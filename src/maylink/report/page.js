@@ -27,7 +27,7 @@ function fillPicture() {
   if (rest > 0) byId("legend").append(make("li", "amount", `and ${plural(rest, "smaller cluster")}`));
   const box = byId("draw-doubts");
   const rows = DATA.doubts.rows || [];
-  const likely = rows.filter((link) => link.wrong === undefined || link.wrong > 0.5);
+  const likely = rows.filter((link) => link.wrong === undefined || link.wrong > DATA.doubts.limit);
   box.hidden = likely.length === 0;
   box.querySelector("span").textContent = `Draw ${count(likely.length)} suspect ${likely.length === 1 ? "link" : "links"}`;
   box.querySelector("input").addEventListener("change", (event) => PICTURE.drawSuspects(event.target.checked ? likely : null));

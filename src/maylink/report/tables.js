@@ -66,7 +66,7 @@ function fillDoubts(section) {
     return (!state.words || words.includes(state.words))
       && (!state.kind || (state.kind === "may") === link.may)
       && (!state.source || state.source === link.source)
-      && (!state.likely || link.wrong > 0.5);
+      && (!state.likely || link.wrong > doubts.limit);
   }
 
   function render() {
@@ -92,7 +92,7 @@ function fillDoubts(section) {
       link.source,
       [told(link.weight), "number"],
     ];
-    if (judged) cells.unshift(meter(link.wrong, link.wrong > 0.5 ? "var(--wrong)" : "var(--faint)"));
+    if (judged) cells.unshift(meter(link.wrong, link.wrong > doubts.limit ? "var(--wrong)" : "var(--faint)"));
     const row = pickable(rowOf(cells), () => {
       state.open = state.open === link ? null : link;
       PICTURE.highlight(state.open ? [link.a, link.b] : [], false, state.open);
