@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from maylink import Links, RDPMeans, TVClust
+from maylink import Links, RDPMeans, TVClust, methods
 from maylink.diagnosis import diagnose
+from maylink.errors import MaylinkError
 
 
 def two_groups(n=60, seed=0, spread=0.5):
@@ -76,6 +77,18 @@ def test_the_point_between_is_asked_about():
     assert said.pairs["together"].between(0, 1).all()
 
 
+def test_closeness_is_not_told_as_a_probability():
+    X, y = two_groups(spread=0.3)
+    X[58], X[56] = [2.0, 2.0], [1.2, 1.2]  # half way, and some way off
+    links = told(y, [(k, k + 2) for k in range(40)])
+    model = RDPMeans(cluster_penalty=12.0, random_state=0).fit(X, links=links)
+    said = diagnose(X, links, model)
+    assert model.n_clusters_ == 2
+    assert said.pairs["i"].tolist() == [58]
+    assert said.pairs["together"].isna().all()
+    assert said.n_between == 1
+
+
 def test_noise_is_not_predicted():
     X, _ = two_groups(40)
     rng = np.random.default_rng(2)
@@ -84,6 +97,20 @@ def test_noise_is_not_predicted():
     links = Links(40, i, j, rng.choice([-1, 1], 80))
     said = diagnose(X, links, quick(X, links))
     assert any("not predicted clearly better" in text for text in said.findings)
+
+
+def test_a_fit_that_fails_without_some_links_is_told(monkeypatch, found):
+    _, links, _ = found
+    X, _ = two_groups()
+    model = RDPMeans(cluster_penalty=9.0, random_state=0).fit(X, links=links)
+
+    def fit(*given):
+        raise MaylinkError("no luck")
+
+    monkeypatch.setattr(methods, "fit", fit)
+    said = diagnose(X, links, model)
+    assert np.isnan(said.held_out)
+    assert "held-out links could not be predicted: no luck" in said.findings
 
 
 def test_few_links_of_a_source_are_told():

@@ -15,6 +15,7 @@ from scipy import sparse
 
 import maylink as ml
 from found import BASELINES, ESTIMATORS, LINKED, build
+from maylink import methods
 from maylink.errors import FileError, MaylinkError
 from maylink.report import encode, plane, points, write_report
 from maylink.report.material import Material
@@ -182,9 +183,17 @@ def test_suspect_links_with_both_sides(path):
     assert worst["wrong"] > 0.9
     assert told["doubts"]["wrong"] == 1
     assert told["doubts"]["links"] == 91
+    assert told["doubts"]["limit"] == methods.WRONG
     gaps = {told["columns"][column]: gap for column, _, _, gap in worst["cells"]}
     assert set(gaps) == set("abcd")
     assert gaps["a"] == pytest.approx(abs(X[0, 0] - X[1, 0]) / X[:, 0].std(), rel=0.01)
+
+
+def test_one_limit_says_which_links_are_suspects(path, tvclust, monkeypatch):
+    monkeypatch.setattr("maylink.report.doubts.WRONG", -1.0)
+    told = report(path, tvclust, X)["doubts"]
+    assert (told["wrong"], told["limit"]) == (90, -1.0)
+    assert "wrong > 0.5" not in path.read_text("utf-8")
 
 
 def test_links_against_the_clusters_where_nothing_judges_them(path):
@@ -193,6 +202,17 @@ def test_links_against_the_clusters_where_nothing_judges_them(path):
     assert told["wrong"] is None
     assert [(row["a"], row["b"]) for row in told["rows"]] == [(0, 1), (2, 5)]
     assert told["ignored"] == 2
+
+
+@pytest.mark.parametrize("seen", [None, LINKS.chosen(np.arange(90) < 50, 60), true_links(Y, 90, 1)])
+def test_links_that_the_fit_has_not_seen_are_not_judged(path, seen):
+    model = ml.TVClust("gaussian", covariance="spherical", data_weight=1.0, random_state=0)
+    model.fit(X, links=seen)
+    wrong = ml.Links.from_pairs(may=[(0, 1)], n=60)
+    links = LINKS.chosen(np.arange(90) < 89, 60) + wrong
+    told = report(path, model, X, links=links)["doubts"]
+    assert told["wrong"] is None
+    assert [(row["a"], row["b"]) for row in told["rows"]] == [(0, 1)]
 
 
 def test_changes_name_what_was_merged_and_split(path):
@@ -247,6 +267,14 @@ def test_any_shape_has_a_picture(columns, rows):
     assert len(told.x) == len(told.y) == rows
     assert min(told.x.min(), told.y.min()) >= 0
     assert max(told.x.max(), told.y.max()) <= 65_535
+
+
+@pytest.mark.parametrize("row", [np.zeros(1500), np.full(1500, -0.3), np.arange(1500) % 2])
+def test_sparse_rows_that_are_all_equal_have_a_picture(row):
+    equal = sparse.csr_array(np.tile(row, (3, 1)))
+    told = plane.project(Material.build(SimpleNamespace(labels_=Y[:3]), equal), "pca")
+    assert len(set(told.x.tolist())) == len(set(told.y.tolist())) == 1
+    assert told.how.startswith("All points have the same place")
 
 
 def test_principal_components_are_those_of_scaled_columns():
@@ -306,13 +334,20 @@ def test_densities_count_every_point_once(path, monkeypatch):
     monkeypatch.setattr(points, "MOST", 20)
     told = report(path, SimpleNamespace(labels_=Y), X, links=LINKS)
     density = told["picture"]["density"]
-    counts = unpacked(density["count"], "u2")
+    counts = unpacked(density["count"], "u4")
     starts = density["start"]
     by_cluster = [int(counts[a:b].sum()) for a, b in itertools.pairwise(starts)]
     assert by_cluster == [cluster["size"] for cluster in told["clusters"]]
     assert unpacked(density["cell"], "u2").max() < density["across"] * density["down"]
     assert told["points"]["size"] >= 20
     assert len(told["points"]["ids"]) == told["points"]["size"]
+
+
+def test_many_points_in_one_cell_are_all_counted():
+    many = 70_000
+    material = Material.build(SimpleNamespace(labels_=np.zeros(many)), np.zeros((many, 2)))
+    told = plane.density(material, plane.project(material))
+    assert unpacked(told["count"], "u4").tolist() == [many]
 
 
 def test_grids_get_coarser_where_pages_would_get_large(monkeypatch):
@@ -353,7 +388,7 @@ def test_hostile_names_stay_text(path):
     assert title == HOSTILE.replace("\ud800", "?")
     told = data_of(page)
     assert told["columns"][0] == encode.shortened(HOSTILE, 80)
-    assert told["points"]["text"][encode.shortened(HOSTILE, 80)][0] == HOSTILE
+    assert told["points"]["text"][0] == [encode.shortened(HOSTILE, 80), [HOSTILE] * 60]
     assert told["doubts"]["rows"][0]["source"] == encode.shortened(
         HOSTILE.replace("\ud800", ""), 80
     )
@@ -371,7 +406,15 @@ def test_the_page_loads_nothing(path, tvclust):
 def test_missing_text_is_empty(path):
     notes = ["note", None, float("nan"), pd.NA, *[""] * 56]
     told = report(path, SimpleNamespace(labels_=Y), X, text={"notes": notes})
-    assert told["points"]["text"]["notes"][:4] == ["note", "", "", ""]
+    name, words = told["points"]["text"][0]
+    assert (name, words[:4]) == ("notes", ["note", "", "", ""])
+
+
+def test_texts_with_names_that_begin_alike_are_all_there(path):
+    name = "x" * 90
+    text = {name + "1": ["first"] * 60, name + "2": ["second"] * 60}
+    told = report(path, SimpleNamespace(labels_=Y), X, text=text)
+    assert [words[0] for _, words in told["points"]["text"]] == ["first", "second"]
 
 
 def test_the_same_fit_gives_the_same_page(path, tmp_path, tvclust):

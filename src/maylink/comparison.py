@@ -1,4 +1,8 @@
-"""Several methods on the same data and links, judged by links that they did not see."""
+"""Several methods on the same data and links, judged by links that their fits did not see.
+
+TVClust keeps the family and the data weight that it chose by all links, so its score is somewhat
+kind to it; other methods choose again in each fit, without the held-out links.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +23,7 @@ from maylink.selection import race
 from maylink.selection.folds import LinkFolds
 from maylink.selection.scores import log_scores, summary
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 REFERENCE = "tvclust"
-FOLDS = 4
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Row:
     seconds : float
         Of the fit to all links.
     held_out : float
-        Mean log probability of a held-out link, 0 at best; NaN where there are fewer than 40.
+        Mean log probability of a held-out link, 0 at best; NaN where there are fewer than 40, or
+        a fit without them fails.
     error : float
         Standard error of that.
     kept : float
@@ -51,7 +52,7 @@ class Row:
     f, ari : float
         Pairwise F and adjusted Rand index against true labels; NaN where there are none.
     failure : str
-        Why it failed; "" where it did not.
+        Why it failed, or why held-out links could not be predicted; "" where nothing failed.
     """
 
     method: str
@@ -104,7 +105,8 @@ def compare(
     -------
     list of Row
         In the order of ``names``. Held-out links are those of a quarter of the pairs at a time, the
-        same for all methods; TVClust keeps the family and data weight that it chose by all links.
+        same for all methods; TVClust keeps the family and data weight that it chose by all links,
+        and other methods choose again without the held-out ones.
 
     Examples
     --------
@@ -130,13 +132,6 @@ def compare(
         fitted = base if name == REFERENCE else setting.fitted(name, told if needs else None)
         rows.append(setting.row(name, fitted, by * needs, base.model.labels_))
     return rows
-
-
-def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return the rows as a table."""
-    import pandas as pd
-
-    return pd.DataFrame([vars(row) for row in rows])
 
 
 @dataclass(frozen=True)
@@ -167,56 +162,70 @@ class _Setting:
         except (MaylinkError, TypeError) as error:
             if name == REFERENCE:
                 raise
-            return _Fitted(model, time.perf_counter() - start, " ".join(str(error).split()))
+            return _Fitted(model, time.perf_counter() - start, _in_one_line(error))
         return _Fitted(model, time.perf_counter() - start)
 
     def row(self, name: str, fitted: _Fitted, told_k: str, reference: Any) -> Row:
         if fitted.failure:
             return Row(name, None, told_k, fitted.seconds, failure=fitted.failure)
         labels = fitted.model.labels_
-        mean, error = held_out(fitted.model, self.X, self.links, self.seed)
+        judged = held_out(fitted.model, self.X, self.links, self.seed)
         y = self.y
         return Row(
             method=name,
             clusters=int(fitted.model.n_clusters_),
             told_k=told_k,
             seconds=fitted.seconds,
-            held_out=mean,
-            error=error,
+            held_out=judged.mean,
+            error=judged.error,
             kept=link_agreement(labels, self.links),
             agreement=adjusted_rand(reference, labels),
             f=np.nan if y is None else pair_f(y, labels),
             ari=np.nan if y is None else adjusted_rand(y, labels),
+            failure=f"without the held-out links: {judged.failure}" if judged.failure else "",
         )
 
 
-def held_out(model: Any, X: Any, links: Links, seed: int = 0) -> tuple[float, float]:
-    """Return how well links are predicted by fits that did not see them, and the standard error.
+class HeldOut(NamedTuple):
+    """How well held-out links are predicted: mean log probability of a link, standard error."""
+
+    mean: float = np.nan
+    error: float = np.nan
+    failure: str = ""  # why there is no score, where a fit failed
+
+
+def held_out(model: Any, X: Any, links: Links, seed: int = 0) -> HeldOut:
+    """Return how well links are predicted by fits that did not see them.
 
     Parameters
     ----------
     model : estimator
-        Fitted; the fits are told what it has chosen (:func:`maylink.methods.again`).
+        Fitted. Of a TVClust the fits are told what it has chosen by all links; other methods choose
+        again in each (:func:`maylink.methods.again`).
     X, links : data and links of its fit
     seed : int, default 0
         Deals out the links.
 
     Returns
     -------
-    float, float
-        Mean log probability of a link; NaN where there are too few links, or a fit fails.
+    HeldOut
+        NaN where there are too few links, or a fit fails; then it tells why.
     """
     if not race.enough(links):
-        return np.nan, np.nan
+        return HeldOut()
     scores, votes = [], []
-    for fold in LinkFolds(FOLDS, random_state=seed).split(links):
+    for fold in LinkFolds(race.FOLDS, random_state=seed).split(links):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 fitted = methods.fit(methods.again(model), X, fold.train)
-        except (MaylinkError, TypeError):
-            return np.nan, np.nan
+        except (MaylinkError, TypeError) as error:
+            return HeldOut(failure=_in_one_line(error))
         scores.append(log_scores(fitted, fold.test, fold.train))
         votes.append(fold.test.weight)
     found = summary(np.concatenate(scores), np.concatenate(votes))
-    return found.mean, found.error
+    return HeldOut(found.mean, found.error)
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,13 +1,13 @@
 """What links are worth: contradictions, coverage, doubtful links, and which to collect next.
 
-Everything but the plain counts comes from one fit, and the held-out score from four more that are
-told what the first has chosen.
+Everything but the plain counts comes from one fit, and the held-out score from four more. Of a
+TVClust these are told what the first has chosen by all links; other methods choose again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ WIDE = 0.2  # width of an interval of p or q above which a source is not known w
 FEW = 20  # links of a source
 SURE = 0.01  # probability of being in another cluster below which there is nothing to ask
 DOUBT = 0.1  # probability of being in another cluster above which a point is between clusters
+FAR = 0.25  # closeness to another cluster below which there is nothing to ask
+NEAR = 0.4  # closeness to another cluster above which a point is between clusters
 
 
 @dataclass(frozen=True)
@@ -52,19 +54,24 @@ class Diagnosis:
     suspects : DataFrame
         Links more likely wrong than right, worst first.
     held_out, held_out_error : float
-        Mean log probability of a held-out link, and its standard error; NaN if there are too few.
+        Mean log probability of a held-out link, and its standard error; NaN if there are too few,
+        or a fit without them failed.
     guess : float
         The same for who knows nothing but how often each source says may.
     n_between : int
         Points between clusters that have no link.
     pairs : DataFrame
-        Pairs to judge next: i, j and P(same cluster), the most uncertain first.
+        Pairs to judge next: i, j and ``together``, the probability of one cluster, the most
+        uncertain first. A method without probabilities goes by how close the next cluster is, and
+        ``together`` is NaN.
     method, chosen_by : str
         Of the fit behind it.
     n_clusters : int
         Clusters that it found.
     findings, advice : tuple of str
         What that means, and what to do, in sentences.
+    held_out_failure : str
+        Why held-out links could not be predicted; "" where no fit failed.
     """
 
     n_points: int
@@ -88,6 +95,7 @@ class Diagnosis:
     n_clusters: int
     findings: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    held_out_failure: str = ""
 
     @property
     def enough(self) -> bool:
@@ -132,8 +140,8 @@ def diagnose(
         methods.fit(model, X, links)
     known = methods.knowledge(model, links)
     conflicts = links.conflicts()
-    score, error = held_out(model, X, links, seed)
-    between = _doubt(model, X)
+    judged = held_out(model, X, links, seed)
+    doubt = _doubt(model, X)
     joined = _components(links)
     found = Diagnosis(
         n_points=links.n,
@@ -147,11 +155,12 @@ def diagnose(
         n_conflicts=int(conflicts.attrs["total"]),
         sources=_sources(links, known),
         suspects=methods.suspects(model, links),
-        held_out=score,
-        held_out_error=error,
+        held_out=judged.mean,
+        held_out_error=judged.error,
+        held_out_failure=judged.failure,
         guess=_guess(links, seed),
-        n_between=int(((between > DOUBT) & ~links.touches()).sum()),
-        pairs=_pairs_to_judge(model, links, between, n_pairs),
+        n_between=int(((doubt.of > doubt.between) & ~links.touches()).sum()),
+        pairs=_pairs_to_judge(model, links, doubt, n_pairs),
         method=type(model).__name__,
         chosen_by=str(getattr(model, "chosen_by_", "given")),
         n_clusters=int(model.n_clusters_),
@@ -190,10 +199,27 @@ def _guess(links: Links, seed: int) -> float:
     return total / votes
 
 
-def _doubt(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return how near each point is to being in another cluster, 0 to ½."""
+class Doubt(NamedTuple):
+    """How near each point is to being in another cluster, 0 to ½, and what that means."""
+
+    of: NDArray[np.float64]
+    ask: float  # from which there is something to ask
+    between: float  # above which a point is between clusters
+    probable: bool  # whether these are probabilities
+
+
+def _doubt(model: Any, X: Any) -> Doubt:
+    """Return probabilities of another cluster, or else how close the next cluster is.
+
+    Closeness is d₁ / (d₁ + d₂), of the divergences from the nearest two centres: no probability.
+    """
     if hasattr(model, "shares_"):
-        return np.asarray(np.minimum(0.5, 1.0 - model.shares_.max(axis=1)))
+        other = np.asarray(np.minimum(0.5, 1.0 - model.shares_.max(axis=1)))
+        return Doubt(other, SURE, DOUBT, probable=True)
+    return Doubt(_closeness(model, X), FAR, NEAR, probable=False)
+
+
+def _closeness(model: Any, X: Any) -> NDArray[np.float64]:
     if model.n_clusters_ < 2 or not hasattr(model, "transform"):
         return np.zeros(len(model.labels_))
     away = np.partition(np.maximum(model.transform(X), 0.0), 1, axis=1)[:, :2]
@@ -201,26 +227,24 @@ def _doubt(model: Any, X: Any) -> NDArray[np.float64]:
     return np.asarray(np.divide(away[:, 0], total, out=np.zeros(len(away)), where=total > 0))
 
 
-def _pairs_to_judge(
-    model: Any, links: Links, doubt: NDArray[np.float64], count: int
-) -> pd.DataFrame:
+def _pairs_to_judge(model: Any, links: Links, doubt: Doubt, count: int) -> pd.DataFrame:
     """Pair points between clusters with the surest point of the cluster that they are put into."""
     import pandas as pd
 
     labels = np.asarray(model.labels_)
-    order = np.lexsort((-links.degree, doubt))  # the surest first, of these the most linked
+    order = np.lexsort((-links.degree, doubt.of))  # the surest first, of these the most linked
     sure = {int(labels[at]): int(at) for at in order[::-1]}
     judged = set(links.pair_keys.tolist())
     rows: list[tuple[int, int, float]] = []
-    for at in np.argsort(-doubt, kind="stable").tolist():
+    for at in np.argsort(-doubt.of, kind="stable").tolist():
         other = sure[int(labels[at])]
         low, high = min(at, other), max(at, other)
-        if len(rows) == count or doubt[at] < SURE:
+        if len(rows) == count or doubt.of[at] < doubt.ask:
             break
         if low != high and low * links.n + high not in judged:
-            rows.append((at, other, 1.0 - doubt[at]))
+            rows.append((at, other, 1.0 - doubt.of[at] if doubt.probable else np.nan))
     frame = pd.DataFrame(rows, columns=["i", "j", "together"])
-    if len(frame) and hasattr(model, "coclustering"):
+    if len(frame) and doubt.probable and hasattr(model, "coclustering"):
         frame["together"] = model.coclustering(frame[["i", "j"]].to_numpy(np.int64))
         frame = frame.sort_values("together", key=lambda c: (c - 0.5).abs(), kind="stable")
     return frame.reset_index(drop=True)
@@ -250,6 +274,8 @@ def _findings(found: Diagnosis, wide: list[str]) -> list[str]:
             f"{found.n_pairs} linked pairs are fewer than {race.FEWEST}: nothing can be held out, "
             "so settings were not chosen by links"
         )
+    if found.held_out_failure:
+        said.append(f"held-out links could not be predicted: {found.held_out_failure}")
     if np.isfinite(found.held_out):
         ahead = found.held_out - found.guess
         told = f"{found.held_out:.3f} ± {found.held_out_error:.3f} a link, guess {found.guess:.3f}"

@@ -130,14 +130,17 @@ def fit(model: Any, X: Any, links: Links | None) -> Any:
 
 
 def again(model: Any) -> Any:
-    """Return an unfitted copy that is told what this model has chosen."""
+    """Return an unfitted copy, of a TVClust one that is told what it has chosen.
+
+    Other methods choose again what was left open to them.
+    """
     from sklearn.base import clone
 
     copy = clone(model)
     if type(model).__name__ == "TVClust":
-        name = model.family_.name
-        covariance = "spherical" if name == "gaussian" else "auto"
-        return copy.set_params(family=name, covariance=covariance, data_weight=model.data_weight_)
+        return copy.set_params(
+            family=model.family_, covariance="auto", data_weight=model.data_weight_
+        )
     return copy
 
 

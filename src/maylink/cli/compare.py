@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from maylink.data_io import Table
 
 USUAL = "tvclust,rdpmeans,dpmeans,plainkmeans,pckmeans,mpckmeans,lcvqe,linkonly"
+HELD_OUT = (
+    "Held-out links: TVClust keeps the settings that it chose by all links; "
+    "others choose theirs without these.\n"
+)
 
 
 def compare(
@@ -107,6 +111,7 @@ def _print(rows: list[Row], truth: bool) -> None:
         known += [row.error, row.kept, row.agreement]
         cells.append(known + [row.f, row.ari] * truth)
     show.table("", columns, cells)
+    show.out(HELD_OUT)
     for row in rows:
         if row.failure:
             show.note(f"{row.method} failed: {row.failure}")

@@ -143,7 +143,7 @@ function aboutPoint(point, most) {
     const drawn = POINTS.links[point].length;
     add("links", drawn < degree ? `${count(degree)} (${count(drawn)} drawn)` : count(degree));
   }
-  for (const [name, words] of Object.entries(POINTS.text)) {
+  for (const [name, words] of POINTS.text) {
     if (words[point]) add(name, cut(words[point], most > 8 ? 600 : 140));
   }
   const cells = POINTS.values[point];

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.links import MAY
+from maylink.methods import WRONG
 from maylink.report.encode import Names, rounded, shortened
 from maylink.report.material import Index, Material
 from maylink.report.points import FEW_COLUMNS, TOGETHER, Shown
@@ -47,22 +48,35 @@ class Doubtful(NamedTuple):
     """The links that look most wrong."""
 
     table: pd.DataFrame
-    wrong: int | None  # how many of all are rather wrong than right; None: the model does not tell
+    wrong: int | None  # how many of all are rather wrong than right; None: the fit does not tell
 
 
 def doubtful(material: Material) -> Doubtful:
     """Return the links that look most wrong.
 
-    A model that does not tell has followed some links and not others: those others are returned.
+    A model that does not tell, or has not seen these links, has followed some of them and not
+    others: those others are returned.
     """
-    suspects = getattr(material.model, "suspect_links", None)
-    if suspects is not None:
-        table = suspects()
-        return Doubtful(table.head(LISTED), int((table["wrong"] > 0.5).sum()))
+    table = _judged(material)
+    if table is not None:
+        return Doubtful(table.head(LISTED), int((table["wrong"] > WRONG).sum()))
     ignored = material.links.to_frame()[~_obeyed(material)]
     return Doubtful(
         ignored.sort_values("weight", ascending=False, kind="stable").head(LISTED), None
     )
+
+
+def _judged(material: Material) -> pd.DataFrame | None:
+    """Return the links as the model judges them; None where it does not, or judges other links."""
+    suspects = getattr(material.model, "suspect_links", None)
+    if suspects is None:
+        return None
+    table: pd.DataFrame = suspects()
+    own, given = (
+        frame[["i", "j", "kind"]].to_numpy(object)
+        for frame in (table.sort_index(), material.links.to_frame())
+    )
+    return table if np.array_equal(own, given) else None
 
 
 def _obeyed(material: Material) -> NDArray[np.bool_]:
@@ -86,6 +100,7 @@ def doubts(material: Material, found: Doubtful, shown: Shown, names: Names) -> d
         "links": material.links.n_links,
         "ignored": int((~_obeyed(material)).sum()),
         "columns": material.X.shape[1],
+        "limit": WRONG,
     }
     a, b = (shown.at(table[end]).tolist() for end in ("i", "j"))
     rows = []

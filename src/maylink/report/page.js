@@ -27,7 +27,7 @@ function fillPicture() {
   if (rest > 0) byId("legend").append(make("li", "amount", `and ${plural(rest, "smaller cluster")}`));
   const box = byId("draw-doubts");
   const rows = DATA.doubts.rows || [];
-  const likely = rows.filter((link) => link.wrong === undefined || link.wrong > 0.5);
+  const likely = rows.filter((link) => link.wrong === undefined || link.wrong > DATA.doubts.limit);
   box.hidden = likely.length === 0;
   box.querySelector("span").textContent = `Draw ${count(likely.length)} suspect ${likely.length === 1 ? "link" : "links"}`;
   box.querySelector("input").addEventListener("change", (event) => PICTURE.drawSuspects(event.target.checked ? likely : null));
@@ -96,7 +96,7 @@ function fillSure(section) {
     section.append(make("p", "note", "Every point has a probability above .99."));
     return;
   }
-  const texts = Object.keys(POINTS.text);
+  const texts = POINTS.text.slice(0, 2);
   const rows = least.map((one) => {
     const cells = [
       [button("", pointName(one.point)), "words"],
@@ -104,11 +104,11 @@ function fillSure(section) {
       meter(one.sure, colourOf(POINTS.cluster[one.point])),
       one.next === undefined ? "–" : clusterTag(one.next),
       [chance(one.other), "number"],
-      ...texts.slice(0, 2).map((name) => [cut(POINTS.text[name][one.point], 120), "words"]),
+      ...texts.map(([, words]) => [cut(words[one.point], 120), "words"]),
     ];
     return pickable(rowOf(cells), () => PICTURE.highlight([one.point], true));
   });
-  const box = table(["point", "cluster", "probability", "next best", ["probability", "number"], ...texts.slice(0, 2)], rows);
+  const box = table(["point", "cluster", "probability", "next best", ["probability", "number"], ...texts.map(([name]) => name)], rows);
   box.classList.add("scroll");
   section.append(box);
 }

@@ -20,7 +20,7 @@ const PICTURE = (() => {
   const density = DATA.picture.density && {
     ...DATA.picture.density,
     cell: unpack(DATA.picture.density.cell, 2),
-    count: unpack(DATA.picture.density.count, 2),
+    count: unpack(DATA.picture.density.count, 4),
   };
 
   function isShown(cluster) { return chosen.size === 0 || chosen.has(cluster); }

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import PCA
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Matrix
@@ -75,6 +76,9 @@ def _principal(material: Material) -> Plane:
     n, d = material.X.shape
     rows = np.random.default_rng(0).permutation(n)[:FITTED] if n > FITTED else np.arange(n)
     some, scale = _scaled(material, np.sort(rows))
+    if sparse.issparse(some) and not mean_variance_axis(some, axis=0)[1].any():
+        how = "All points have the same place: there is no variance to show."
+        return _framed(np.zeros((n, 2)), how, ("", ""), alike=True)
     if sparse.issparse(some):
         solver = "covariance_eigh" if d <= WIDE else "arpack"
     else:
@@ -168,5 +172,5 @@ def density(material: Material, plane: Plane) -> dict[str, Any]:
         "down": down,
         "start": starts.tolist(),
         "cell": packed(keys % size, "u2"),
-        "count": packed(np.minimum(counts, STEPS), "u2"),
+        "count": packed(counts, "u4"),
     }

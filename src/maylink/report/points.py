@@ -94,14 +94,14 @@ def values_of(material: Material, rows: Index, names: Names) -> list[list[float 
     return out
 
 
-def texts_of(material: Material, rows: Index) -> dict[str, list[str]]:
-    """Return the texts of some rows, shortened so that the page stays small."""
+def texts_of(material: Material, rows: Index) -> list[tuple[str, list[str]]]:
+    """Return the texts of some rows with their names, shortened so that the page stays small."""
     most = CHARACTERS // max(1, len(rows) * len(material.text))
     most = min(max(most, 40), 600)
-    return {
-        shortened(name, 80): [shortened(words[row], most) for row in rows]
+    return [
+        (shortened(name, 80), [shortened(words[row], most) for row in rows])
         for name, words in material.text.items()
-    }
+    ]
 
 
 def links_of(material: Material, shown: Shown) -> dict[str, Any]:

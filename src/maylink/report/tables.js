@@ -58,7 +58,7 @@ function fillDoubts(section) {
 
   const found = doubts.rows.map((link) => ({
     link,
-    words: [link.a, link.b].flatMap((one) => [POINTS.ids[one], ...Object.values(POINTS.text).map((text) => text[one])])
+    words: [link.a, link.b].flatMap((one) => [POINTS.ids[one], ...POINTS.text.map(([, words]) => words[one])])
       .concat(link.source).join("\n").toLowerCase(),
   }));
 
@@ -66,7 +66,7 @@ function fillDoubts(section) {
     return (!state.words || words.includes(state.words))
       && (!state.kind || (state.kind === "may") === link.may)
       && (!state.source || state.source === link.source)
-      && (!state.likely || link.wrong > 0.5);
+      && (!state.likely || link.wrong > doubts.limit);
   }
 
   function render() {
@@ -92,7 +92,7 @@ function fillDoubts(section) {
       link.source,
       [told(link.weight), "number"],
     ];
-    if (judged) cells.unshift(meter(link.wrong, link.wrong > 0.5 ? "var(--wrong)" : "var(--faint)"));
+    if (judged) cells.unshift(meter(link.wrong, link.wrong > doubts.limit ? "var(--wrong)" : "var(--faint)"));
     const row = pickable(rowOf(cells), () => {
       state.open = state.open === link ? null : link;
       PICTURE.highlight(state.open ? [link.a, link.b] : [], false, state.open);
@@ -130,7 +130,7 @@ function doubtsLead(doubts, judged) {
   const open = " Pick a link to see both sides and where they are in the picture.";
   if (!judged) {
     return doubts.ignored
-      ? `${ignored} This method does not say how likely each is wrong, so those against the clusters are listed.${listed}${open}`
+      ? `${ignored} The fit does not say how likely each of these is wrong, so those against the clusters are listed.${listed}${open}`
       : `${ignored} None stands out.`;
   }
   const wrong = `${count(doubts.wrong)} of ${all} ${doubts.wrong === 1 ? "is" : "are"} more likely wrong than right; the clusters go against ${count(doubts.ignored)}.`;
@@ -148,7 +148,7 @@ function marked(text, other) {
 function pairRow(link, width) {
   const rows = [["cluster", clusterTag(POINTS.cluster[link.a]), clusterTag(POINTS.cluster[link.b]), ""]];
   if (POINTS.sure) rows.push(["probability", ...[link.a, link.b].map((one) => chance(POINTS.sure[one] / 255)), ""]);
-  for (const [name, words] of Object.entries(POINTS.text)) {
+  for (const [name, words] of POINTS.text) {
     const [one, other] = [words[link.a], words[link.b]];
     rows.push([name, [marked(one, other), "words"], [marked(other, one), "words"], ""]);
   }
