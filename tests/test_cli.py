@@ -80,6 +80,14 @@ def test_cluster_writes_labels_suspects_and_a_model_that_predicts(files, capsys)
     assert pd.read_csv("new_labels.csv").equals(labels)
 
 
+def test_an_id_column_told_by_its_place_keeps_its_name(files, capsys):
+    words = ("cluster", "data.csv", "--id", "0", "--method", "dpmeans", "--model", "m.npz", "-q")
+    assert run(*words, "--out", "-") == 0
+    assert capsys.readouterr().out.startswith("who,cluster\np0,0\n")
+    assert run("predict", "m.npz", "data.csv", "--id", "0", "-q") == 0
+    assert capsys.readouterr().out.startswith("who,cluster\np0,0\n")
+
+
 def test_tvclust_tells_probabilities_of_labels(files, capsys, monkeypatch):
     monkeypatch.setattr("maylink.estimators.choice.GAUSSIAN", ("gaussian",))
     assert run("cluster", "data.csv", "--drop", "who", "--links", "-", "--out", "-") == 0

@@ -215,6 +215,16 @@ def test_ids(ids, said, capsys):
     assert said in err
 
 
+@pytest.mark.parametrize("name", ["cluster", "probability"])
+def test_ids_called_as_what_is_written(name, model, capsys, monkeypatch):
+    monkeypatch.setattr("maylink.methods.fit", lambda *_: pytest.fail("the fit was made"))
+    Path("data.csv").write_text(GOOD.replace("who", name))
+    for words in (CLUSTER.replace("who", name), f"predict m.npz data.csv --id {name} -q"):
+        code, err = ends(words, capsys)
+        assert code == 3
+        assert f"the column of ids is called '{name}', and so is one that --out writes" in err
+
+
 @pytest.mark.parametrize(
     ("family", "cells"),
     [("multinomial", (1, -2)), ("poisson", (3, -1)), ("bernoulli", (0, 2)), ("gamma", (1, -1))],

@@ -56,6 +56,8 @@ class Table:
         Rows of the file, those that were dropped among them.
     file_ids : array of str of shape (n_file,) or None
         The ids of all of them.
+    id_name : str or None
+        What the id column is called.
     """
 
     X: Matrix
@@ -66,6 +68,7 @@ class Table:
     text: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     n_file: int = 0
     file_ids: NDArray[Any] | None = None
+    id_name: str | None = None
 
     def __repr__(self) -> str:
         found = list(self.kinds.values())
@@ -83,6 +86,7 @@ class Read(NamedTuple):
     ids: NDArray[Any] | None = None
     text: tuple[str, ...] = ()  # columns of words
     words: Mapping[str, NDArray[Any]] | None = None  # what stands in them, where it is kept
+    id_name: str | None = None
 
 
 class Wish(NamedTuple):
@@ -245,7 +249,7 @@ def _finished(name: str, read: Read, missing: str) -> Table:
     kinds = {column: _kind(read.X, at) for at, column in enumerate(read.columns)}
     kinds |= dict.fromkeys(read.text, "text")
     words = {column: cells[rows] for column, cells in (read.words or {}).items()}
-    return Table(read.X, read.columns, read.ids, kinds, rows, words, n, file_ids)
+    return Table(read.X, read.columns, read.ids, kinds, rows, words, n, file_ids, read.id_name)
 
 
 def _blocks(X: Matrix) -> Iterator[tuple[int, Any]]:

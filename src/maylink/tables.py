@@ -129,7 +129,8 @@ class Gathered:
         ids = None if self.own is None else np.array(self.ids, object)
         words = {column: np.array(cells, object) for column, cells in self.kept.items()}
         names = tuple(self.columns[at] for at in self.words)
-        return Read(self.X, columns, where, ids, names, words)
+        id_name = None if self.own is None else self.columns[self.own]
+        return Read(self.X, columns, where, ids, names, words, id_name)
 
 
 def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:

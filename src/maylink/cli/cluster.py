@@ -12,6 +12,7 @@ from maylink.cli.failures import INTERRUPTED, USAGE, CommandError, writing
 from maylink.cli.inputs import (
     Reading,
     forbid_stdin_twice,
+    heading_of,
     names_of,
     read_table,
     read_table_links,
@@ -98,6 +99,7 @@ def cluster(
     stages = Stages(quiet)
     with stages.stage("read"):
         table = read_table(data, how, keep_text=bool(report or suspects))
+        heading = heading_of(table, data) if out is not None else ""
     found = None
     if links is not None:
         with stages.stage("links"):
@@ -116,7 +118,7 @@ def cluster(
         if suspects is not None and found is not None:
             write_csv(_suspects(fitted, table, found), suspects, force=force)
         if out is not None:
-            write_csv(_labels(fitted, table, id), out, force=force)
+            write_csv(_labels(fitted, table, heading), out, force=force)
     summary = _summary(fitted, table, found, plan)
     if json:
         summary |= {"seconds": stages.seconds, "peak_memory_mb": peak_memory()}
@@ -226,11 +228,10 @@ def print_reliability(sources: dict[str, Any]) -> None:
     show.table(title, ("source", "p", "", "q", ""), rows)
 
 
-def _labels(model: Any, table: Table, id_column: str | None) -> pd.DataFrame:
+def _labels(model: Any, table: Table, heading: str) -> pd.DataFrame:
     import pandas as pd
 
-    name = "row" if table.ids is None else str(id_column)
-    columns = {name: names_of(table), "cluster": model.labels_}
+    columns = {heading: names_of(table), "cluster": model.labels_}
     if hasattr(model, "shares_"):
         columns["probability"] = model.shares_.max(axis=1).round(6)
     return pd.DataFrame(columns)
