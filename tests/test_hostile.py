@@ -172,6 +172,10 @@ BAD_WORDS = {  # the command, its code, what the sentence says
     "k needed": (
         PLAIN.replace("rdpmeans", "plainkmeans") + " --drop who", 2, "must be told the number",
     ),
+    "k needed to diagnose": (
+        "diagnose data.csv --id who --links links.csv --method plainkmeans -q",
+        2, "plainkmeans must be told",
+    ),
     "read": (PLAIN + " --read color=red", 2, "'color=red' is not KEY=VALUE"),
     "read header": (PLAIN + " --read header=maybe", 2, "header is true or false"),
     "encoding": (PLAIN + " --read encoding=klingon", 3, "'klingon' is not known"),
@@ -313,7 +317,7 @@ def test_file_that_must_not_be_read_for_real(capsys):
 @pytest.mark.parametrize(
     ("error", "expected", "said"),
     [
-        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+        (KeyboardInterrupt(), 130, "maylink: interrupted\n"),
         (MemoryError(), 1, "not enough memory"),
         (RuntimeError("two\nlines"), 1, "RuntimeError: two lines (say --debug"),
     ],
@@ -343,6 +347,52 @@ def test_fit_that_was_stopped_keeps_what_there_is_and_says_so(capsys, monkeypatc
     assert cli.main(PLAIN.split()) == 130
     assert "stopped early" in capsys.readouterr().err
     assert len(Path("out.csv").read_text().splitlines()) == 13
+
+
+def test_contrast_that_was_stopped_leaves_the_rest(capsys, monkeypatch):
+    from maylink import methods
+    from maylink.result import Status
+
+    fit = methods.fit
+
+    def stopped(model, X, links):
+        fitted = fit(model, X, links)
+        if links is None:
+            fitted.status_ = Status.STOPPED
+        return fitted
+
+    monkeypatch.setattr("maylink.methods.fit", stopped)
+    assert cli.main([*CLUSTER.split(), "--report", "r.html"]) == 130
+    assert "the fit without links was stopped" in capsys.readouterr().err
+    assert Path("out.csv").exists()
+    assert Path("r.html").exists()
+
+
+@pytest.mark.parametrize("command", ["compare", "diagnose"])
+def test_a_wish_to_stop_ends_commands_that_need_the_whole(command, capsys, monkeypatch):
+    from maylink.stop import CtrlC
+
+    enter = CtrlC.__enter__
+
+    def wished(self):
+        stop = enter(self)
+        os.kill(os.getpid(), signal.SIGINT)
+        return stop
+
+    monkeypatch.setattr(CtrlC, "__enter__", wished)
+    code, err = ends(f"{command} data.csv --id who --links links.csv -q", capsys)
+    assert code == 130
+    assert err == "maylink: interrupted\n"
+
+
+def test_interrupted_while_writing(capsys, monkeypatch):
+    def write(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maylink.cli.cluster.write_csv", write)
+    assert cli.main([*PLAIN.split(), "--model", "m.npz"]) == 130
+    assert capsys.readouterr().err == "maylink: interrupted\n"  # m.npz is there
+    assert Path("m.npz").exists()
 
 
 def test_debug_shows_where(capsys, monkeypatch):
@@ -439,9 +489,19 @@ def test_process_that_is_interrupted():
     assert "from standard input" in done.stderr.readline()
     done.send_signal(signal.SIGINT)
     _, err = done.communicate(timeout=60)
-    assert err == "maylink: interrupted; nothing was written\n"
+    assert err == "maylink: interrupted\n"
     assert done.returncode == 130
     assert not Path("out.csv").exists()
+
+
+def test_process_whose_output_has_another_encoding():
+    Path("data.csv").write_text(GOOD.replace("who", "名前"), encoding="utf-8")
+    words = ("cluster", "data.csv", "--id", "名前", "--method", "dpmeans", "--out", "-", "-q")
+    told = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    done = process(*words, stdout=subprocess.PIPE, env=told, encoding="utf-8")
+    out, err = done.communicate(timeout=120)
+    assert (done.returncode, err) == (0, "")
+    assert out.startswith("名前,cluster\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maylink.cli import options, show
 from maylink.cli.failures import INTERRUPTED, USAGE, CommandError, writing
+from maylink.cli.fitting import fit, planned, stopped
 from maylink.cli.inputs import (
     Reading,
     forbid_stdin_twice,
@@ -104,11 +104,16 @@ def cluster(
     if links is not None:
         with stages.stage("links"):
             found = read_table_links(table, links, how).links
-    fitted, plan = _fit(table, found, method, family, k, seed, stages)
-    without = None
-    if report is not None and found is not None and contrast:
+    with stages.stage("fit"):
+        plan = planned(table, method, family, k, quiet=quiet)
+        chosen = "chosen by the fit" if plan.family == "auto" else plan.family
+        show.note("family", chosen, quiet=quiet)
+        fitted = fit(table, found, plan, k, seed, bar=not quiet)
+    last, without = fitted, None
+    if report is not None and found is not None and contrast and not stopped(fitted):
         with stages.stage("compare without links"):
-            without = _fit_without(table, plan, k, seed)
+            last = fit(table, None, plan, k, seed)
+        without = None if stopped(last) else last.labels_
     if report is not None:
         with stages.stage("report"):
             _write_report(report, fitted, table, found, without, data, force)
@@ -126,43 +131,16 @@ def cluster(
     elif out != STDOUT:
         _print(summary)
     stages.tell()
-    if str(summary["status"]) == "stopped by the user":
+    if stopped(fitted):
         raise CommandError(
             "the fit was stopped early; what was written is what it had by then", INTERRUPTED
         )
+    if stopped(last):
+        raise CommandError(
+            "the fit without links was stopped; the report does not tell what links changed",
+            INTERRUPTED,
+        )
     return 0
-
-
-def _fit(
-    table: Table,
-    links: Links | None,
-    method: str,
-    family: str,
-    k: int | None,
-    seed: int,
-    stages: Stages,
-) -> tuple[Any, Plan]:
-    from maylink import methods
-
-    with stages.stage("fit"):
-        plan = methods.plan(table.X, method, family)
-        if k is not None and not methods.needs_k(plan.method):
-            raise CommandError(f"--k: {plan.method} finds the number of clusters itself", USAGE)
-        if k is None and methods.needs_k(plan.method):
-            raise CommandError(f"--k: {plan.method} must be told the number of clusters", USAGE)
-        show.note("method", f"{plan.method} ({plan.why})", quiet=stages.quiet)
-        chosen = "chosen by the fit" if plan.family == "auto" else plan.family
-        show.note("family", chosen, quiet=stages.quiet)
-        bar = sys.stderr.isatty() and not stages.quiet
-        model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=bar)
-        return methods.fit(model, table.X, links), plan
-
-
-def _fit_without(table: Table, plan: Plan, k: int | None, seed: int) -> Any:
-    from maylink import methods
-
-    model = methods.make(plan.method, plan.family, k=k, random_state=seed)
-    return methods.fit(model, table.X, None).labels_
 
 
 def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from maylink.cli.failures import INPUT, USAGE, CommandError
 from maylink.cli.inputs import Reading, forbid_stdin_twice, read_table, read_table_links
 from maylink.cli.stages import Stages
 from maylink.methods import METHODS
+from maylink.stop import whole_or_nothing
 
 if TYPE_CHECKING:
     from maylink.comparison import Row
@@ -61,7 +62,7 @@ def compare(
         X, y = _without_labels(table, labels, data)
     with stages.stage("links"):
         found = read_table_links(table, links, how).links
-    with stages.stage("compare"):
+    with stages.stage("compare"), whole_or_nothing():
         from maylink.comparison import compare as compared
 
         rows = compared(
