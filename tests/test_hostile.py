@@ -181,7 +181,8 @@ BAD_WORDS = {  # the command, its code, what the sentence says
     "encoding": (PLAIN + " --read encoding=klingon", 3, "'klingon' is not known"),
     "format of stdin": ("cluster - --read format=npy -q", 3, "only text can be read from there"),
     "too many clusters": (
-        "cluster data.csv --method plainkmeans --k 99 -q --drop who", 3, "99 is more than",
+        "cluster data.csv --method plainkmeans --k 99 -q --drop who", 3,
+        "maylink: --k: 99 is more than the 12 rows",
     ),
     "unknown methods": ("compare data.csv --links links.csv --methods x", 2, "'x' is not one of"),
     "label column": (
@@ -190,10 +191,31 @@ BAD_WORDS = {  # the command, its code, what the sentence says
     "unknown data set": ("datasets isis --out x.csv", 2, "'isis' is not one of"),
     "data set to nowhere": ("datasets iris", 2, "--out: say where"),
     "data set as": ("datasets iris --out iris.json", 2, "ends in .csv"),
+    "data set and links as": (
+        "datasets iris --out i.csv --links l.foo", 4, "csv, tsv, txt, json, jsonl, parquet",
+    ),
+    "data set to a stream": ("datasets iris --out -", 2, "--out: cannot go to standard output"),
+    "links to a stream": (
+        "datasets iris --out i.csv --links -", 2, "--links: cannot go to standard output",
+    ),
+    "report to a stream": (PLAIN + " --report -", 2, "--report: cannot go to standard output"),
+    "model to a stream": (PLAIN + " --model -", 2, "--model: cannot go to standard output"),
+    "convert to a stream": (
+        "links convert links.csv - --to csv", 2, "OUT: cannot go to standard output",
+    ),
+    "no method": (
+        "compare data.csv --links links.csv --methods ,", 2, "--methods: name one or more of",
+    ),
     "accuracy": ("datasets iris --out x.csv --accuracy 2", 2, "--accuracy"),
     "convert nothing": ("links convert gone.csv x.json", 3, "gone.csv: cannot be read"),
-    "convert to unknown": ("links convert links.csv x.docx", 4, "x.docx: the name does not tell"),
-    "convert to labels": ("links convert links.csv x.csv --to labels", 4, "but not written"),
+    "convert to unknown": ("links convert links.csv x.docx", 4, "mtx, or say --to\n"),
+    "convert to labels": (
+        "links convert gone.csv x.csv --to labels", 4, "--to: labels can be read, but not written",
+    ),
+    "read of nothing": ("links show links.csv --read sep=;", 2, "--read: of which file?"),
+    "format of data": (
+        "links show links.csv --data links.foo --id who", 3, "say --read format=csv",
+    ),
     "convert to places": ("links convert links.csv x.npz", 2, "give --data and --id"),
     "convert from": ("links show links.csv --from pairs", 3, "links.csv: not pairs"),
     "show id of nothing": ("links show links.csv --id who", 2, "name it with --data"),

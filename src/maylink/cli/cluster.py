@@ -91,7 +91,7 @@ def cluster(
             "--json and --out -: both would go to standard output; name a file", USAGE
         )
     files = {"--out": out, "--suspects": suspects, "--model": model, "--report": report}
-    check_outputs(files, {"DATA": data, "--links": links}, force=force)
+    check_outputs(files, {"DATA": data, "--links": links}, force=force, stream="--out")
     if suspects is not None and links is None:
         raise CommandError(
             "--suspects: there are no links to suspect; name them with --links", USAGE
@@ -157,6 +157,7 @@ def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[
     family = getattr(model, "family_", None)
     return {
         "rows": table.X.shape[0],
+        "dtype": str(table.X.dtype),
         "columns": list(table.columns),
         "links": 0 if links is None else links.n_links,
         "method": type(model).__name__,

@@ -36,7 +36,9 @@ def forbid_stdin_twice(data: str, links: str | None) -> None:
         raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
 
 
-def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:
+def read_table(
+    path: str, how: Reading, *, keep_text: bool = False, labels: str | None = None
+) -> Table:
     """Read data and say what they are."""
     from maylink.data_io import read_data
 
@@ -54,6 +56,7 @@ def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:
         missing=how.missing,
         text="drop",
         keep_text=keep_text,
+        labels=labels,
         **told,
     )
     kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]

@@ -41,7 +41,7 @@ def predict(
 
     from maylink.saving import columns_for, load
 
-    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force)
+    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
     stages = Stages(quiet)
     with stages.stage("load"):
         fitted = load(model)
