@@ -80,6 +80,14 @@ def test_cluster_writes_labels_suspects_and_a_model_that_predicts(files, capsys)
     assert pd.read_csv("new_labels.csv").equals(labels)
 
 
+def test_an_id_column_told_by_its_place_keeps_its_name(files, capsys):
+    words = ("cluster", "data.csv", "--id", "0", "--method", "dpmeans", "--model", "m.npz", "-q")
+    assert run(*words, "--out", "-") == 0
+    assert capsys.readouterr().out.startswith("who,cluster\np0,0\n")
+    assert run("predict", "m.npz", "data.csv", "--id", "0", "-q") == 0
+    assert capsys.readouterr().out.startswith("who,cluster\np0,0\n")
+
+
 def test_tvclust_tells_probabilities_of_labels(files, capsys, monkeypatch):
     monkeypatch.setattr("maylink.estimators.choice.GAUSSIAN", ("gaussian",))
     assert run("cluster", "data.csv", "--drop", "who", "--links", "-", "--out", "-") == 0
@@ -134,6 +142,8 @@ def test_large_files_are_kept_in_single_precision_unless_told(files, capsys, mon
     assert "large: kept to seven digits" in capsys.readouterr().err
     assert run(*words, "--read", "dtype=float64") == 0
     assert "seven digits" not in capsys.readouterr().err
+    assert run(*words, "--json", "-q") == 0
+    assert json.loads(capsys.readouterr().out)["dtype"] == "float32"
 
 
 def test_report_is_asked_for_with_all_that_it_needs(files, monkeypatch, capsys):
@@ -201,6 +211,19 @@ def test_numbers_can_be_labels_too(files, capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)[0]["f"] == 1.0
 
 
+@pytest.mark.parametrize("missing", ["error", "median", "drop-columns", "drop-rows"])
+def test_rows_without_a_label_are_clustered_but_not_scored(missing, files, capsys, monkeypatch):
+    monkeypatch.setattr("maylink.estimators.choice.GAUSSIAN", ("gaussian",))
+    truth = ["0", "0", "", *["0"] * 7, *["2"] * 10]
+    pd.read_csv("data.csv").assign(truth=truth).to_csv("data.csv", index=False)
+    words = ("compare", "data.csv", "--links", "links.csv", "--id", "who", "--labels", "truth")
+    assert run(*words, "--methods", "plainkmeans", "--json", "--missing", missing) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)[0]["f"] == 1.0
+    assert "data     20 rows × 2 columns" in err
+    assert "labels   left out of the scores, for want of one: 1 rows" in err
+
+
 def test_datasets_are_listed_and_written_with_links(files, capsys):
     assert run("datasets") == 0
     out = capsys.readouterr().out
@@ -226,6 +249,14 @@ def test_links_are_shown_without_their_data(files, capsys):
     assert run("links", "show", "links.csv", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["sources"] == {"ann": {"links": 2, "may": 1}, "bob": {"links": 2, "may": 2}}
+
+
+def test_numbers_too_large_for_rows_are_ids(files, capsys):
+    Path("large.csv").write_text("i,j,kind\n3000000000,3000000001,may\n3000000000,7,may-not\n")
+    assert run("links", "show", "large.csv") == 0
+    out = capsys.readouterr().out
+    assert "rows named by   ids" in out
+    assert "points linked   3" in out
 
 
 def test_links_are_converted_with_and_without_their_data(files):

@@ -172,12 +172,17 @@ BAD_WORDS = {  # the command, its code, what the sentence says
     "k needed": (
         PLAIN.replace("rdpmeans", "plainkmeans") + " --drop who", 2, "must be told the number",
     ),
+    "k needed to diagnose": (
+        "diagnose data.csv --id who --links links.csv --method plainkmeans -q",
+        2, "plainkmeans must be told",
+    ),
     "read": (PLAIN + " --read color=red", 2, "'color=red' is not KEY=VALUE"),
     "read header": (PLAIN + " --read header=maybe", 2, "header is true or false"),
     "encoding": (PLAIN + " --read encoding=klingon", 3, "'klingon' is not known"),
     "format of stdin": ("cluster - --read format=npy -q", 3, "only text can be read from there"),
     "too many clusters": (
-        "cluster data.csv --method plainkmeans --k 99 -q --drop who", 3, "99 is more than",
+        "cluster data.csv --method plainkmeans --k 99 -q --drop who", 3,
+        "maylink: --k: 99 is more than the 12 rows",
     ),
     "unknown methods": ("compare data.csv --links links.csv --methods x", 2, "'x' is not one of"),
     "label column": (
@@ -186,10 +191,31 @@ BAD_WORDS = {  # the command, its code, what the sentence says
     "unknown data set": ("datasets isis --out x.csv", 2, "'isis' is not one of"),
     "data set to nowhere": ("datasets iris", 2, "--out: say where"),
     "data set as": ("datasets iris --out iris.json", 2, "ends in .csv"),
+    "data set and links as": (
+        "datasets iris --out i.csv --links l.foo", 4, "csv, tsv, txt, json, jsonl, parquet",
+    ),
+    "data set to a stream": ("datasets iris --out -", 2, "--out: cannot go to standard output"),
+    "links to a stream": (
+        "datasets iris --out i.csv --links -", 2, "--links: cannot go to standard output",
+    ),
+    "report to a stream": (PLAIN + " --report -", 2, "--report: cannot go to standard output"),
+    "model to a stream": (PLAIN + " --model -", 2, "--model: cannot go to standard output"),
+    "convert to a stream": (
+        "links convert links.csv - --to csv", 2, "OUT: cannot go to standard output",
+    ),
+    "no method": (
+        "compare data.csv --links links.csv --methods ,", 2, "--methods: name one or more of",
+    ),
     "accuracy": ("datasets iris --out x.csv --accuracy 2", 2, "--accuracy"),
     "convert nothing": ("links convert gone.csv x.json", 3, "gone.csv: cannot be read"),
-    "convert to unknown": ("links convert links.csv x.docx", 4, "x.docx: the name does not tell"),
-    "convert to labels": ("links convert links.csv x.csv --to labels", 4, "but not written"),
+    "convert to unknown": ("links convert links.csv x.docx", 4, "mtx, or say --to\n"),
+    "convert to labels": (
+        "links convert gone.csv x.csv --to labels", 4, "--to: labels can be read, but not written",
+    ),
+    "read of nothing": ("links show links.csv --read sep=;", 2, "--read: of which file?"),
+    "format of data": (
+        "links show links.csv --data links.foo --id who", 3, "say --read format=csv",
+    ),
     "convert to places": ("links convert links.csv x.npz", 2, "give --data and --id"),
     "convert from": ("links show links.csv --from pairs", 3, "links.csv: not pairs"),
     "show id of nothing": ("links show links.csv --id who", 2, "name it with --data"),
@@ -213,6 +239,16 @@ def test_ids(ids, said, capsys):
     code, err = ends(CLUSTER, capsys)
     assert code == 3
     assert said in err
+
+
+@pytest.mark.parametrize("name", ["cluster", "probability"])
+def test_ids_called_as_what_is_written(name, model, capsys, monkeypatch):
+    monkeypatch.setattr("maylink.methods.fit", lambda *_: pytest.fail("the fit was made"))
+    Path("data.csv").write_text(GOOD.replace("who", name))
+    for words in (CLUSTER.replace("who", name), f"predict m.npz data.csv --id {name} -q"):
+        code, err = ends(words, capsys)
+        assert code == 3
+        assert f"the column of ids is called '{name}', and so is one that --out writes" in err
 
 
 @pytest.mark.parametrize(
@@ -303,7 +339,7 @@ def test_file_that_must_not_be_read_for_real(capsys):
 @pytest.mark.parametrize(
     ("error", "expected", "said"),
     [
-        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+        (KeyboardInterrupt(), 130, "maylink: interrupted\n"),
         (MemoryError(), 1, "not enough memory"),
         (RuntimeError("two\nlines"), 1, "RuntimeError: two lines (say --debug"),
     ],
@@ -333,6 +369,52 @@ def test_fit_that_was_stopped_keeps_what_there_is_and_says_so(capsys, monkeypatc
     assert cli.main(PLAIN.split()) == 130
     assert "stopped early" in capsys.readouterr().err
     assert len(Path("out.csv").read_text().splitlines()) == 13
+
+
+def test_contrast_that_was_stopped_leaves_the_rest(capsys, monkeypatch):
+    from maylink import methods
+    from maylink.result import Status
+
+    fit = methods.fit
+
+    def stopped(model, X, links):
+        fitted = fit(model, X, links)
+        if links is None:
+            fitted.status_ = Status.STOPPED
+        return fitted
+
+    monkeypatch.setattr("maylink.methods.fit", stopped)
+    assert cli.main([*CLUSTER.split(), "--report", "r.html"]) == 130
+    assert "the fit without links was stopped" in capsys.readouterr().err
+    assert Path("out.csv").exists()
+    assert Path("r.html").exists()
+
+
+@pytest.mark.parametrize("command", ["compare", "diagnose"])
+def test_a_wish_to_stop_ends_commands_that_need_the_whole(command, capsys, monkeypatch):
+    from maylink.stop import CtrlC
+
+    enter = CtrlC.__enter__
+
+    def wished(self):
+        stop = enter(self)
+        os.kill(os.getpid(), signal.SIGINT)
+        return stop
+
+    monkeypatch.setattr(CtrlC, "__enter__", wished)
+    code, err = ends(f"{command} data.csv --id who --links links.csv -q", capsys)
+    assert code == 130
+    assert err == "maylink: interrupted\n"
+
+
+def test_interrupted_while_writing(capsys, monkeypatch):
+    def write(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maylink.cli.cluster.write_csv", write)
+    assert cli.main([*PLAIN.split(), "--model", "m.npz"]) == 130
+    assert capsys.readouterr().err == "maylink: interrupted\n"  # m.npz is there
+    assert Path("m.npz").exists()
 
 
 def test_debug_shows_where(capsys, monkeypatch):
@@ -429,9 +511,19 @@ def test_process_that_is_interrupted():
     assert "from standard input" in done.stderr.readline()
     done.send_signal(signal.SIGINT)
     _, err = done.communicate(timeout=60)
-    assert err == "maylink: interrupted; nothing was written\n"
+    assert err == "maylink: interrupted\n"
     assert done.returncode == 130
     assert not Path("out.csv").exists()
+
+
+def test_process_whose_output_has_another_encoding():
+    Path("data.csv").write_text(GOOD.replace("who", "名前"), encoding="utf-8")
+    words = ("cluster", "data.csv", "--id", "名前", "--method", "dpmeans", "--out", "-", "-q")
+    told = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    done = process(*words, stdout=subprocess.PIPE, env=told, encoding="utf-8")
+    out, err = done.communicate(timeout=120)
+    assert (done.returncode, err) == (0, "")
+    assert out.startswith("名前,cluster\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

@@ -16,6 +16,10 @@ LINKS = Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=4)
 def test_every_method_can_be_made_and_fitted(name):
     k = 2 if methods.needs_k(name) else None
     model = methods.make(name, k=k, random_state=0)
+    links = Links.from_pairs(may=[(0, 1)], may_not=[(0, 2)], n=4)  # some refuse contradictions
+    labels = methods.fit(model, X, links).labels_
+    assert labels.shape == (4,)
+    assert set(labels) == set(range(model.n_clusters_))
     assert type(model).__name__.lower() == name
     assert methods.needs_k(name) == ("n_clusters" in model.get_params())
 

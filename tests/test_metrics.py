@@ -117,3 +117,11 @@ def test_bad_input_is_named():
         metrics.link_agreement([0, 1], Links.empty(5))
     with pytest.raises(MaylinkError, match="normalization: 'mean'"):
         metrics.normalized_mutual_information([0], [0], normalization="mean")
+
+
+def test_points_whose_true_label_is_masked_are_left_out():
+    true = np.ma.masked_array(["a", "a", "", "b", "b"], [0, 0, 1, 0, 0])
+    pred = [0, 0, 1, 1, 1]
+    assert metrics.adjusted_rand(true, pred) == 1.0
+    assert metrics.pair_counts(true, pred) == (2, 0, 0, 4)
+    assert metrics.pair_counts(true, pred, unlinked=([(0, 1)], [(2, 3)])) == (1, 0, 0, 4)

@@ -56,6 +56,10 @@ class Table:
         Rows of the file, those that were dropped among them.
     file_ids : array of str of shape (n_file,) or None
         The ids of all of them.
+    id_name : str or None
+        What the id column is called.
+    labels : array of str of shape (n,) or None
+        The true labels, where a column of them was given; empty cells are "".
     """
 
     X: Matrix
@@ -66,6 +70,8 @@ class Table:
     text: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     n_file: int = 0
     file_ids: NDArray[Any] | None = None
+    id_name: str | None = None
+    labels: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         found = list(self.kinds.values())
@@ -83,6 +89,8 @@ class Read(NamedTuple):
     ids: NDArray[Any] | None = None
     text: tuple[str, ...] = ()  # columns of words
     words: Mapping[str, NDArray[Any]] | None = None  # what stands in them, where it is kept
+    id_name: str | None = None
+    labels: NDArray[Any] | None = None
 
 
 class Wish(NamedTuple):
@@ -97,6 +105,7 @@ class Wish(NamedTuple):
     encoding: str | None
     keep_text: bool = False
     dtype: str | None = None
+    labels: str | int | None = None
 
 
 def read_data(
@@ -113,6 +122,7 @@ def read_data(
     encoding: str | None = None,
     keep_text: bool = False,
     dtype: str | None = None,
+    labels: str | int | None = None,
 ) -> Table:
     r"""Read data from a file.
 
@@ -149,6 +159,9 @@ def read_data(
     dtype : {"float64", "float32"}, optional
         What numbers are kept as; float32 takes half the memory and knows seven digits. Arrays of
         floats stay as they are by default, all else becomes float64.
+    labels : str or int, optional
+        A column of true labels, by its name or its place. It is kept as text in ``Table.labels``,
+        and is not part of the data; empty cells in it are no missing cells.
 
     Returns
     -------
@@ -178,7 +191,7 @@ def read_data(
     _check_choice("dtype", dtype, (None, *DTYPES))
     left_out = (drop,) if isinstance(drop, (str, int)) else tuple(drop)
     text = "drop" if keep_text else text
-    wish = Wish(id, left_out, text, header, sep, decimal, encoding, keep_text, dtype)
+    wish = Wish(id, left_out, text, header, sep, decimal, encoding, keep_text, dtype, labels)
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
     try:
@@ -245,7 +258,10 @@ def _finished(name: str, read: Read, missing: str) -> Table:
     kinds = {column: _kind(read.X, at) for at, column in enumerate(read.columns)}
     kinds |= dict.fromkeys(read.text, "text")
     words = {column: cells[rows] for column, cells in (read.words or {}).items()}
-    return Table(read.X, read.columns, read.ids, kinds, rows, words, n, file_ids)
+    labels = None if read.labels is None else read.labels[rows]
+    return Table(
+        read.X, read.columns, read.ids, kinds, rows, words, n, file_ids, read.id_name, labels
+    )  # fmt: skip
 
 
 def _blocks(X: Matrix) -> Iterator[tuple[int, Any]]:
@@ -409,6 +425,11 @@ def _as_read(name: str, X: Any, wish: Wish) -> Read:
         X.sum_duplicates()
     columns = _names(X.shape[1])
     _, gone = places_of(name, wish, columns)
+    labels = None
+    if wish.labels is not None:
+        at = place_of(name, wish.labels, columns, "labels")
+        labels = np.array(["" if cell != cell else str(cell) for cell in _column(X, at).tolist()])
+        gone.add(at)
     keep = [at for at in range(X.shape[1]) if at not in gone]
     if gone:
         X = X[:, keep]
@@ -416,6 +437,7 @@ def _as_read(name: str, X: Any, wish: Wish) -> Read:
         X if sparse.issparse(X) else np.ascontiguousarray(X),
         tuple(columns[at] for at in keep),
         lambda row, column: f"row {row}" + f", column {keep[column]}" * (column >= 0),
+        labels=labels,
     )
 
 

@@ -46,7 +46,8 @@ def pair_counts(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n,)
-        Two partitions; what the labels are called does not matter.
+        Two partitions; what the labels are called does not matter. Points whose true label is
+        masked, in an array of ``numpy.ma``, are left out.
     unlinked : Links, or what stands for links, optional
         Leave out the pairs that carry one of these links.
 
@@ -75,7 +76,10 @@ def pair_counts(
         ]
     )
     if unlinked is not None:
-        counts -= _linked_counts(true, pred, as_links(unlinked, n))
+        links = as_links(unlinked, np.size(labels_pred))
+        if isinstance(labels_true, np.ma.MaskedArray):
+            links = links[_known(labels_true)]
+        counts -= _linked_counts(true, pred, links)
     return PairCounts(*(int(c) for c in counts))
 
 
@@ -211,12 +215,19 @@ def link_agreement(labels: ArrayLike, links: Any) -> float:
 
 def _codes(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Both labellings as codes 0, 1, …, checked to have one length."""
+    if isinstance(a, np.ma.MaskedArray) and a.size == np.size(b):
+        a, b = a.data[_known(a)], np.asarray(b)[_known(a)]
     codes = [complete_codes(a, "labels_true"), complete_codes(b, "labels_pred")]
     if codes[0].size != codes[1].size:
         raise MaylinkError(
             f"labels_pred: {codes[1].size} labels, but labels_true has {codes[0].size}"
         )
     return codes[0], codes[1]
+
+
+def _known(labels: Any) -> NDArray[np.int64]:
+    """Return the places of labels that are not masked."""
+    return np.flatnonzero(~np.ma.getmaskarray(labels))
 
 
 def _pairs(sizes: NDArray[Any]) -> int:

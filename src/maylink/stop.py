@@ -8,6 +8,9 @@ from __future__ import annotations
 import signal
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -37,6 +40,28 @@ class Stop:
 
 
 NEVER = Stop()
+_WHOLE = ContextVar("whole", default=False)
+
+
+@contextmanager
+def whole_or_nothing() -> Iterator[None]:
+    """While it lasts, work that Ctrl-C has stopped ends in KeyboardInterrupt.
+
+    For those to whom a part of the work is of no use.
+
+    Examples
+    --------
+    >>> from maylink.stop import CtrlC, whole_or_nothing
+    >>> with whole_or_nothing(), CtrlC() as stop:
+    ...     stop.ask()
+    Traceback (most recent call last):
+    KeyboardInterrupt
+    """
+    token = _WHOLE.set(True)
+    try:
+        yield
+    finally:
+        _WHOLE.reset(token)
 
 
 class CtrlC:
@@ -77,7 +102,10 @@ class CtrlC:
     ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+        asked = self._stop.asked
         self._folder.cleanup()
+        if asked and kind is None and _WHOLE.get():
+            raise KeyboardInterrupt
 
 
 def ignore_ctrl_c() -> None:

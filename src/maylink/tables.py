@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.data_io import Read, Wish, places_of
+from maylink.data_io import Read, Wish, place_of, places_of
 from maylink.errors import FileError
 
 if TYPE_CHECKING:
@@ -48,10 +48,15 @@ class Gathered:
     ) -> None:
         self.name, self.wish, self.columns, self.line = name, wish, list(columns), line
         self.own, gone = places_of(name, wish, self.columns)
-        self.used = [at for at in range(len(columns)) if at not in gone and at != self.own]
+        self.truth: int | None = None  # the place of the true labels
+        if wish.labels is not None:
+            self.truth = place_of(name, wish.labels, self.columns, "labels")
+        gone |= {at for at in (self.own, self.truth) if at is not None}
+        self.used = [at for at in range(len(columns)) if at not in gone]
         self.words: list[int] = []
         self.kept: dict[str, list[str]] = {}
         self.ids: list[Any] = []
+        self.labels: list[str] = []
         self.n = 0
         self.X = np.empty((0, len(self.used)), wish.dtype or np.float64)
 
@@ -61,12 +66,11 @@ class Gathered:
             self._leave_words_out(frame)
         if self.own is not None:
             self._add_ids(frame.iloc[:, self.own])
+        if self.truth is not None:
+            self.labels += _as_words(frame.iloc[:, self.truth])
         if self.wish.keep_text:
             for at in self.words:
-                cells = frame.iloc[:, at].astype(object)
-                self.kept.setdefault(self.columns[at], []).extend(
-                    cells.where(cells.notna(), "").astype(str).tolist()
-                )
+                self.kept.setdefault(self.columns[at], []).extend(_as_words(frame.iloc[:, at]))
         end = self.n + len(frame)
         if end > len(self.X):  # in place: the pages move, the numbers are not copied
             self.X.resize((max(end, int(GROWTH * self.n)), len(self.used)), refcheck=False)
@@ -129,7 +133,15 @@ class Gathered:
         ids = None if self.own is None else np.array(self.ids, object)
         words = {column: np.array(cells, object) for column, cells in self.kept.items()}
         names = tuple(self.columns[at] for at in self.words)
-        return Read(self.X, columns, where, ids, names, words)
+        labels = None if self.truth is None else np.array(self.labels, object)
+        id_name = None if self.own is None else self.columns[self.own]
+        return Read(self.X, columns, where, ids, names, words, id_name, labels)
+
+
+def _as_words(values: pd.Series[Any]) -> list[str]:
+    """Return the cells of a column as text, "" where there is none."""
+    cells = values.astype(object)
+    return list(cells.where(cells.notna(), "").astype(str))
 
 
 def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
@@ -188,7 +200,7 @@ def _gathered(text: Text, too_many: Literal["error", "ignore"]) -> Gathered:
     short = False
     with warnings.catch_warnings():
         warnings.simplefilter(too_many, pd.errors.ParserWarning)
-        for frame in text.frames(gathered.own):
+        for frame in text.frames(gathered.own, gathered.truth):
             # A line that is too short ends in empty cells; so may one that is not.
             short = short or bool(frame.iloc[:, -1].isna().any())
             gathered.add(frame)
@@ -221,12 +233,12 @@ class Text:
         self.header = self._has_header(first) if wish.header is None else wish.header
         self.columns = self._names(first) if self.header else [f"x{k}" for k in range(len(first))]
 
-    def frames(self, own: int | None) -> Iterator[pd.DataFrame]:
-        """Yield the rows, some thousand at a time; the id column is kept as text."""
+    def frames(self, own: int | None, truth: int | None) -> Iterator[pd.DataFrame]:
+        """Yield the rows, some thousand at a time; ids and true labels are kept as text."""
         import pandas as pd
 
         empty = {column: list(EMPTY) for column in self.columns}
-        types: dict[str, Any] = {}
+        types: dict[str, Any] = {} if truth is None else {self.columns[truth]: str}
         if own is not None:  # "NA" may name a row
             empty[self.columns[own]], types[self.columns[own]] = [""], str
         with self._open() as stream:
@@ -329,7 +341,7 @@ class Text:
         return True
 
     def _names(self, first: list[str]) -> list[str]:
-        asked = {str(wanted) for wanted in (self.wish.id, *self.wish.drop)}
+        asked = {str(wanted) for wanted in (self.wish.id, self.wish.labels, *self.wish.drop)}
         names = [cell.strip() for cell in first]
         for at, name in enumerate(names):
             if not name and str(at) not in asked:

@@ -79,11 +79,13 @@ def run(arguments: Sequence[str]) -> int:
         The exit code.
     """
     words = [word for word in arguments if word != DEBUG]
+    if hasattr(sys.stdout, "reconfigure"):  # pipes have another encoding on some systems
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         with _plain_messages():
             done = typer.main.get_command(app)(words, prog_name="maylink", standalone_mode=False)
         if done == INTERRUPTED:  # Typer's answer to Ctrl-C
-            return _fail("interrupted; nothing was written", INTERRUPTED)
+            return _fail("interrupted", INTERRUPTED)
         return done if isinstance(done, int) else FINE
     except ReaderGoneError:
         return FINE
@@ -106,7 +108,7 @@ def _ended(error: BaseException) -> int:
     if isinstance(error, MaylinkError):
         return _fail(as_options(str(error)), INPUT)
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
-        return _fail("interrupted; nothing was written", INTERRUPTED)
+        return _fail("interrupted", INTERRUPTED)
     if isinstance(error, MemoryError):
         return _fail("there is not enough memory for these data on this machine", INSIDE)
     if isinstance(error, ImportError):

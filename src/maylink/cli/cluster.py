@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maylink.cli import options, show
 from maylink.cli.failures import INTERRUPTED, USAGE, CommandError, writing
+from maylink.cli.fitting import fit, planned, stopped
 from maylink.cli.inputs import (
     Reading,
     forbid_stdin_twice,
+    heading_of,
     names_of,
     read_table,
     read_table_links,
@@ -90,7 +91,7 @@ def cluster(
             "--json and --out -: both would go to standard output; name a file", USAGE
         )
     files = {"--out": out, "--suspects": suspects, "--model": model, "--report": report}
-    check_outputs(files, {"DATA": data, "--links": links}, force=force)
+    check_outputs(files, {"DATA": data, "--links": links}, force=force, stream="--out")
     if suspects is not None and links is None:
         raise CommandError(
             "--suspects: there are no links to suspect; name them with --links", USAGE
@@ -98,15 +99,21 @@ def cluster(
     stages = Stages(quiet)
     with stages.stage("read"):
         table = read_table(data, how, keep_text=bool(report or suspects))
+        heading = heading_of(table, data) if out is not None else ""
     found = None
     if links is not None:
         with stages.stage("links"):
             found = read_table_links(table, links, how).links
-    fitted, plan = _fit(table, found, method, family, k, seed, stages)
-    without = None
-    if report is not None and found is not None and contrast:
+    with stages.stage("fit"):
+        plan = planned(table, method, family, k, quiet=quiet)
+        chosen = "chosen by the fit" if plan.family == "auto" else plan.family
+        show.note("family", chosen, quiet=quiet)
+        fitted = fit(table, found, plan, k, seed, bar=not quiet)
+    last, without = fitted, None
+    if report is not None and found is not None and contrast and not stopped(fitted):
         with stages.stage("compare without links"):
-            without = _fit_without(table, plan, k, seed)
+            last = fit(table, None, plan, k, seed)
+        without = None if stopped(last) else last.labels_
     if report is not None:
         with stages.stage("report"):
             _write_report(report, fitted, table, found, without, data, force)
@@ -116,7 +123,7 @@ def cluster(
         if suspects is not None and found is not None:
             write_csv(_suspects(fitted, table, found), suspects, force=force)
         if out is not None:
-            write_csv(_labels(fitted, table, id), out, force=force)
+            write_csv(_labels(fitted, table, heading), out, force=force)
     summary = _summary(fitted, table, found, plan)
     if json:
         summary |= {"seconds": stages.seconds, "peak_memory_mb": peak_memory()}
@@ -124,43 +131,16 @@ def cluster(
     elif out != STDOUT:
         _print(summary)
     stages.tell()
-    if str(summary["status"]) == "stopped by the user":
+    if stopped(fitted):
         raise CommandError(
             "the fit was stopped early; what was written is what it had by then", INTERRUPTED
         )
+    if stopped(last):
+        raise CommandError(
+            "the fit without links was stopped; the report does not tell what links changed",
+            INTERRUPTED,
+        )
     return 0
-
-
-def _fit(
-    table: Table,
-    links: Links | None,
-    method: str,
-    family: str,
-    k: int | None,
-    seed: int,
-    stages: Stages,
-) -> tuple[Any, Plan]:
-    from maylink import methods
-
-    with stages.stage("fit"):
-        plan = methods.plan(table.X, method, family)
-        if k is not None and not methods.needs_k(plan.method):
-            raise CommandError(f"--k: {plan.method} finds the number of clusters itself", USAGE)
-        if k is None and methods.needs_k(plan.method):
-            raise CommandError(f"--k: {plan.method} must be told the number of clusters", USAGE)
-        show.note("method", f"{plan.method} ({plan.why})", quiet=stages.quiet)
-        chosen = "chosen by the fit" if plan.family == "auto" else plan.family
-        show.note("family", chosen, quiet=stages.quiet)
-        bar = sys.stderr.isatty() and not stages.quiet
-        model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=bar)
-        return methods.fit(model, table.X, links), plan
-
-
-def _fit_without(table: Table, plan: Plan, k: int | None, seed: int) -> Any:
-    from maylink import methods
-
-    model = methods.make(plan.method, plan.family, k=k, random_state=seed)
-    return methods.fit(model, table.X, None).labels_
 
 
 def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[str, Any]:
@@ -177,6 +157,7 @@ def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[
     family = getattr(model, "family_", None)
     return {
         "rows": table.X.shape[0],
+        "dtype": str(table.X.dtype),
         "columns": list(table.columns),
         "links": 0 if links is None else links.n_links,
         "method": type(model).__name__,
@@ -226,11 +207,10 @@ def print_reliability(sources: dict[str, Any]) -> None:
     show.table(title, ("source", "p", "", "q", ""), rows)
 
 
-def _labels(model: Any, table: Table, id_column: str | None) -> pd.DataFrame:
+def _labels(model: Any, table: Table, heading: str) -> pd.DataFrame:
     import pandas as pd
 
-    name = "row" if table.ids is None else str(id_column)
-    columns = {name: names_of(table), "cluster": model.labels_}
+    columns = {heading: names_of(table), "cluster": model.labels_}
     if hasattr(model, "shares_"):
         columns["probability"] = model.shares_.max(axis=1).round(6)
     return pd.DataFrame(columns)

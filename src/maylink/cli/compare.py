@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.failures import INPUT, USAGE, CommandError
+from maylink.cli.failures import INPUT, USAGE, CommandError, as_options
 from maylink.cli.inputs import Reading, forbid_stdin_twice, read_table, read_table_links
 from maylink.cli.stages import Stages
 from maylink.methods import METHODS
+from maylink.stop import whole_or_nothing
 
 if TYPE_CHECKING:
     from maylink.comparison import Row
-    from maylink.data_io import Table
 
 USUAL = "tvclust,rdpmeans,dpmeans,plainkmeans,pckmeans,mpckmeans,lcvqe,linkonly"
 HELD_OUT = (
@@ -57,19 +57,21 @@ def compare(
     for name in names:
         if name not in METHODS:
             raise CommandError(f"--methods: {name!r} is not one of {', '.join(METHODS)}", USAGE)
+    if not names:
+        raise CommandError(f"--methods: name one or more of {', '.join(METHODS)}", USAGE)
     how = Reading(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
     stages = Stages(quiet)
     with stages.stage("read"):
-        table = read_table(data, how, keep_text=labels is not None)
-        X, y = _without_labels(table, labels, data)
+        table = read_table(data, how, labels=labels)
+        y = _known(table.labels, f"{data}: column {labels!r}", quiet)
     with stages.stage("links"):
         found = read_table_links(table, links, how).links
-    with stages.stage("compare"):
+    with stages.stage("compare"), whole_or_nothing():
         from maylink.comparison import compare as compared
 
         rows = compared(
-            X, found, names, family=family, k=k, y=y, seed=seed,
+            table.X, found, names, family=family, k=k, y=y, seed=seed,
             each=lambda name: show.note("fit", name, quiet=quiet),
         )  # fmt: skip
     if json:
@@ -80,26 +82,19 @@ def compare(
     return 0
 
 
-def _without_labels(table: Table, labels: str | None, name: str) -> tuple[Any, Any]:
-    """Return the data without the column of labels, and the labels."""
+def _known(labels: Any, name: str, quiet: bool) -> Any:
+    """Return the true labels; rows that have none are masked, and so are left out of scores."""
+    import numpy as np
+
     if labels is None:
-        return table.X, None
-    if labels in table.text:
-        return table.X, table.text[labels]
-    if labels not in table.columns:
-        found = show.few([*table.columns, *table.text])
-        raise CommandError(
-            f"{name}: there is no column {labels!r} for --labels; the columns are {found}", INPUT
-        )
-    at = table.columns.index(labels)
-    keep = [place for place in range(len(table.columns)) if place != at]
-    if not keep:
-        raise CommandError(
-            f"{name}: {labels!r} is the only column of numbers; give one more", INPUT
-        )
-    column = table.X[:, [at]]
-    column = column.toarray() if hasattr(column, "toarray") else column
-    return table.X[:, keep], column.ravel()
+        return None
+    masked = np.ma.masked_array(labels, labels == "")
+    if masked.mask.all():
+        raise CommandError(f"{name} for --labels is empty", INPUT)
+    if masked.mask.any():
+        count = int(masked.mask.sum())
+        show.note("labels", f"left out of the scores, for want of one: {count} rows", quiet=quiet)
+    return masked
 
 
 def _print(rows: list[Row], truth: bool) -> None:
@@ -114,4 +109,4 @@ def _print(rows: list[Row], truth: bool) -> None:
     show.out(HELD_OUT)
     for row in rows:
         if row.failure:
-            show.note(f"{row.method} failed: {row.failure}")
+            show.note(f"{row.method} failed: {as_options(row.failure)}")

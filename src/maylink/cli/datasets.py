@@ -9,7 +9,7 @@ import typer
 
 from maylink.cli import options, show
 from maylink.cli.failures import USAGE, CommandError, writing
-from maylink.cli.outputs import check_outputs, write_csv, write_file
+from maylink.cli.outputs import check_format, check_outputs, write_csv, write_file
 
 LINKS_A_POINT = 8
 
@@ -57,6 +57,9 @@ def datasets(
     if out is None:
         raise CommandError("--out: say where to write the data set", USAGE)
     check_outputs({"--out": out, "--links": links}, {}, force=force)
+    _check_ending(name, out)
+    if links is not None:
+        check_format(links)
     data = make_pattern(name, rng=seed) if name in PATTERNS else load(name)
     ids = [f"{name}{row}" for row in range(len(data.y))]
     _write(data, ids, out, force)
@@ -87,22 +90,26 @@ def _print() -> None:
     show.table("", ("name", "where it comes from"), rows)
 
 
+def _check_ending(name: str, out: str) -> None:
+    from maylink.datasets.loaders import COUNT_SETS
+
+    if name in COUNT_SETS and Path(out).suffix != ".npz":
+        raise CommandError(
+            f"--out: {name} is a sparse matrix of counts; name a file that ends in .npz", USAGE
+        )
+    if name not in COUNT_SETS and Path(out).suffix != ".csv":
+        raise CommandError(f"--out: {out} is written as CSV; name a file that ends in .csv", USAGE)
+
+
 def _write(data: Any, ids: list[str], out: str, force: bool) -> None:
     import numpy as np
     import pandas as pd
     from scipy import sparse
 
     if sparse.issparse(data.X):
-        if Path(out).suffix != ".npz":
-            raise CommandError(
-                f"--out: {data.name} is a sparse matrix of counts; name a file that ends in .npz",
-                USAGE,
-            )
         write_file(out, lambda file: sparse.save_npz(file, data.X), force=force)
         show.note("data", f"{data.X.shape[0]} rows × {data.X.shape[1]} columns in {out}, no labels")
         return
-    if Path(out).suffix != ".csv":
-        raise CommandError(f"--out: {out} is written as CSV; name a file that ends in .csv", USAGE)
     frame = pd.DataFrame(data.X, columns=[f"x{at}" for at in range(data.X.shape[1])])
     frame.insert(0, "id", ids)
     frame["label"] = np.array(data.classes, object)[data.y]

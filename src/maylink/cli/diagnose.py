@@ -9,6 +9,7 @@ import typer
 
 from maylink.cli import options, show
 from maylink.cli.cluster import print_reliability
+from maylink.cli.fitting import fit, planned
 from maylink.cli.inputs import (
     Reading,
     forbid_stdin_twice,
@@ -17,6 +18,7 @@ from maylink.cli.inputs import (
     read_table_links,
 )
 from maylink.cli.stages import Stages
+from maylink.stop import whole_or_nothing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,7 @@ def diagnose(
     links: options.NeededLinks,
     method: options.Method = "auto",
     family: options.Family = "auto",
+    k: options.K = None,
     seed: options.Seed = 0,
     pairs: Annotated[int, typer.Option(min=0, help="How many pairs to suggest.")] = 10,
     id: options.Id = None,  # noqa: A002
@@ -42,8 +45,6 @@ def diagnose(
     quiet: options.Quiet = False,
 ) -> int:
     """Say what the links are worth: contradictions, coverage, doubtful ones, what to judge next."""
-    from maylink import methods
-
     how = Reading(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
     stages = Stages(quiet)
@@ -51,12 +52,10 @@ def diagnose(
         table = read_table(data, how)
     with stages.stage("links"):
         found = read_table_links(table, links, how).links
-    with stages.stage("fit"):
-        plan = methods.plan(table.X, method, family)
-        show.note("method", f"{plan.method} ({plan.why})", quiet=quiet)
-        model = methods.make(plan.method, plan.family, random_state=seed)
-        methods.fit(model, table.X, found)
-    with stages.stage("diagnose"):
+    with stages.stage("fit"), whole_or_nothing():
+        plan = planned(table, method, family, k, quiet=quiet)
+        model = fit(table, found, plan, k, seed)
+    with stages.stage("diagnose"), whole_or_nothing():
         from maylink import diagnosis
 
         said = diagnosis.diagnose(table.X, found, model, n_pairs=pairs, seed=seed)

@@ -62,6 +62,8 @@ _AS_OPTIONS = (
     (r", name it as id, or leave all such columns out with text='drop'", ", or name it as --id"),
     (rf"\b({_READ})=(?:'([^']*)'|(True|False))", lambda m: f"--read {m[1]}={m[2] or m[3].lower()}"),
     (r"say format=(?!\w)", "say --read format=…"),
+    (r"\bn_clusters:", "--k:"),
+    (r"the n_samples=(\d+) points of X", r"the \1 rows"),
     (r"leave id out", "leave --id out"),
     (r"give the ids of the rows", "name the column of ids with --id"),
     (r"\(a list of pairs alone needs kind=\)", "(a list of pairs alone needs --read-links kind=…)"),

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.cli.failures import USAGE, CommandError
+from maylink.cli.failures import INPUT, USAGE, CommandError
 from maylink.cli.options import READ, READ_LINKS, settings
 from maylink.cli.show import few, note
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from maylink.inputs import TableLinks
 
 STDIN = "-"
+LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
 LARGE = 100_000_000  # bytes of a file above which its numbers are kept in single precision
 
 
@@ -35,7 +36,9 @@ def forbid_stdin_twice(data: str, links: str | None) -> None:
         raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
 
 
-def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:
+def read_table(
+    path: str, how: Reading, *, keep_text: bool = False, labels: str | None = None
+) -> Table:
     """Read data and say what they are."""
     from maylink.data_io import read_data
 
@@ -53,6 +56,7 @@ def read_table(path: str, how: Reading, *, keep_text: bool = False) -> Table:
         missing=how.missing,
         text="drop",
         keep_text=keep_text,
+        labels=labels,
         **told,
     )
     kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
@@ -94,3 +98,14 @@ def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
 def names_of(table: Table) -> Any:
     """Return what to call the rows: their ids, or their place in the file, from 0."""
     return table.rows if table.ids is None else table.ids
+
+
+def heading_of(table: Table, path: str) -> str:
+    """Return what a CSV of labels calls the column of names; refuse what it calls another."""
+    if table.id_name in LABEL_COLUMNS:
+        raise CommandError(
+            f"{path}: the column of ids is called {table.id_name!r}, and so is one that --out "
+            "writes; rename it",
+            INPUT,
+        )
+    return table.id_name or "row"

@@ -10,7 +10,7 @@ import typer
 from maylink.cli import options, show
 from maylink.cli.failures import USAGE, CommandError, writing
 from maylink.cli.inputs import STDIN, Reading, read_table
-from maylink.cli.outputs import check_outputs
+from maylink.cli.outputs import check_format, check_outputs
 
 if TYPE_CHECKING:
     from maylink.link_io import LinkFile
@@ -34,11 +34,12 @@ def show_links(
     from_: From = None,
     data: DataFile = None,
     id: options.Id = None,  # noqa: A002
+    read: options.Read = None,
     read_links: options.ReadLinks = None,
     json: options.Json = False,
 ) -> int:
     """Say what a file of links is and holds."""
-    found = _read(file, from_, data, id, read_links)[0]
+    found = _read(file, from_, read_links, data, Reading(id, read=read))[0]
     links = found.links
     by_source = [
         (str(source), int((links.source == at).sum()), int(((links.source == at) & may).sum()))
@@ -92,6 +93,7 @@ def convert(
     ] = None,
     data: DataFile = None,
     id: options.Id = None,  # noqa: A002
+    read: options.Read = None,
     read_links: options.ReadLinks = None,
     force: options.Force = False,
 ) -> int:
@@ -99,7 +101,8 @@ def convert(
     from maylink import write_links
 
     check_outputs({"OUT": out}, {"IN": file, "--data": data}, force=force)
-    found, ids = _read(file, from_, data, id, read_links)
+    check_format(out, to, option="--to")
+    found, ids = _read(file, from_, read_links, data, Reading(id, read=read))
     if (
         data is None
         and ids is not None
@@ -122,21 +125,22 @@ def _names_of(found: LinkFile, data: str | None, id_column: str | None) -> str:
 
 
 def _read(
-    file: str, from_: str | None, data: str | None, id_column: str | None, words: Any
+    file: str, from_: str | None, words: list[str] | None, data: str | None, how: Reading
 ) -> tuple[LinkFile, Any]:
     """Read links, by the rows of the data where these are given; return them and the ids."""
     from maylink.link_io import read_link_file
     from maylink.link_io.layouts import Options
 
-    if id_column is not None and data is None:
-        raise CommandError("--id: a column of which file? name it with --data", USAGE)
+    for option, said in (("--id", how.id), ("--read", how.read)):
+        if said is not None and data is None:
+            raise CommandError(f"{option}: of which file? name it with --data", USAGE)
     told = options.settings(words, options.READ_LINKS, "--read-links")
     format_ = from_ or told.pop("format", None)
     source: Any = sys.stdin.buffer if file == STDIN else file
     if data is None:
         found = read_link_file(source, ids="found", format=format_, options=Options(**told))
         return found, found.ids
-    table = read_table(data, Reading(id_column, missing="median", quiet=True))
+    table = read_table(data, how._replace(missing="median", quiet=True))
     if table.file_ids is None:
         n = table.n_file
         return read_link_file(source, n=n, format=format_, options=Options(**told)), None

@@ -18,7 +18,11 @@ STDOUT = "-"
 
 
 def check_outputs(
-    outputs: Mapping[str, str | None], inputs: Mapping[str, str | None], *, force: bool
+    outputs: Mapping[str, str | None],
+    inputs: Mapping[str, str | None],
+    *,
+    force: bool,
+    stream: str | None = None,
 ) -> None:
     """Refuse, before an hour of work, what could not be written after it.
 
@@ -28,14 +32,18 @@ def check_outputs(
         Files by the name of their option.
     force : bool
         Whether files that are there may be written over.
+    stream : str, optional
+        The option that may name standard output.
     """
     seen: dict[str, str] = {}
     read = {
         os.path.realpath(path): name for name, path in inputs.items() if path not in (None, "-")
     }
     for option, path in outputs.items():
-        if path is None or path == STDOUT:
+        if path is None or (path == STDOUT and option == stream):
             continue
+        if path == STDOUT:
+            raise CommandError(f"{option}: cannot go to standard output; name a file", USAGE)
         place = os.path.realpath(path)
         if place in read:
             raise CommandError(f"{option}: {path} is also {read[place]}; name another file", USAGE)
@@ -43,6 +51,28 @@ def check_outputs(
             raise CommandError(f"{option}: {path} is also {seen[place]}; name another file", USAGE)
         seen[place] = option
         _check_place(Path(path), force)
+
+
+def check_format(path: str, format_: str | None = None, *, option: str | None = None) -> None:
+    """Refuse, before any work, a file of links that cannot be written as what it is called.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    format_ : str, optional
+        What the user wants it to be.
+    option : str, optional
+        Where the user can say so.
+    """
+    from maylink.errors import LinkFileError
+    from maylink.link_io.writing import choose
+
+    try:
+        choose(path, format_)
+    except LinkFileError as error:
+        said = str(error).replace(", or say format=", f", or say {option}" if option else "")
+        raise CommandError(said.replace("format:", f"{option}:"), OUTPUT) from error
 
 
 def _check_place(path: Path, force: bool) -> None:

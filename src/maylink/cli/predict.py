@@ -8,7 +8,7 @@ import typer
 
 from maylink.cli import options, show
 from maylink.cli.failures import INPUT, CommandError
-from maylink.cli.inputs import Reading, names_of, read_table
+from maylink.cli.inputs import Reading, heading_of, names_of, read_table
 from maylink.cli.outputs import STDOUT, check_outputs, write_csv
 from maylink.cli.stages import Stages
 
@@ -41,7 +41,7 @@ def predict(
 
     from maylink.saving import columns_for, load
 
-    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force)
+    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
     stages = Stages(quiet)
     with stages.stage("load"):
         fitted = load(model)
@@ -55,7 +55,7 @@ def predict(
         table = read_table(data, Reading(id, drop, missing, read, quiet=quiet))
         X, said = columns_for(fitted, table)
         show.note("columns", said, quiet=quiet)
-    columns: dict[str, Any] = {"row" if table.ids is None else str(id): names_of(table)}
+    columns: dict[str, Any] = {heading_of(table, data): names_of(table)}
     with stages.stage("predict"):
         if hasattr(fitted, "predict_proba"):
             shares = fitted.predict_proba(X)

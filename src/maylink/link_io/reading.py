@@ -20,6 +20,8 @@ from maylink.link_io.layouts import LAYOUTS, Layout, Options
 from maylink.links import Links
 
 logger = logging.getLogger(__name__)
+LARGEST = 10_000_000  # row number that is believed of a file with few of them
+SPARSE = 100  # how often the rows may outnumber those that a larger file names
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def read_link_file(
     """Read links, and say as what they were read; see :func:`maylink.read_links`.
 
     ``ids="found"`` is for a file without its data: what it calls the rows are their ids, unless all
-    of it are row numbers.
+    of it are row numbers; numbers too large for that are ids too.
     """
     options = options or Options()
     if options.kind is not None and not kind_of(options.kind):
@@ -145,7 +147,7 @@ def read_link_file(
     name, data = _load(path)
     read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
     file = read(ids)
-    if file.ids is not None and not any(whole(key) is None for key in file.ids):
+    if file.ids is not None and _are_rows(file.ids):
         file = read(None)
     if file.dropped:
         logger.warning("%s: judgements that say nothing, left out: %d", name, file.dropped)
@@ -171,6 +173,13 @@ def _read(
     links = layout.read(content, into, options)
     found = tuple(into.found) if into.found else None
     return LinkFile(links, layout.name, container, into.dropped, found)
+
+
+def _are_rows(names: tuple[str, ...]) -> bool:
+    """Say whether all names are numbers, and such that data may have that many rows."""
+    numbers = [whole(name) for name in names]
+    known = [number for number in numbers if number is not None]
+    return len(known) == len(names) and max(known) <= max(LARGEST, SPARSE * len(names))
 
 
 def _load(path: Any) -> tuple[str, bytes]:

@@ -69,7 +69,7 @@ def write_links(
     """
     to_stream = hasattr(path, "write")
     name = str(getattr(path, "name", "")) if to_stream else os.fspath(path)  # type: ignore[arg-type]
-    layout, container = _choose(name, format)
+    layout, container = choose(name, format)
     rows = range(links.n) if ids is None else _as_ids(ids, links.n)
     content = layout.render(links, rows)
     _warn_of_loss(links, layout)
@@ -81,7 +81,7 @@ def write_links(
             file.write(data)
 
 
-def _choose(name: str, format_: str | None) -> tuple[Layout, str]:
+def choose(name: str, format_: str | None) -> tuple[Layout, str]:
     """Return layout and container from what was asked for and the file's name."""
     named = container_of(name)
     if format_ in LAYOUTS:
