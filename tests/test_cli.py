@@ -371,3 +371,13 @@ def test_a_reader_that_goes_away_is_no_problem(files):
 )
 def test_messages_speak_of_options(said, meant):
     assert as_options(said) == meant
+
+
+def test_one_new_row_can_be_predicted_and_filled_cells_are_told(files, capsys):
+    assert run(*FIT, "--model", "m.npz") == 0
+    Path("one.csv").write_text("who,height,width\nnew,1.0,2.0\n")
+    assert run("predict", "m.npz", "one.csv", "--id", "who") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("new,")
+    Path("two.csv").write_text("who,height,width\na,1.0,2.0\nb,,2.0\n")
+    assert run("predict", "m.npz", "two.csv", "--id", "who", "--missing", "median") == 0
+    assert "filled with the median of their column here: 1" in capsys.readouterr().err

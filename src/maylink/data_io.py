@@ -60,6 +60,8 @@ class Table:
         What the id column is called.
     labels : array of str of shape (n,) or None
         The true labels, where a column of them was given; empty cells are "".
+    n_filled : int
+        Missing cells that were filled with the median of their column.
     """
 
     X: Matrix
@@ -72,6 +74,7 @@ class Table:
     file_ids: NDArray[Any] | None = None
     id_name: str | None = None
     labels: NDArray[Any] | None = None
+    n_filled: int = 0
 
     def __repr__(self) -> str:
         found = list(self.kinds.values())
@@ -123,6 +126,7 @@ def read_data(
     keep_text: bool = False,
     dtype: str | None = None,
     labels: str | int | None = None,
+    fewest: int = 2,
 ) -> Table:
     r"""Read data from a file.
 
@@ -162,6 +166,8 @@ def read_data(
     labels : str or int, optional
         A column of true labels, by its name or its place. It is kept as text in ``Table.labels``,
         and is not part of the data; empty cells in it are no missing cells.
+    fewest : int, default 2
+        Rows that there must be: two to make clusters of, one to be put into those of a model.
 
     Returns
     -------
@@ -196,7 +202,7 @@ def read_data(
     reader = _reader(path, name, format)
     try:
         with _on_disk(path) as place:
-            return _finished(name, reader(place, name, wish), missing)
+            return _finished(name, reader(place, name, wish), missing, fewest)
     except OSError as error:
         raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
@@ -241,26 +247,30 @@ def _reader(path: str | Path, name: str, format: str | None) -> Callable[..., Re
 # ---------------------------------------------------------------------- what all formats share
 
 
-def _finished(name: str, read: Read, missing: str) -> Table:
+def _finished(name: str, read: Read, missing: str, fewest: int) -> Table:
     """Check the numbers, answer missing ones, and name the kinds of columns."""
     n, d = read.X.shape
     if n == 0:
-        raise FileError(f"{name}: there are no rows; give two or more")
+        raise FileError(
+            f"{name}: there are no rows; give {'one' if fewest == 1 else 'two'} or more"
+        )
     if d == 0:
         raise FileError(f"{name}: there is no column of numbers; give one or more")
-    if n == 1:
+    if n < fewest:
         raise FileError(f"{name}: there is only one row; give two or more")
     rows: NDArray[np.int64] = np.arange(n)
     _forbid_infinite(name, read)
     _forbid_repeated_ids(name, read)
     file_ids = read.ids
+    n_filled = _cells(read.X, np.isnan)[0].size if missing == "median" else 0
     read, rows = _without_missing(name, read, rows, missing)
     kinds = {column: _kind(read.X, at) for at, column in enumerate(read.columns)}
     kinds |= dict.fromkeys(read.text, "text")
     words = {column: cells[rows] for column, cells in (read.words or {}).items()}
     labels = None if read.labels is None else read.labels[rows]
     return Table(
-        read.X, read.columns, read.ids, kinds, rows, words, n, file_ids, read.id_name, labels
+        read.X, read.columns, read.ids, kinds, rows, words, n, file_ids, read.id_name, labels,
+        n_filled,
     )  # fmt: skip
 
 

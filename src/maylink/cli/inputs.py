@@ -37,7 +37,12 @@ def forbid_stdin_twice(data: str, links: str | None) -> None:
 
 
 def read_table(
-    path: str, how: Reading, *, keep_text: bool = False, labels: str | None = None
+    path: str,
+    how: Reading,
+    *,
+    keep_text: bool = False,
+    labels: str | None = None,
+    fewest: int = 2,
 ) -> Table:
     """Read data and say what they are."""
     from maylink.data_io import read_data
@@ -57,6 +62,7 @@ def read_table(
         text="drop",
         keep_text=keep_text,
         labels=labels,
+        fewest=fewest,
         **told,
     )
     kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
@@ -68,6 +74,9 @@ def read_table(
         note("data", f"left out, as they hold words: {few(words)}", quiet=how.quiet)
     if n < table.n_file:
         note("data", f"left out, for missing cells: {table.n_file - n} rows", quiet=how.quiet)
+    if table.n_filled:
+        said = f"missing cells, filled with the median of their column here: {table.n_filled}"
+        note("data", said, quiet=how.quiet)
     return table
 
 

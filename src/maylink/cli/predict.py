@@ -52,7 +52,7 @@ def predict(
                 INPUT,
             )
     with stages.stage("read"):
-        table = read_table(data, Reading(id, drop, missing, read, quiet=quiet))
+        table = read_table(data, Reading(id, drop, missing, read, quiet=quiet), fewest=1)
         X, said = columns_for(fitted, table)
         show.note("columns", said, quiet=quiet)
     columns: dict[str, Any] = {heading_of(table, data): names_of(table)}
