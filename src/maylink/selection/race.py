@@ -6,7 +6,7 @@ below the leader's is out: by four standard errors of the difference after one f
 and two from the third fold on, since one fold says little about how a fit varies. Of those that
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
 all that are left predict alike. In the end the leader wins, or the plainest of those within one
-standard error of it, in which case twins run on, too; docs/decisions/0019 says when which is better.
+standard error of it (twins then all run on); docs/decisions/0019 says when which is better.
 
 Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
 first, and those in between only beside one that is still in the race.
