@@ -52,10 +52,12 @@ def whole_or_nothing() -> Iterator[None]:
     Examples
     --------
     >>> from maylink.stop import CtrlC, whole_or_nothing
-    >>> with whole_or_nothing(), CtrlC() as stop:
-    ...     stop.ask()
-    Traceback (most recent call last):
-    KeyboardInterrupt
+    >>> try:
+    ...     with whole_or_nothing(), CtrlC() as stop:
+    ...         stop.ask()
+    ... except KeyboardInterrupt:
+    ...     print("nothing is left")
+    nothing is left
     """
     token = _WHOLE.set(True)
     try:
