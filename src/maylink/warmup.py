@@ -12,7 +12,7 @@ def warmup() -> None:
     Examples
     --------
     >>> import maylink as ml
-    >>> ml.warmup()
+    >>> ml.warmup()  # doctest: +SKIP
     """
     import numpy as np
     from scipy import sparse

@@ -32,6 +32,11 @@ FAMILIES = [
 N = 203
 
 
+SLOW = pytest.mark.skipif(
+    "MAYLINK_SLOW" not in os.environ, reason="starts processes: set MAYLINK_SLOW=1 to run it"
+)
+
+
 @pytest.fixture(autouse=True)
 def _threads():
     with dask.config.set(scheduler="threads", num_workers=2):
@@ -223,6 +228,7 @@ def test_frames_and_folders_of_parquet(tmp_path):
 # ---------------------------------------------------------------------- where it runs
 
 
+@SLOW
 def test_two_processes():
     theirs = quick(link_weight=0.01, n_init=1).fit(X, links=LINKS)
     with (
@@ -233,6 +239,7 @@ def test_two_processes():
         assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
 
 
+@SLOW
 @pytest.mark.filterwarnings("ignore")  # of the cluster, when it loses a worker
 def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
     distributed = pytest.importorskip("distributed")
