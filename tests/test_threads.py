@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from maylink import threads
-from maylink.threads import one_blas_thread, share, thread_count
+from maylink.threads import one_thread, share, thread_count
 
 
 def test_thread_count(monkeypatch):
@@ -148,7 +148,7 @@ def test_blas_works_alone_until_the_last_user_has_left():
 
     with threadpool_limits(2, "blas"):
         before = allowed()
-        first, second = one_blas_thread(), one_blas_thread()
+        first, second = one_thread(), one_thread()
         first.__enter__()
         second.__enter__()
         first.__exit__(None, None, None)

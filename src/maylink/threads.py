@@ -41,8 +41,8 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs)
 
 
-class _BlasLimit:
-    """Counts who wants BLAS to work alone: the first to come sets it, the last to go undoes it."""
+class _Limit:
+    """Counts who wants libraries to work alone: the first sets it, the last to go undoes it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -54,7 +54,7 @@ class _BlasLimit:
 
         with self.lock:
             if self.users == 0:
-                self.limit = threadpool_limits(1, "blas")
+                self.limit = threadpool_limits(1)
             self.users += 1
 
     def leave(self) -> None:
@@ -65,21 +65,21 @@ class _BlasLimit:
                 self.limit = None
 
 
-_blas = _BlasLimit()
+_limit = _Limit()
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Let BLAS work alone: products are shared out here, in blocks, and round by their shapes.
+def one_thread() -> Iterator[None]:
+    """Let BLAS and OpenMP work alone: they round by the number of their threads, and one is one.
 
-    Threads of its own, on top of ours and for products this small, cost more than they save:
-    choosing settings for 5,000 points took twice the time on two processors.
+    Work is shared out here, in blocks. Their threads on top of ours, for products this small, cost
+    more than they save: choosing settings for 5,000 points took twice the time on two processors.
     """
-    _blas.enter()
+    _limit.enter()
     try:
         yield
     finally:
-        _blas.leave()
+        _limit.leave()
 
 
 def share(
@@ -194,7 +194,7 @@ def _processor() -> int:
 def _forget() -> None:
     """A forked process has none of the threads of its parent."""
     _team.cache_clear()
-    _blas.lock = threading.Lock()
+    _limit.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

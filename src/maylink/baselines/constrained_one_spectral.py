@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from maylink.baselines.base import Labels, Run
 from maylink.baselines.graph import Graph, GraphBaseline, pair_matrix, smoothest
@@ -16,6 +15,7 @@ from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.estimators.base import check_flag, check_integer, check_number
 from maylink.families.base import Array
 from maylink.links import Links
+from maylink.threads import one_thread
 
 Side = NDArray[np.bool_]
 ROUNDS = 1000  # of the inner problem in one step
@@ -162,7 +162,7 @@ class ConstrainedOneSpectral(GraphBaseline):
         check_integer("max_sweeps", self.max_sweeps, 1)
 
     def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
-        with threadpool_limits(1):  # one thread rounds the same everywhere
+        with one_thread():
             graph = self._graph(X)
             gamma = float(self.link_weight) * graph.volume / graph.degree.size
             if self.hard:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from maylink.baselines.base import Labels, Run
 from maylink.baselines.graph import (
@@ -25,6 +24,7 @@ from maylink.errors import MaylinkError
 from maylink.estimators.base import check_choice, check_integer, check_number
 from maylink.families.base import Array
 from maylink.links import Links
+from maylink.threads import one_thread
 
 SHARES = (-1.0, -0.25, 0.0, 0.25)  # of λ_1(Q̄) that are tried as β / vol
 ROUNDING = 1e-9  # eigenvalues below this share of the links' are zero
@@ -156,7 +156,7 @@ class ConstrainedSpectral(GraphBaseline):
         check_integer("n_starts", self.n_starts, 1)
 
     def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
-        with threadpool_limits(1):  # one thread rounds the same everywhere
+        with one_thread():
             problem = ConstrainedCut.build(self._graph(X), links, rng)
             kept, most = None, (-np.inf, 0.0)
             for found in self._candidates(problem, rng):

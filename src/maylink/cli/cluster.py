@@ -17,7 +17,7 @@ from maylink.cli.inputs import (
     read_table,
     read_table_links,
 )
-from maylink.cli.outputs import STDOUT, check_outputs, write_csv
+from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.stages import Stages, peak_memory
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def cluster(
     """
     how = Reading(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
-    if json and out == STDOUT:
+    if json and out == options.STDOUT:
         raise CommandError(
             "--json and --out -: both would go to standard output; name a file", USAGE
         )
@@ -128,7 +128,7 @@ def cluster(
     if json:
         summary |= {"seconds": stages.seconds, "peak_memory_mb": peak_memory()}
         show.as_json(summary)
-    elif out != STDOUT:
+    elif out != options.STDOUT:
         _print(summary)
     stages.tell()
     if stopped(fitted):
@@ -263,6 +263,6 @@ def _write_report(
             ids=table.ids,
             text=table.text,
             without_links=without,
-            title=f"Clusters of {'standard input' if data == '-' else data}",
+            title=f"Clusters of {'standard input' if data == options.STDIN else data}",
             force=force,
         )

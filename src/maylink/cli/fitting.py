@@ -40,4 +40,6 @@ def fit(
 
 def stopped(model: Any) -> bool:
     """Say whether Ctrl-C has ended a fit early."""
-    return str(getattr(model, "status_", "")) == "stopped by the user"
+    from maylink.result import Status
+
+    return getattr(model, "status_", None) == Status.STOPPED

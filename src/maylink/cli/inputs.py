@@ -7,14 +7,13 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.failures import INPUT, USAGE, CommandError
-from maylink.cli.options import READ, READ_LINKS, settings
+from maylink.cli.options import READ, READ_LINKS, STDIN, settings
 from maylink.cli.show import few, note
 
 if TYPE_CHECKING:
     from maylink.data_io import Table
     from maylink.inputs import TableLinks
 
-STDIN = "-"
 LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
 LARGE = 100_000_000  # bytes of a file above which its numbers are kept in single precision
 

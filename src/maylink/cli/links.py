@@ -9,7 +9,7 @@ import typer
 
 from maylink.cli import options, show
 from maylink.cli.failures import USAGE, CommandError, writing
-from maylink.cli.inputs import STDIN, Reading, read_table
+from maylink.cli.inputs import Reading, read_table
 from maylink.cli.outputs import check_format, check_outputs
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def _read(
     file: str, from_: str | None, words: list[str] | None, data: str | None, how: Reading
 ) -> tuple[LinkFile, Any]:
     """Read links, by the rows of the data where these are given; return them and the ids."""
+    from maylink.inputs import read_links_of
     from maylink.link_io import read_link_file
     from maylink.link_io.layouts import Options
 
@@ -136,13 +137,10 @@ def _read(
             raise CommandError(f"{option}: of which file? name it with --data", USAGE)
     told = options.settings(words, options.READ_LINKS, "--read-links")
     format_ = from_ or told.pop("format", None)
-    source: Any = sys.stdin.buffer if file == STDIN else file
+    source: Any = sys.stdin.buffer if file == options.STDIN else file
     if data is None:
         found = read_link_file(source, ids="found", format=format_, options=Options(**told))
         return found, found.ids
     table = read_table(data, how._replace(missing="median", quiet=True))
-    if table.file_ids is None:
-        n = table.n_file
-        return read_link_file(source, n=n, format=format_, options=Options(**told)), None
-    ids = table.file_ids
-    return read_link_file(source, ids=ids, format=format_, options=Options(**told)), ids
+    found = read_links_of(table, source, format=format_, options=Options(**told)).file
+    return found, table.file_ids

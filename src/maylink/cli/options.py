@@ -14,6 +14,7 @@ MISSING = ("error", "drop-rows", "drop-columns", "median")
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
 READ_LINKS = ("coding", "format", "id_column", "kind", "label_column")
 READING, WRITING = "Reading", "Writing"
+STDIN = STDOUT = "-"
 
 
 def one_of(*choices: str) -> Callable[[str], str]:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.cli import show
 from maylink.cli.failures import OUTPUT, USAGE, CommandError, writing
+from maylink.cli.options import STDIN, STDOUT
 
 if TYPE_CHECKING:
     import pandas as pd
-
-STDOUT = "-"
 
 
 def check_outputs(
@@ -37,7 +36,7 @@ def check_outputs(
     """
     seen: dict[str, str] = {}
     read = {
-        os.path.realpath(path): name for name, path in inputs.items() if path not in (None, "-")
+        os.path.realpath(path): name for name, path in inputs.items() if path not in (None, STDIN)
     }
     for option, path in outputs.items():
         if path is None or (path == STDOUT and option == stream):

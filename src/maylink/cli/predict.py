@@ -9,7 +9,7 @@ import typer
 from maylink.cli import options, show
 from maylink.cli.failures import INPUT, CommandError
 from maylink.cli.inputs import Reading, heading_of, names_of, read_table
-from maylink.cli.outputs import STDOUT, check_outputs, write_csv
+from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.stages import Stages
 
 
@@ -32,7 +32,7 @@ def predict(
             help="CSV of labels; - is standard output.",
             rich_help_panel=options.WRITING,
         ),
-    ] = STDOUT,
+    ] = options.STDOUT,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> int:

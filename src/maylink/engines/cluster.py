@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from maylink.errors import MaylinkError
@@ -25,27 +26,29 @@ def compute(*lists: list[Any]) -> tuple[Any, ...]:
     """Compute lists of Delayed; a cluster that is lost is told in one sentence."""
     import dask
 
-    try:
+    with _explained():
         return tuple(dask.compute(*lists))
-    except MaylinkError:
-        raise
-    except Exception as error:
-        raise _explained(error) from error
 
 
 def persist(parts: list[Any]) -> list[Any]:
     """Compute Delayed and leave the results where they are."""
     import dask
 
-    try:
+    with _explained():
         return list(dask.persist(*parts))
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
     except MaylinkError:
         raise
     except Exception as error:
-        raise _explained(error) from error
+        raise _explanation(error) from error
 
 
-def _explained(error: Exception) -> Exception:
+def _explanation(error: Exception) -> Exception:
     """Return an error that says what happened to the cluster, or the error itself."""
     name = type(error).__name__
     if name == "KilledWorker":

@@ -40,7 +40,7 @@ from maylink.selection import race
 from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
 from maylink.solvers.starts import exact_settings
 from maylink.stop import CtrlC
-from maylink.threads import one_blas_thread
+from maylink.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -261,7 +261,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    @one_blas_thread()
+    @one_thread()
     def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
         """Cluster the data.
 
@@ -396,7 +396,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             )
         return self._describe_shares(problem, prior, settings, *result)
 
-    @one_blas_thread()
+    @one_thread()
     def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
         """Go on with another batch of points; see :mod:`maylink.solvers.stochastic`.
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
 from scipy.special import digamma, multigammaln
-from threadpoolctl import threadpool_limits
 
 from maylink.errors import DomainError
 from maylink.families.base import (
@@ -36,7 +35,7 @@ from maylink.families.gaussian import (
     EuclideanFamily,
     updated_mean,
 )
-from maylink.threads import share
+from maylink.threads import one_thread, share
 
 BLOCK = 500_000  # products of columns that are kept at a time
 
@@ -91,7 +90,7 @@ class FullGaussian(EuclideanFamily):
         centred = super().adapt(X)
         deviation = np.sqrt(column_variances(X))
         scale = np.where(deviation > 0, deviation, 1.0)
-        with threadpool_limits(1):  # BLAS rounds by the number of its threads; one is always one
+        with one_thread():
             correlation = _covariance(centred.centred(X) / scale)
             variance, direction = linalg.eigh(correlation)
         keep = variance > REDUNDANT

@@ -21,11 +21,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg, sparse
-from threadpoolctl import threadpool_limits
 
 from maylink.errors import DomainError
 from maylink.families.base import Array, Matrix, column_variances
 from maylink.families.gaussian import Gaussian
+from maylink.threads import one_thread
 
 NEIGHBOURS = 5  # of each point
 ROUNDS = 5  # of looking for them
@@ -82,7 +82,7 @@ class SharedGaussian(Gaussian):
         deviation = np.sqrt(column_variances(X))[columns]
         scale = np.where(deviation > 0, deviation, 1.0)
         Z = np.asarray(X[rows][:, columns] - adapted.shift[columns], np.float64) / scale
-        with threadpool_limits(1):  # BLAS rounds by the number of its threads; one is always one
+        with one_thread():
             variance, direction = _within(Z)
         axes, whitening = np.zeros((2, columns.size, X.shape[1]))
         axes[:, columns] = np.sqrt(variance)[:, None] * direction.T * scale

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Matrix, column_means
@@ -35,6 +34,7 @@ from maylink.joint import joint_of
 from maylink.links import Links
 from maylink.problem import Problem
 from maylink.solvers.penalty import SAMPLE, sample_rows
+from maylink.threads import one_thread
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ def solve(problem: Problem, settings: Settings, rng: np.random.Generator) -> Fou
 
     Above ``SAMPLE`` points a sample chooses the link weights and the number of clusters.
     """
-    with threadpool_limits(1):  # many small fits; and one thread rounds the same everywhere
+    with one_thread():  # many small fits
         balances: tuple[float, ...] = BALANCES
         free = settings.penalty is None and settings.n_clusters is None
         if problem.n > SAMPLE and (free or settings.link_weight is None):
