@@ -48,6 +48,18 @@ def test_with_few_links_the_evidence_decides(n_links):
     assert table["bound"].idxmax() == table["chosen"].idxmax()
 
 
+def test_links_that_tell_nothing_leave_it_to_the_evidence():
+    X, y = draw("gaussian", 80, 0)
+    rng = np.random.default_rng(0)
+    i, j = rng.integers(0, 80, (2, 150))
+    i, j = i[i != j], j[i != j]
+    coins = Links(80, i, j, rng.choice([1, -1], i.size))
+    model = TVClust(random_state=0).fit(X, links=coins)
+    assert (model.chosen_by_, model.data_weight_) == ("evidence", 1.0)
+    told = TVClust(random_state=0).fit(X, links=sample_links(y, rate=0.05, accuracy=0.9, rng=0))
+    assert told.chosen_by_ == "held-out links"
+
+
 def test_evidence_at_the_weight_that_was_given():
     X, _ = tilted(60, 0)
     model = TVClust(data_weight=0.5, n_init=1, random_state=0).fit(X)
@@ -99,7 +111,7 @@ def test_covariance_is_chosen_at_the_weight_that_was_given(quick):
 
 def test_weight_is_chosen_for_the_covariance_that_was_given(quick):
     X, y = tilted(60, 2)
-    links = sample_links(y, rate=0.05, rng=0)
+    links = sample_links(y, rate=0.3, rng=0)
     model = TVClust(covariance="diagonal", n_init=1, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "held-out links"
     assert set(model.selection_["family"]) == {"diagonal-gaussian"}

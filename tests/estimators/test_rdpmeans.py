@@ -223,3 +223,14 @@ def test_prediction_opens_no_cluster(model):
     far = np.full((3, 2), 1e6)
     strangers = Links.from_pairs(may_not=[(i, 120) for i in range(120)], n=123)
     assert set(model.predict(far, links=strangers)) <= set(range(model.n_clusters_))
+
+
+def test_links_that_tell_nothing_leave_the_penalty_to_the_evidence():
+    X, y = draw("gaussian", 80, 0)
+    rng = np.random.default_rng(0)
+    i, j = rng.integers(0, 80, (2, 150))
+    i, j = i[i != j], j[i != j]
+    coins = Links(80, i, j, rng.choice([1, -1], i.size))
+    assert RDPMeans(random_state=0).fit(X, links=coins).chosen_by_ == "evidence"
+    given = RDPMeans(cluster_penalty=5.0, random_state=0).fit(X, links=coins)
+    assert (given.chosen_by_, given.cluster_penalty_) == ("given", 5.0)

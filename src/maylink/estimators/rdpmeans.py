@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -37,6 +38,8 @@ from maylink.solvers import penalty, rdpmeans
 if TYPE_CHECKING:
     import pandas as pd
 
+logger = logging.getLogger("maylink")
+
 
 class Choice(NamedTuple):
     """How a fit runs, and how that was chosen."""
@@ -67,8 +70,9 @@ class RDPMeans(CenterClusterer):
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
         ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and
         chooses, together with the link weight, by predicting held-out links. Where there are fewer
-        than 40 links, or ``link_weight`` is given, the penalty is chosen whose partition has the
-        highest exact probability (see :mod:`maylink.solvers.penalty`).
+        than 40 links, nothing predicts them better than a guess, or ``link_weight`` is given, the
+        penalty is chosen whose partition has the highest exact probability (see
+        :mod:`maylink.solvers.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
@@ -77,8 +81,8 @@ class RDPMeans(CenterClusterer):
         grow, which makes the result independent of the unit of the data; the paper's own value is
         0.001. "auto" begins as None does and lets weights grow to what the reliability of the
         links, as the partition shows it, is worth, at a scale that held-out links choose (see
-        :mod:`maylink.estimators.weighing`); with ``keep="objective"`` or fewer than 40 links it is
-        None.
+        :mod:`maylink.estimators.weighing`); with ``keep="objective"``, or where links choose
+        nothing, it is None.
     link_weight_rate : float, default 2
         Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
@@ -355,16 +359,18 @@ class RDPMeans(CenterClusterer):
         elif self.n_clusters_hint is not None:
             given = penalty.from_hint(engine, int(self.n_clusters_hint))
         if race.enough(problem.links) and self.link_weight == "auto" and self.keep == "probability":
-            return _by_links(problem, settings, given, rng, self.n_jobs, progress)
+            chosen = _by_links(problem, settings, given, rng, self.n_jobs, progress)
+            if chosen is not None:
+                return chosen
         if given is not None:
             return Choice(penalty.with_penalty(settings, given, relative), "given")
         found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
-        chosen = penalty.with_penalty(settings, found.penalty, relative)
+        own = penalty.with_penalty(settings, found.penalty, relative)
         kept = found.kept
         if kept is not None:
             state = replace(kept.state, labels=engine.stored(found.labels))
             kept = kept._replace(state=state)
-        return Choice(chosen, "evidence", tuple(found.rungs), kept)
+        return Choice(own, "evidence", tuple(found.rungs), kept)
 
     def _orders(
         self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
@@ -398,12 +404,16 @@ def _by_links(
     rng: np.random.Generator,
     n_jobs: int | None,
     progress: Progress,
-) -> Choice:
-    """Let held-out links choose."""
+) -> Choice | None:
+    """Let held-out links choose; None where nothing predicts them better than a guess."""
     import pandas as pd
 
     found = weighing.choose(problem, settings, given, rng, n_jobs, progress)
     own = found.settings
+    if not found.telling:
+        logger.info("no penalty predicts held-out links better than a guess: the evidence decides")
+        return None
+    logger.info("held-out links chose λ = %g, link weights up to %s", own.penalty, own.scale)
     scale = np.inf if own.scale is None else own.scale / own.penalty
     table = pd.DataFrame(found.rows)
     return Choice(own, "held-out links", link_scale=scale, table=table)

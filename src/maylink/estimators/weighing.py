@@ -2,7 +2,7 @@
 
 Links decide: candidates are the penalties of a furthest-first ladder, each with link weights that
 grow up to what their reliability is worth, at several scales, and with weights that grow without
-end, of which the most probable partition is kept. Those that predict held-out links clearly worse
+end; of each run the most probable partition is kept. Those that predict held-out links clearly worse
 than the best drop out (:mod:`maylink.selection.race`). Of those within one standard error of the
 best the one with the largest penalty wins: hard partitions predict with much noise, and when in
 doubt fewer clusters are better.
@@ -10,7 +10,6 @@ doubt fewer clusters are better.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,12 +24,10 @@ from maylink.selection.folds import Fold
 from maylink.selection.scores import partition_scores
 from maylink.solvers import penalty, rdpmeans
 
-logger = logging.getLogger("maylink")
-
 HINTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
-SCALES = (0.03, 0.3, 3.0)
-"""What a nat of log odds may weigh, in cluster penalties."""
+SCALES = (0.01, 0.03, 0.1, 0.3)
+"""What a nat of log odds may weigh, in cluster penalties: λ is some nats to a hundred of them."""
 
 MAX_SWEEPS = 60  # of a run in a fold
 
@@ -43,10 +40,11 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What was chosen, and the candidates."""
+    """What was chosen, the candidates, and whether links told anything."""
 
     settings: rdpmeans.Settings
     rows: list[dict[str, Any]]
+    telling: bool
 
 
 def choose(
@@ -109,16 +107,13 @@ def choose(
         plainest=True,
         ladder=lambda candidate: candidate.link_scale,
     )
-    logger.info("held-out links chose λ = %g, link scale %g", *outcome.chosen)
-    return Choice(with_candidate(settings, outcome.chosen), outcome.rows)
+    return Choice(with_candidate(settings, outcome.chosen), outcome.rows, outcome.telling)
 
 
 def with_candidate(settings: rdpmeans.Settings, candidate: Candidate) -> rdpmeans.Settings:
     """Return the settings of a candidate, its first link weights being multiples of λ."""
     value, scale = candidate
-    learned = bool(np.isfinite(scale))
     return replace(
         penalty.with_penalty(settings, value, relative_weights=True),
-        scale=scale * value if learned else None,
-        keep="objective" if learned else "probability",
+        scale=scale * value if np.isfinite(scale) else None,
     )

@@ -8,8 +8,8 @@ Likelihood: x_j ~ Poisson(r_j), θ_j = log r_j. Prior: r_j ~ Gamma(shape_j, rate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,7 @@ class Poisson(GammaFamily):
     needs: ClassVar[str] = "counts, 0 or more"
 
     smoothing: float = 0.3
+    ready: bool = field(default=False, repr=False, compare=False)
 
     def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Counts are not negative; fractions are welcome."""
@@ -84,6 +85,10 @@ class Poisson(GammaFamily):
         if self.smoothing < 0:
             raise DomainError(f"smoothing: {self.smoothing} is negative")
         super().check(X)
+
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the counts as they are; factorials are left out."""
+        return replace(self, ready=True), X
 
     # ------------------------------------------------------------------ divergence
 
@@ -110,7 +115,9 @@ class Poisson(GammaFamily):
         return X
 
     def log_base(self, X: Matrix) -> Array:
-        """Return −Σ log x!."""
+        """Return −Σ log x!, or 0 for prepared data."""
+        if self.ready:
+            return np.zeros(X.shape[0])
         return -row_sums(X, lambda x: gammaln(x + 1.0))
 
     def log_partition(self, theta: Array) -> Array:

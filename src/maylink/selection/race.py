@@ -6,7 +6,9 @@ below the leader's is out: by four standard errors of the difference after one f
 and two from the third fold on, since one fold says little about how a fit varies. Of those that
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
 all that are left predict alike. In the end the leader wins, or the plainest of those within one
-standard error of it (twins then all run on); docs/decisions/0019 says when which is better.
+standard error of it (twins then all run on); docs/decisions/0019 says when which is better. Beside
+them runs a guess, which puts all points into one cluster and so tells all links alike: links that
+nothing predicts better do not tell which setting is right.
 
 Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
 first, and those in between only beside one that is still in the race.
@@ -25,7 +27,7 @@ from maylink.families.base import Array
 from maylink.links import Links
 from maylink.progress import SILENT, Progress
 from maylink.selection.folds import Fold, LinkFolds
-from maylink.selection.scores import Score, summary
+from maylink.selection.scores import Score, partition_scores, summary
 
 logger = logging.getLogger("maylink")
 
@@ -68,10 +70,11 @@ Runner = TypeVar("Runner", bound=Entry)
 
 
 class Outcome(NamedTuple):
-    """Who won, and the whole race as rows of a table."""
+    """Who won, the whole race as rows of a table, and whether links told anything."""
 
     chosen: Any
     rows: list[dict[str, Any]]
+    telling: bool  # whether the winner is ahead of a guess, by more than a standard error
 
 
 def compete(
@@ -111,9 +114,12 @@ def compete(
     entries = [Entry(candidate) for candidate in candidates]
     between = _between(entries, ladder) if ladder else []
     votes: list[Array] = []
+    guess = Entry("one cluster", racing=False)
+    together = np.zeros(links.n, np.int64)
     for fold in LinkFolds(FOLDS, random_state=rng).split(links):
         predict = prepare(fold)
         votes.append(fold.test.weight)
+        guess.scores.append(partition_scores(together, fold.test, fold.train))
         limit = BEHIND[min(len(votes), len(BEHIND)) - 1]
         for entry in entries:
             if entry.racing:
@@ -135,7 +141,9 @@ def compete(
         chosen = next(entry for entry in entries if entry.racing)
     else:
         chosen = leader(entries, votes)
-    return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
+    ahead = chosen.ahead_of(guess, votes)
+    rows = [_told(entry, votes, chosen) for entry in entries]
+    return Outcome(chosen.candidate, rows, ahead.mean > ahead.error)
 
 
 def enough(links: Links) -> bool:
