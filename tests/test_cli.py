@@ -14,6 +14,7 @@ import pytest
 
 import maylink as ml
 from maylink import cli
+from maylink.cli import outputs, stages
 from maylink.cli.failures import CODES, as_options
 from maylink.experiments import __main__ as experiments
 
@@ -301,6 +302,27 @@ def test_help_tells_the_exit_codes(command, capsys, monkeypatch):
     assert "Usage: maylink" in out
     if len(command) < 2:
         assert all(f"{code} {what}" in out for code, what in CODES.items())
+
+
+@pytest.mark.parametrize("out", ["labels.csv", "-"])
+def test_labels_are_written_in_pieces(files, capsys, monkeypatch, out):
+    assert run(*FIT, "--out", "whole.csv") == 0
+    monkeypatch.setattr(outputs, "ROWS", 7)
+    capsys.readouterr()
+    assert run(*FIT, "--out", out) == 0
+    told = capsys.readouterr().out
+    written = told if out == "-" else Path(out).read_text("utf-8")
+    assert written == Path("whole.csv").read_text("utf-8")
+    assert len(written.splitlines()) == 21
+
+
+def test_stages_where_the_c_library_cannot_be_told_to_give_memory_back(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "platform", "win32")
+    timed = stages.Stages()
+    with timed.stage("read"):
+        pass
+    timed.tell()
+    assert "time     read 0.00 s" in capsys.readouterr().err
 
 
 def test_help_loads_nothing_that_takes_long():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maylink import threads
-from maylink.engines import sweep
+from maylink import Links, threads
+from maylink.engines import layout, sweep
 from maylink.engines.cpu import CpuEngine
 from maylink.families import all_families
 from zoo import FAMILIES, draw, draw_pairs, example, links_of
@@ -23,6 +23,27 @@ def engines(name, n_jobs=1):
     if all_families()[name].accepts_sparse:
         thin = sparse.csr_array(X)
         yield CpuEngine(thin, example(name).adapt(thin), n_jobs), thin, labels
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_points_lie_in_their_slots_however_few_are_laid_out_at_a_time(dtype, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(203, 3)).astype(dtype)
+    links = Links.from_pairs(may=[(5, 200), (17, 60)], may_not=[(5, 6)], n=203)
+    family = example("gaussian").adapt(X)
+    whole = CpuEngine(X, family, 1, links)
+    monkeypatch.setattr(layout, "CHUNK", 1)
+    pieces = CpuEngine(X, family, 1, links)
+    for engine in (whole, pieces):
+        slots = engine.layout.position
+        assert np.unique(slots).size == 203
+        linked = slots >= engine.layout.first_linked
+        assert np.flatnonzero(linked).tolist() == [5, 6, 17, 60, 200]
+        for i in (0, 5, 100, 200, 202):
+            np.testing.assert_array_equal(engine.point(i)[0], family.points(X)[i])
+        np.testing.assert_array_equal(engine.potential[slots], family.potential(family.points(X)))
+    np.testing.assert_array_equal(whole.points.blocks, pieces.points.blocks)
+    np.testing.assert_array_equal(whole.layout.norm, pieces.layout.norm)
+    np.testing.assert_array_equal(whole.layout.largest, pieces.layout.largest)
 
 
 # ---------------------------------------------------------------------- scores and sums
@@ -387,7 +408,7 @@ def test_a_sweep_that_changes_nothing_returns_the_same_labels():
 
 FIT = """
 import json, sys, numpy as np, maylink
-from maylink.engines import sweep
+from maylink.engines import layout, sweep
 from maylink.kernels import vector
 sweep.WORTH_ROUGH = 0
 rng = np.random.default_rng(0)

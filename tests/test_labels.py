@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from maylink.errors import MaylinkError
-from maylink.labels import complete_codes, first_appearance, label_codes
+from maylink.labels import complete_codes, crossed, first_appearance, label_codes
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,13 @@ def test_first_appearance():
     labels, old = first_appearance(np.array([2, 0, 2, 1]))
     assert labels.tolist() == [0, 1, 0, 2]
     assert old.tolist() == [2, 0, 1]
+
+
+def test_crossed_counts_the_points_of_each_pair_of_clusters():
+    first, second = np.array([0, 0, 1, 2, 0]), np.array([1, 1, 0, 1, 0])
+    table = np.zeros((3, 2), int)
+    rows, columns, counts = crossed(first, second)
+    table[rows, columns] = counts
+    assert table.tolist() == [[1, 2], [1, 0], [0, 1]]
+    assert rows.size == 4
+    assert crossed(first[:0], second[:0])[2].size == 0

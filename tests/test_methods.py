@@ -1,5 +1,8 @@
 """Methods by name."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -78,3 +81,11 @@ def test_again_keeps_a_family_with_its_own_settings():
         copy = methods.again(model).fit(X, links=LINKS)
         assert repr(copy.family_) == repr(model.family_)
         assert copy.labels_.tolist() == model.labels_.tolist()
+
+
+def test_our_own_methods_load_no_others():
+    code = (
+        "import sys; from maylink import methods; methods.make('rdpmeans'); "
+        "sys.exit(any(m in sys.modules for m in ('maylink.baselines', 'sklearn.cluster')))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -85,3 +85,25 @@ def test_half_the_memory_where_asked_for(tmp_path):
         read_data(path, dtype="float32")
     with pytest.raises(FileError, match="dtype: 'int8' is not one of"):
         read_data(path, dtype="int8")
+
+
+LONG = "a name of more than sixteen letters"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kind"),
+    [
+        ([["a", "bc"], ["defg"]], "U"),  # side by side
+        ([["a", "b"], [LONG]], "O"),  # one long name must not make all of them long
+        ([[LONG], ["a", "b"]], "O"),
+        ([["a", "a\0"]], "O"),  # an array of text would lose the zero
+    ],
+)
+def test_names_are_kept_whole_in_little_memory(pieces, kind):
+    gathered = Gathered("t", WISH._replace(id="id"), ["id", "a"], str)
+    for names in pieces:
+        gathered.add(pd.DataFrame({"id": names, "a": np.arange(len(names))}))
+    ids = gathered.read().ids
+    assert ids.dtype.kind == kind
+    assert ids.tolist() == [name for names in pieces for name in names]
+    assert all(type(name) is str for name in ids.tolist())

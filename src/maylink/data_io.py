@@ -189,7 +189,7 @@ def read_data(
     >>> table
     Table(3 rows × 2 columns: 1 real, 1 whole)
     >>> table.ids
-    array(['Ada', 'Bob', 'Cyd'], dtype=object)
+    array(['Ada', 'Bob', 'Cyd'], dtype='<U3')
     """
     _check_choice("missing", missing, MISSING)
     _check_choice("text", text, ("error", "drop"))
@@ -375,7 +375,7 @@ def _forbid_repeated_ids(name: str, read: Read) -> None:
         if first != row:
             places = f"{read.where(first, -1)} and {read.where(row, -1)}"
             raise FileError(
-                f"{name}: the id {value!r} stands twice, in {places}; an id names one row"
+                f"{name}: the id {str(value)!r} stands twice, in {places}; an id names one row"
             )
 
 

@@ -33,6 +33,15 @@ def complete_codes(labels: Any, name: str = "labels") -> NDArray[np.int64]:
     return codes
 
 
+def crossed(
+    first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of codes that points have in two partitions, and how many points each."""
+    n = int(second.max(initial=0)) + 1
+    keys, counts = np.unique(first * n + second, return_counts=True)
+    return keys // n, keys % n, counts
+
+
 def first_appearance(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number labels of 0 or more by where they first appear; also return the old number of each."""
     first = np.full(int(labels.max(initial=-1)) + 1, labels.size)

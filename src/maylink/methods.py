@@ -6,6 +6,7 @@ Nothing heavy is imported before it is needed, so that a command can list the na
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.errors import MaylinkError
@@ -104,10 +105,8 @@ def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any
     estimator
         Not fitted.
     """
-    from maylink.saving import known_estimators
-
     _check("method", name, METHODS)
-    cls = {key.lower(): value for key, value in known_estimators().items()}[name]
+    cls = _class_of(name)
     known = inspect.signature(cls).parameters
     if family == AUTO and name != "tvclust":
         family = "gaussian"
@@ -178,6 +177,19 @@ def suspects(model: Any, links: Links) -> pd.DataFrame:
     """Return the links that are more likely wrong than right, worst first."""
     frame = knowledge(model, links).suspects()
     return frame[frame["wrong"] > WRONG]
+
+
+def _class_of(name: str) -> Any:
+    """Return the class of a method; baselines, which load much, only where one is asked for."""
+    if name in OWN:
+        from maylink import estimators
+
+        known: Mapping[str, type] = {key: getattr(estimators, key) for key in estimators.__all__}
+    else:
+        from maylink.baselines import all_baselines
+
+        known = all_baselines()
+    return {key.lower(): value for key, value in known.items()}[name]
 
 
 def _usual_family(X: Matrix) -> str:

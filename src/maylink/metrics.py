@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
 
 from maylink.errors import MaylinkError
-from maylink.labels import complete_codes
+from maylink.labels import complete_codes, crossed
 from maylink.links import MAY, Links, distinct
 from maylink.problem import as_links
 
@@ -62,8 +60,7 @@ def pair_counts(
     PairCounts(together=1, only_predicted=2, only_true=1, apart=2)
     """
     true, pred = _codes(labels_true, labels_pred)
-    table = contingency_matrix(true, pred, sparse=True)
-    together = _pairs(table.data)
+    together = _pairs(crossed(true, pred)[2])
     true_pairs = _pairs(np.bincount(true))
     pred_pairs = _pairs(np.bincount(pred))
     n = true.size
@@ -178,6 +175,8 @@ def normalized_mutual_information(
     >>> round(normalized_mutual_information([0, 0, 1, 1], [0, 0, 1, 2]), 3)
     0.816
     """
+    from sklearn.metrics import normalized_mutual_info_score
+
     if normalization not in NORMALIZATIONS:
         raise MaylinkError(
             f"normalization: {normalization!r} is not one of {', '.join(NORMALIZATIONS)}"

@@ -18,6 +18,7 @@ from maylink.errors import FileError
 if TYPE_CHECKING:
     import pandas as pd
 
+SHORT = 16  # characters up to which a name takes less memory in an array of text than by itself
 HEAD = 100  # cells that tell what a column of words is
 CELLS = 400_000  # that are read at a time
 GROWTH = 1.125  # of the array, when it is full
@@ -55,7 +56,7 @@ class Gathered:
         self.used = [at for at in range(len(columns)) if at not in gone]
         self.words: list[int] = []
         self.kept: dict[str, list[str]] = {}
-        self.ids: list[Any] = []
+        self.ids: list[NDArray[Any]] = []
         self.labels: list[str] = []
         self.n = 0
         self.X = np.empty((0, len(self.used)), wish.dtype or np.float64)
@@ -107,7 +108,7 @@ class Gathered:
                 f"{self.name}: {self.line(self.n + int(np.argmax(empty)))} has no id in column "
                 f"{self.columns[self.own or 0]!r}; an id names each row"
             )
-        self.ids += [str(value) for value in values.tolist()]
+        self.ids.append(_as_names([str(value) for value in values.tolist()]))
 
     def _numbers(self, values: pd.Series[Any], at: int) -> NDArray[np.float64]:
         numbers = _as_floats(values)
@@ -130,12 +131,21 @@ class Gathered:
         def where(row: int, column: int) -> str:
             return self.line(row) + f", column {columns[column]!r}" * (column >= 0)
 
-        ids = None if self.own is None else np.array(self.ids, object)
+        ids = None if self.own is None else np.concatenate(self.ids)
         words = {column: np.array(cells, object) for column, cells in self.kept.items()}
         names = tuple(self.columns[at] for at in self.words)
         labels = None if self.truth is None else np.array(self.labels, object)
         id_name = None if self.own is None else self.columns[self.own]
         return Read(self.X, columns, where, ids, names, words, id_name, labels)
+
+
+def _as_names(words: list[str]) -> NDArray[Any]:
+    """Return names as an array: short ones side by side, long ones as objects, which are larger."""
+    if max(map(len, words), default=0) <= SHORT:
+        names = np.array(words, str)
+        if names.tolist() == words:  # zeros at the end of a name would be lost
+            return names
+    return np.array(words, object)
 
 
 def _as_words(values: pd.Series[Any]) -> list[str]:
@@ -238,9 +248,9 @@ class Text:
         import pandas as pd
 
         empty = {column: list(EMPTY) for column in self.columns}
-        types: dict[str, Any] = {} if truth is None else {self.columns[truth]: str}
+        types: dict[str, Any] = {} if truth is None else {self.columns[truth]: object}
         if own is not None:  # "NA" may name a row
-            empty[self.columns[own]], types[self.columns[own]] = [""], str
+            empty[self.columns[own]], types[self.columns[own]] = [""], object
         with self._open() as stream:
             if self.header:
                 next(self._records(stream))

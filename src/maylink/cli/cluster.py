@@ -207,13 +207,11 @@ def print_reliability(sources: dict[str, Any]) -> None:
     show.table(title, ("source", "p", "", "q", ""), rows)
 
 
-def _labels(model: Any, table: Table, heading: str) -> pd.DataFrame:
-    import pandas as pd
-
+def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:
     columns = {heading: names_of(table), "cluster": model.labels_}
     if hasattr(model, "shares_"):
         columns["probability"] = model.shares_.max(axis=1).round(6)
-    return pd.DataFrame(columns)
+    return columns
 
 
 def _suspects(model: Any, table: Table, links: Links) -> pd.DataFrame:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ from maylink.cli.options import STDIN, STDOUT
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ROWS = 50_000  # of a table that are written at a time
 
 
 def check_outputs(
@@ -86,21 +87,29 @@ def _check_place(path: Path, force: bool) -> None:
         raise CommandError(f"{path}: the folder {folder} cannot be written to", OUTPUT)
 
 
-def write_csv(frame: pd.DataFrame, path: str, *, force: bool) -> None:
-    """Write a table as CSV, to a file or to standard output."""
+def write_csv(table: pd.DataFrame | Mapping[str, Any], path: str, *, force: bool) -> None:
+    """Write a frame, or arrays by the names of their columns, as CSV, also to standard output."""
     if path == STDOUT:
-        for start in range(0, max(1, len(frame)), 50_000):
-            part = frame.iloc[start : start + 50_000]
-            show.out(part.to_csv(index=False, header=start == 0, lineterminator="\n"))
+        for part in _pieces(table):
+            show.out(part)
         return
 
     def write(file: Any) -> None:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        frame.to_csv(text, index=False, lineterminator="\n", chunksize=50_000)
-        text.flush()
-        text.detach()
+        for part in _pieces(table):
+            file.write(part.encode("utf-8"))
 
     write_file(path, write, force=force)
+
+
+def _pieces(table: pd.DataFrame | Mapping[str, Any]) -> Iterator[str]:
+    """Yield CSV, some thousand rows at a time; a frame of all ids would be large."""
+    import pandas as pd
+
+    columns = {str(name): getattr(column, "array", column) for name, column in table.items()}
+    n = max(map(len, columns.values()))
+    for start in range(0, max(1, n), ROWS):
+        part = {name: column[start : start + ROWS] for name, column in columns.items()}
+        yield pd.DataFrame(part).to_csv(index=False, header=start == 0, lineterminator="\n")
 
 
 def write_file(path: str, write: Callable[[Any], None], *, force: bool) -> None:

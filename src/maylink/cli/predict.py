@@ -37,8 +37,6 @@ def predict(
     quiet: options.Quiet = False,
 ) -> int:
     """Put the rows of DATA into the clusters of a saved model."""
-    import pandas as pd
-
     from maylink.saving import columns_for, load
 
     check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
@@ -64,6 +62,6 @@ def predict(
         else:
             columns["cluster"] = fitted.predict(X)
     with stages.stage("write"):
-        write_csv(pd.DataFrame(columns), out, force=force)
+        write_csv(columns, out, force=force)
     stages.tell()
     return 0

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from maylink.families.base import Array, Family, Matrix, row_sums
 
-CHUNK = 1_000_000  # numbers that are mapped at a time
+CHUNK = 200_000  # numbers that are mapped at a time: some copies of these are made on the way
 
 
 class Layout(NamedTuple):
@@ -74,22 +74,20 @@ def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> L
     n_unlinked = linked.size - n_linked
     first_linked = _ceil(n_unlinked, lanes)
     n_slots = first_linked + _ceil(n_linked, lanes)
-    slots = np.concatenate([np.arange(n_unlinked), first_linked + np.arange(n_linked)])
     position = np.empty(linked.size, np.int32)
-    position[order] = slots
 
     n_columns = mapped(X[:1]).shape[1]
     blocks = np.zeros((n_slots // lanes, n_columns, lanes), X.dtype)
     phi, norm = np.zeros(n_slots), np.zeros(n_slots, X.dtype)
     largest = np.zeros(n_columns + 1)
     step = max(lanes, CHUNK // max(1, n_columns) // lanes * lanes)
-    for begin, end in ((0, n_unlinked), (n_unlinked, linked.size)):
+    for begin, end, first in ((0, n_unlinked, 0), (n_unlinked, linked.size, first_linked)):
         for low in range(begin, end, step):
-            high = min(low + step, end)
-            rows = order[low:high]
+            rows = order[low : min(low + step, end)]
+            at = slice(first + low - begin, first + low - begin + rows.size)
+            position[rows] = np.arange(at.start, at.stop)
             together = rows[-1] - rows[0] == rows.size - 1
             T = mapped(X[rows[0] : rows[-1] + 1] if together else X[rows])
-            at = slice(slots[low], slots[high - 1] + 1)
             rows_in_order = np.ascontiguousarray(T).view()
             rows_in_order.setflags(write=False)  # kernels are compiled for one kind of array
             square = np.zeros(len(T))
@@ -102,8 +100,12 @@ def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> L
     return Layout(points, norm, largest, position, n_unlinked, first_linked)
 
 
-def _order(linked: NDArray[np.bool_]) -> NDArray[np.int64]:
-    return np.concatenate([np.flatnonzero(~linked), np.flatnonzero(linked)])
+def _order(linked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the points without links, then those with."""
+    order, n_unlinked = np.empty(linked.size, np.int32), int(linked.size - linked.sum())
+    order[:n_unlinked] = np.flatnonzero(~linked)
+    order[n_unlinked:] = np.flatnonzero(linked)
+    return order
 
 
 def _rounded_up(norm: Array, dtype: Any) -> NDArray[Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics.cluster import contingency_matrix
 
+from maylink.labels import crossed
 from maylink.links import MAY
 from maylink.metrics import adjusted_rand
 from maylink.report.encode import rounded
@@ -28,7 +28,7 @@ def changes(material: Material) -> dict[str, Any]:
     names, codes, sizes = np.unique(material.before, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     old = np.argsort(order)[codes].astype(np.int64)
-    table = contingency_matrix(old, material.codes, sparse=True)[:MATCHED, :MATCHED].toarray()
+    table = _table(old, material)
     few = max(len(names), material.n_clusters) <= MATCHED
     best = table[linear_sum_assignment(-table)].sum() if few else None
     return {
@@ -41,6 +41,16 @@ def changes(material: Material) -> dict[str, Any]:
         "split": _pieces(table, material.sizes[:MATCHED]),
         "kept": _kept(material, old),
     }
+
+
+def _table(old: Index, material: Material) -> Index:
+    """Return how many points each old cluster shares with each new one, of the largest ones."""
+    shape = np.minimum((int(old.max()) + 1, material.n_clusters), MATCHED)
+    table = np.zeros(shape, np.int64)
+    before, now, counts = crossed(old, material.codes)
+    few = (before < MATCHED) & (now < MATCHED)
+    table[before[few], now[few]] = counts[few]
+    return table
 
 
 def _pieces(table: Any, sizes: Index) -> list[list[Any]]:

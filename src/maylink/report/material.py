@@ -41,7 +41,7 @@ class Material:
         Links between the points; there may be none.
     columns : tuple of str
         Names of the columns.
-    ids : tuple of str
+    ids : array of str, tuple of str or range
         What the rows are called.
     named : bool
         Whether those are names, or else just numbers.
@@ -57,7 +57,7 @@ class Material:
     labels: NDArray[Any]
     links: Links
     columns: tuple[str, ...]
-    ids: tuple[str, ...]
+    ids: NDArray[np.str_] | tuple[str, ...] | range
     named: bool
     text: dict[str, tuple[str, ...]] = field(default_factory=dict)
     before: NDArray[Any] | None = None
@@ -105,7 +105,7 @@ class Material:
             labels=labels[order],
             links=as_links(links, n),
             columns=names,
-            ids=tuple(map(str, range(n))) if ids is None else _as_words("ids", ids, n),
+            ids=range(n) if ids is None else _as_names(ids, n),
             named=ids is not None,
             text=told,
             before=before,
@@ -195,6 +195,13 @@ class Material:
         some = self.X[rows]
         dense = some.toarray() if sparse.issparse(some) else some
         return np.asarray(dense, np.float64)
+
+
+def _as_names(ids: Any, n: int) -> NDArray[np.str_] | tuple[str, ...]:
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == "U":  # a word for each would be large
+        _forbid_length("ids", len(ids), n, "entries", "rows in X")
+        return ids
+    return _as_words("ids", ids, n)
 
 
 def _as_words(name: str, values: Any, n: int) -> tuple[str, ...]:

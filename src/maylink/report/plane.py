@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.decomposition import PCA
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from maylink.errors import MaylinkError
@@ -36,8 +35,8 @@ CELLS = 300_000  # with points in them, above which the grid is made coarser
 class Plane(NamedTuple):
     """Where the points are: 0 to 65,535 across and up, and what that means."""
 
-    x: NDArray[np.int64]
-    y: NDArray[np.int64]
+    x: NDArray[np.int32]
+    y: NDArray[np.int32]
     how: str
     axes: tuple[str, str]
     at_edge: int  # points that are further out than the picture
@@ -73,6 +72,8 @@ def _as_they_are(material: Material) -> Plane:
 
 
 def _principal(material: Material) -> Plane:
+    from sklearn.decomposition import PCA
+
     n, d = material.X.shape
     rows = np.random.default_rng(0).permutation(n)[:FITTED] if n > FITTED else np.arange(n)
     some, scale = _scaled(material, np.sort(rows))
@@ -89,8 +90,10 @@ def _principal(material: Material) -> Plane:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all points equal: no variance to share
         model = PCA(2, svd_solver=solver, random_state=0).fit(some)
-    blocks = (slice(low, low + FITTED) for low in range(0, n, FITTED))
-    points = np.concatenate([model.transform(_scaled(material, block)[0]) for block in blocks])
+    points = np.empty((n, 2))
+    for low in range(0, n, FITTED):
+        block = slice(low, low + FITTED)
+        points[block] = model.transform(_scaled(material, block)[0])
     told = np.nan_to_num(model.explained_variance_ratio_)
     how = (
         f"Principal components of {scale}: the first tells {told[0]:.0%} of the variance, the "
@@ -132,7 +135,8 @@ def _scaled(material: Material, rows: Any) -> tuple[Matrix, str]:
 def _framed(points: Array, how: str, axes: tuple[str, str], *, alike: bool) -> Plane:
     """Scale points into the picture; far-off ones are drawn at its edge."""
     low, high = points.min(axis=0), points.max(axis=0)
-    inner_low, inner_high = np.quantile(points, [0.005, 0.995], axis=0)
+    inner = [np.quantile(column, [0.005, 0.995]) for column in points.T]  # no copy of all
+    inner_low, inner_high = np.transpose(inner)
     reach = 0.6 * (inner_high - inner_low)
     low = np.where(reach > 0, np.maximum(low, inner_low - reach), low)
     high = np.where(reach > 0, np.minimum(high, inner_high + reach), high)
@@ -141,10 +145,13 @@ def _framed(points: Array, how: str, axes: tuple[str, str], *, alike: bool) -> P
         unit = max(half[0] / RATIO, half[1])
         half = np.array([unit * RATIO, unit])
     half = np.where(half > 0, half, np.maximum(np.abs(middle), 1.0)) * 1.05
-    place = (points - middle) / half
-    inside = np.clip(place, -1.0, 1.0)
-    steps = np.round((inside + 1.0) / 2.0 * STEPS).astype(np.int64)
-    at_edge = int((inside != place).any(axis=1).sum())
+    place = points - middle
+    place /= half
+    at_edge = int((np.abs(place) > 1.0).any(axis=1).sum())
+    np.clip(place, -1.0, 1.0, out=place)
+    place += 1.0
+    place *= STEPS / 2.0
+    steps = np.round(place, out=place).astype(np.int32)
     return Plane(steps[:, 0], steps[:, 1], how, axes, at_edge)
 
 

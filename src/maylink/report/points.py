@@ -62,7 +62,7 @@ def encode(material: Material, plane: Plane, shown: Shown, names: Names) -> dict
         "y": packed(plane.y[rows], "u2"),
         "cluster": packed(material.codes[rows], "u4"),
         "degree": packed(np.minimum(material.links.degree[rows], 65_535), "u2"),
-        "ids": [shortened(material.ids[row], 80) for row in rows],
+        "ids": [shortened(str(material.ids[row]), 80) for row in rows],
         "values": values_of(material, rows, names),
         "text": texts_of(material, rows),
     }

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
-from sklearn.cluster import KMeans
 
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Matrix, column_means
@@ -274,6 +273,8 @@ def round_to_clusters(
     spectrum: Spectrum, n_clusters: int, rng: np.random.Generator, n_init: int = 4
 ) -> NDArray[np.int64]:
     """Turn the relaxed solution into a partition, by K-means on its coordinates."""
+    from sklearn.cluster import KMeans
+
     if n_clusters == 1:
         return np.zeros(len(spectrum.vectors), np.int64)
     model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31)))
