@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.cluster import print_reliability
 from maylink.cli.fitting import fit, planned
 from maylink.cli.inputs import (
     Reading,
@@ -18,6 +17,7 @@ from maylink.cli.inputs import (
     read_table_links,
 )
 from maylink.cli.stages import Stages
+from maylink.cli.summary import print_reliability
 from maylink.stop import whole_or_nothing
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from maylink.methods import AUTO, FAMILIES, METHODS
 MISSING = ("error", "drop-rows", "drop-columns", "median")
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
 READ_LINKS = ("coding", "format", "id_column", "kind", "label_column")
-READING, WRITING = "Reading", "Writing"
+READING, WRITING, FOLDERS = "Reading", "Writing", "Folders"
 STDIN = STDOUT = "-"
 
 
