@@ -198,7 +198,8 @@ def _read(asked: Asked) -> Folder:
     n, d = X.shape
     if n < 2:
         raise CommandError(f"{folder}: there is only one row; give two or more", INPUT)
-    said = f"{n} rows × {d} columns in {X.numblocks[0]} chunks: {show.few(columns)}"
+    chunks = f"{X.numblocks[0]} chunk" + "s" * (X.numblocks[0] > 1)
+    said = f"{n} rows × {d} columns in {chunks}: {show.few(columns)}"
     show.note("data", said, quiet=how.quiet)
     others = [column for column in kept if kinds[column] != "number"]
     if others:
