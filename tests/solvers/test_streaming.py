@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from maylink import DPMeans, Links, RDPMeans
+from maylink import DPMeans, Links, RDPMeans, sample_links
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import as_family
 from maylink.metrics import pair_f
@@ -166,9 +166,21 @@ def test_links_to_earlier_points_decide():
     assert model.labels_.tolist() == [0, 0, 1, 1, 1, 0]
     assert model.link_weight_ == (3.0, 3.0)
     among = Links.from_pairs(may=[(0, 1)], n=2)  # of the new points alone
-    model = RDPMeans(**start).partial_fit(first).partial_fit(new, links=among)
-    assert model.link_weight_ == (4.3, 4.3)  # the first batch had no links
-    assert model.labels_[4] == model.labels_[5]
+    for told, weight in ((3.0, 3.0), (None, 4.3)):
+        model = RDPMeans(**start | {"link_weight": told}).partial_fit(first)
+        model.partial_fit(new, links=among)
+        assert model.link_weight_ == (weight, weight)
+        assert model.labels_[4] == model.labels_[5]
+
+
+def test_wrong_links_do_no_harm_where_the_data_are_clear():
+    """Weights grow on while nothing changes; a later batch must not be told by those."""
+    links = sample_links(Y, 0.02, 0.8, rng=0)
+    model = RDPMeans(cluster_penalty=30.0, link_weight=None, random_state=0)
+    for low in range(0, 240, 60):
+        model.partial_fit(X[low : low + 60], links=links[np.arange(low + 60)])
+    assert pair_f(Y, model.labels_) == 1.0
+    assert max(model.link_weight_) < 30.0
 
 
 def test_a_stream_follows_what_one_fit_finds():

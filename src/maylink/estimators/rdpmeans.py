@@ -281,8 +281,9 @@ class RDPMeans(CenterClusterer):
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
         penalty and the link weights. Each later batch is visited by the same rule until it settles.
         Points seen before do not move and are not kept: centres are the means of all points seen,
-        new clusters may open, and links weigh what they weighed in the sweep that was kept of the
-        first batch, or λ if that had no links.
+        new clusters may open. Links weigh what they weighed in the sweep that made the partition of
+        the first batch, so no more than it took; if that had no links, ``link_weight`` where it is
+        a number, else λ.
 
         Parameters
         ----------
@@ -347,12 +348,20 @@ class RDPMeans(CenterClusterer):
         """Fit the first batch of a stream."""
         self.fit(X, links=links)
         data = as_data(X, self)
-        weights = self.link_weight_ or (self.cluster_penalty_,) * 2
         self.stream_ = MeansStream.begin(
-            self.family_, self.cluster_penalty_, weights, data, self.labels_,
+            self.family_, self.cluster_penalty_, self._stream_weights(), data, self.labels_,
             as_links(links, data.shape[0]), self.n_jobs,
         )  # fmt: skip
         return self
+
+    def _stream_weights(self) -> tuple[float, float]:
+        """Return what links weigh after the first batch."""
+        if self.link_weight_ is None:
+            open_ = self.link_weight is None or self.link_weight == "auto"
+            return as_link_weights(self.cluster_penalty_ if open_ else self.link_weight)
+        trace = self.result_.trace
+        made = max((at for at in range(trace.kept + 1) if trace.sweeps[at].n_changed), default=0)
+        return trace.sweeps[made].xi_may, trace.sweeps[made].xi_not
 
     def _laid_out(self, X: Any, links: Any) -> tuple[Any, Engine, Any]:
         """Return the problem, the engine that holds its points, and the data as they are kept."""
