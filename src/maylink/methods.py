@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.errors import MaylinkError
+from maylink.errors import MaylinkError, not_one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,4 +243,4 @@ def _stored(X: Matrix) -> int:
 
 def _check(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise MaylinkError(f"{name}: {value!r} is not one of {', '.join(known)}")
+        raise MaylinkError(f"{name}: {not_one_of(value, known)}")
