@@ -113,5 +113,8 @@ def _print(said: Diagnosis, names: Any) -> None:
     )
     show.table("Findings", ("",), [(f"- {text}",) for text in said.findings])
     show.table("What to do", ("",), [(f"- {text}",) for text in said.advice])
-    pairs = _named(said.pairs, names).to_numpy(object).tolist()
-    show.table("Pairs to judge next", ("i", "j", "P(same cluster)"), pairs)
+    pairs, columns = _named(said.pairs, names), {"i": "i", "j": "j"}
+    if pairs["together"].notna().any():
+        columns["together"] = "P(same cluster)"
+    rows = pairs[list(columns)].to_numpy(object).tolist()
+    show.table("Pairs to judge next", tuple(columns.values()), rows)
