@@ -15,6 +15,7 @@ from maylink.cli.inputs import (
     forbid_stdin_twice,
     heading_of,
     names_of,
+    python_of,
     read_table,
     read_table_links,
 )
@@ -143,7 +144,8 @@ def cluster(
         without = None if stopped(last) else last.labels_
     if report is not None:
         with stages.stage("report"):
-            _write_report(report, fitted, table, found, without, data, force)
+            again = python_of(data, links, how, str(table.X.dtype))
+            _write_report(report, fitted, table, found, without, data, again, force)
     with stages.stage("write"):
         if model is not None:
             _save(fitted, table, model, force)
@@ -219,6 +221,7 @@ def _write_report(
     links: Links | None,
     without: Any,
     data: str,
+    again: str | None,
     force: bool,
 ) -> None:
     from maylink.report import write_report
@@ -235,4 +238,5 @@ def _write_report(
             without_links=without,
             title=f"Clusters of {'standard input' if data == options.STDIN else data}",
             force=force,
+            reading=again,
         )

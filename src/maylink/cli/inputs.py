@@ -106,6 +106,9 @@ def tell_links(file: LinkFile, links: Links, how: Reading) -> None:
     by = f"; {len(links.sources)} sources: {sources}" if len(links.sources) > 1 else ""
     said = f"{links.n_links} ({may} may, {links.n_links - may} may-not{by})"
     note("links", f"{said}, read as {file.layout} in {file.container}", quiet=how.quiet)
+    if file.unused:
+        told = f"columns that mean nothing here, left out: {few(file.unused)}"
+        note("links", told, quiet=how.quiet)
 
 
 def _opened(path: str) -> Any:
@@ -117,6 +120,30 @@ def _wished(how: Reading) -> dict[str, Any]:
 
     told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
     return {"format": told.pop("format", None), "options": Options(**told)}
+
+
+def python_of(data: str, links: str | None, how: Reading, dtype: str) -> str | None:
+    """Return Python that reads the same as ``table`` and ``links``; None of standard input."""
+    if STDIN in (data, links):
+        return None
+    told: dict[str, Any] = {"id": how.id, "drop": how.drop, "missing": how.missing}
+    told |= {"keep_text": True, "dtype": None if dtype == "float64" else dtype}
+    told |= settings(how.read, READ, "--read")
+    given = [f"{key}={value!r}" for key, value in told.items() if value not in (None, [], "error")]
+    lines = [
+        "from maylink import read_data",
+        f"table = read_data({', '.join([repr(data), *given])})",
+    ]
+    if links is not None:
+        wished = settings(how.read_links, READ_LINKS, "--read-links")
+        format_ = wished.pop("format", None)
+        more = "" if format_ is None else f", format={format_!r}"
+        if wished:
+            lines.insert(1, "from maylink.link_io.layouts import Options")
+            more += f", options=Options({', '.join(f'{k}={v!r}' for k, v in wished.items())})"
+        lines.insert(1, "from maylink.inputs import read_links_of")
+        lines.append(f"links = read_links_of(table, {links!r}{more}).links")
+    return "\n".join(lines)
 
 
 def names_of(table: Table) -> Any:

@@ -45,6 +45,7 @@ class Collector:
         self.n = None if n is None else Links.empty(n).n  # which checks it
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
+        self.unused: tuple[str, ...] = ()  # columns that nobody looked at
         self.found: dict[str, int] | None = {} if _is_found(ids) else None
         self._ids = None
         if ids is not None and not _is_found(ids):

@@ -44,6 +44,8 @@ class LinkFile:
     ids : tuple of str or None
         What the file calls the rows, where it was read with ``ids="found"`` and names them by
         other than row numbers.
+    unused : tuple of str
+        Columns of a table of links that mean nothing here.
     """
 
     links: Links
@@ -51,6 +53,7 @@ class LinkFile:
     container: str
     dropped: int
     ids: tuple[str, ...] | None = None
+    unused: tuple[str, ...] = ()
 
 
 def read_links(
@@ -153,6 +156,8 @@ def read_link_file(
         file = read(None)
     if file.dropped:
         logger.warning("%s: judgements that say nothing, left out: %d", name, file.dropped)
+    elif file.links.n_links == 0:
+        logger.warning("%s: holds no links", name)
     return file
 
 
@@ -174,7 +179,7 @@ def _read(
     into = Collector(name, ids=ids, n=n, source=source)
     links = layout.read(content, into, options)
     found = tuple(into.found) if into.found else None
-    return LinkFile(links, layout.name, container, into.dropped, found)
+    return LinkFile(links, layout.name, container, into.dropped, found, into.unused)
 
 
 def _found(find: Finder, read: Callable[[Ids], LinkFile]) -> Ids:
