@@ -408,7 +408,7 @@ def test_columns_of_links_that_mean_nothing_are_named(files, capsys):
 )
 def test_a_typo_gets_a_guess(words, meant, files, capsys):
     assert run(*words) == 2
-    assert f"; did you mean {meant!r}?" in capsys.readouterr().err
+    assert f" (did you mean {meant!r}?)" in capsys.readouterr().err
 
 
 def test_a_word_like_no_other_gets_no_guess(files, capsys):

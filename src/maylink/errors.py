@@ -43,9 +43,9 @@ def not_one_of(value: str, choices: Iterable[str]) -> str:
     Examples
     --------
     >>> not_one_of("gausian", ("gamma", "gaussian"))
-    "'gausian' is not one of gamma, gaussian; did you mean 'gaussian'?"
+    "'gausian' is not one of gamma, gaussian (did you mean 'gaussian'?)"
     """
     known = list(choices)
     alike = difflib.get_close_matches(str(value).lower(), known, n=1)
-    hint = f"; did you mean {alike[0]!r}?" if alike else ""
+    hint = f" (did you mean {alike[0]!r}?)" if alike else ""
     return f"{value!r} is not one of {', '.join(known)}{hint}"
