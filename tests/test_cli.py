@@ -383,7 +383,10 @@ def test_one_new_row_can_be_predicted_and_filled_cells_are_told(files, capsys):
 def test_a_link_file_without_links_is_told(files, capsys):
     Path("none.csv").write_text("i,j,kind\n")
     assert run(*FIT, "--links", "none.csv") == 0
-    assert "maylink: note: none.csv: holds no links\n" in capsys.readouterr().err
+    assert (
+        "links    warning: none.csv holds no links, so the data alone decide\n"
+        in capsys.readouterr().err
+    )
     assert run(*FIT, "--links", "links.csv") == 0
     assert "holds no links" not in capsys.readouterr().err
 

@@ -217,7 +217,7 @@ def _links(asked: Asked, data: Folder) -> Links:
         file = read_link_file_of(
             str(asked.links), asked.how, ids=lambda names: find_ids(folder, column, names)
         )
-    tell_links(file, file.links, asked.how)
+    tell_links(str(asked.links), file, file.links, asked.how)
     return file.links
 
 

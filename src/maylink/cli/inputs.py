@@ -86,7 +86,7 @@ def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
     from maylink.inputs import read_links_of
 
     found = read_links_of(table, _opened(path), **_wished(how))
-    tell_links(found.file, found.links, how)
+    tell_links(path, found.file, found.links, how)
     if found.lost:
         note("links", f"left out, of rows that were left out: {found.lost}", quiet=how.quiet)
     return found
@@ -99,13 +99,16 @@ def read_link_file_of(path: str, how: Reading, **rows: Any) -> LinkFile:
     return read_link_file(_opened(path), **_wished(how), **rows)
 
 
-def tell_links(file: LinkFile, links: Links, how: Reading) -> None:
+def tell_links(path: str, file: LinkFile, links: Links, how: Reading) -> None:
     """Say what links are, and as what they were read."""
     may = int((links.kind == 1).sum())
     sources = few([str(source) for source in links.sources])
     by = f"; {len(links.sources)} sources: {sources}" if len(links.sources) > 1 else ""
     said = f"{links.n_links} ({may} may, {links.n_links - may} may-not{by})"
     note("links", f"{said}, read as {file.layout} in {file.container}", quiet=how.quiet)
+    if file.links.n_links == 0:
+        name = "standard input" if path == STDIN else path
+        note("links", f"warning: {name} holds no links, so the data alone decide", quiet=how.quiet)
     if file.unused:
         told = f"columns that mean nothing here, left out: {few(file.unused)}"
         note("links", told, quiet=how.quiet)

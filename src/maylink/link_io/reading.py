@@ -156,8 +156,6 @@ def read_link_file(
         file = read(None)
     if file.dropped:
         logger.warning("%s: judgements that say nothing, left out: %d", name, file.dropped)
-    elif file.links.n_links == 0:
-        logger.warning("%s: holds no links", name)
     return file
 
 
