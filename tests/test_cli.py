@@ -3,6 +3,7 @@
 import importlib
 import io
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -396,3 +397,76 @@ def test_one_new_row_can_be_predicted_and_filled_cells_are_told(files, capsys):
     Path("two.csv").write_text("who,height,width\na,1.0,2.0\nb,,2.0\n")
     assert run("predict", "m.npz", "two.csv", "--id", "who", "--missing", "median") == 0
     assert "filled with the median of their column here: 1" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- what users stumbled over
+
+
+def test_a_link_file_without_links_is_told(files, capsys):
+    Path("none.csv").write_text("i,j,kind\n")
+    assert run(*FIT, "--links", "none.csv") == 0
+    assert (
+        "links    warning: none.csv holds no links, so the data alone decide\n"
+        in capsys.readouterr().err
+    )
+    assert run(*FIT, "--links", "links.csv") == 0
+    assert "holds no links" not in capsys.readouterr().err
+
+
+def test_columns_of_links_that_mean_nothing_are_named(files, capsys):
+    Path("typo.csv").write_text("i,j,kind,wieght,when\np0,p1,may,3,monday\n")
+    assert run(*FIT, "--links", "typo.csv") == 0
+    said = "links    columns that mean nothing here, left out: wieght, when\n"
+    assert said in capsys.readouterr().err
+    assert run(*FIT, "--links", "links.csv") == 0
+    assert "mean nothing" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("cluster", "data.csv", "--method", "tvclst"), "tvclust"),
+        (("cluster", "data.csv", "--method", "RDP-means"), "rdpmeans"),
+        (("cluster", "data.csv", "--family", "gausian"), "gaussian"),
+        (("compare", "data.csv", "--links", "links.csv", "--methods", "tvclust,lcvq"), "lcvqe"),
+    ],
+)
+def test_a_typo_gets_a_guess(words, meant, files, capsys):
+    assert run(*words) == 2
+    assert f" (did you mean {meant!r}?)" in capsys.readouterr().err
+
+
+def test_a_word_like_no_other_gets_no_guess(files, capsys):
+    assert run("cluster", "data.csv", "--method", "xyz") == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
+def test_pairs_to_judge_have_no_probability_where_none_is_known(files, capsys):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 1, (40, 2)), rng.normal(3.5, 1, (40, 2))])
+    pd.DataFrame(X, columns=["a", "b"]).to_csv("near.csv", index=False)
+    Path("near_links.csv").write_text("i,j,kind\n0,1,may\n0,79,may-not\n")
+    near = ("diagnose", "near.csv", "--links", "near_links.csv", "--quiet", "--method")
+    assert run(*near, "rdpmeans") == 0
+    out = capsys.readouterr().out
+    heading = out.splitlines()[out.splitlines().index("Pairs to judge next") + 1]
+    assert heading.split() == ["i", "j"]
+    assert "nan" not in out.lower()
+
+
+def test_python_of_the_report_runs_as_it_stands(files, capsys):
+    words = ("--links", "links.csv", "--missing", "median", "--drop", "width", "--read", "sep=,")
+    more = ("--read-links", "format=table", "--read-links", "id_column=x", "--no-contrast")
+    assert run(*FIT, *words, *more, "--out", "labels.csv", "--report", "page.html") == 0
+    again = settings_of("page.html")["again"]
+    names = {}
+    exec(again, names)
+    assert names["model"].labels_.tolist() == pd.read_csv("labels.csv")["cluster"].tolist()
+    assert names["table"].columns == ("height",)
+    assert settings_of("again.html")["method"] == "RDPMeans"
+
+
+def settings_of(path):
+    text = Path(path).read_text("utf-8")
+    found = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    return json.loads(found[1])["settings"]

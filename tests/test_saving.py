@@ -161,6 +161,16 @@ def test_a_stream_goes_on_after_loading(path):
     assert_same(model.suspect_links(), loaded.suspect_links())
 
 
+@pytest.mark.parametrize("make", [RDPMeans, DPMeans])
+def test_a_stream_of_means_goes_on_after_loading(make, path):
+    X, _ = draw("gaussian", 90, 5)
+    model = make(random_state=0).partial_fit(X[:45])
+    loaded = again(model, path)
+    for each in (model, loaded):
+        each.partial_fit(X[45:])
+    assert_same_model(model, loaded, X)
+
+
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
 def test_random_states(make, path):
     X, _ = draw("gaussian", 30, 0)

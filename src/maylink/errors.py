@@ -5,6 +5,9 @@ Each message names the argument, the first offending position and what to do abo
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class MaylinkError(ValueError):
     """Base class of every error that maylink raises by itself."""
@@ -32,3 +35,17 @@ class DatasetError(MaylinkError):
 
 class InfeasibleLinksError(MaylinkError):
     """Links that a method with hard links cannot all keep; the message names some of them."""
+
+
+def not_one_of(value: str, choices: Iterable[str]) -> str:
+    """Say that a word is none of the known ones and, where one looks alike, which it may be.
+
+    Examples
+    --------
+    >>> not_one_of("gausian", ("gamma", "gaussian"))
+    "'gausian' is not one of gamma, gaussian (did you mean 'gaussian'?)"
+    """
+    known = list(choices)
+    alike = difflib.get_close_matches(str(value).lower(), known, n=1)
+    hint = f" (did you mean {alike[0]!r}?)" if alike else ""
+    return f"{value!r} is not one of {', '.join(known)}{hint}"

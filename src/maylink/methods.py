@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.errors import MaylinkError
+from maylink.errors import MaylinkError, not_one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,9 @@ FAMILIES = (
     "bernoulli", "diagonal-gaussian", "dirichlet-multinomial", "full-gaussian", "gamma", "gaussian",
     "multinomial", "poisson", "shared-gaussian", "von-mises-fisher",
 )  # fmt: skip
+ON_DASK = ("rdpmeans", "dpmeans")
+"""Methods that run on Dask; the first is the one that "auto" takes there."""
+
 MANY_NUMBERS = 3_200_000  # in the data, above which TVClust takes minutes
 SPREADS = 10.0  # how often the widest column may be as wide as the narrowest, in one unit
 WRONG = 0.5  # probability above which a link is a suspect
@@ -83,6 +86,41 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
         )
     if family == AUTO and method != "tvclust":
         family = _usual_family(X)
+    return Plan(method, family, why)
+
+
+def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> Plan:
+    """Choose a method and a family for data on Dask, where they are "auto".
+
+    Parameters
+    ----------
+    X : dask array of shape (n, d)
+        The data; where a family is to be chosen they are read once, for the spread of the columns.
+    method : str, default "auto"
+        One of ``ON_DASK``, or "auto".
+    family : str, default "auto"
+        As in :func:`plan`.
+
+    Returns
+    -------
+    Plan
+    """
+    import numpy as np
+
+    from maylink.engines.cluster import compute
+
+    _check("method", method, (AUTO, *METHODS))
+    _check("family", family, (AUTO, *FAMILIES))
+    why = "method given"
+    if method == AUTO:
+        method, why = ON_DASK[0], "it runs on Dask, where a folder of data can stay"
+    if method not in ON_DASK:
+        raise MaylinkError(
+            f"method: {method} needs all data in memory; of a folder, or a dask array, use one of "
+            f"{', '.join(ON_DASK)}"
+        )
+    if family == AUTO and method != "tvclust":
+        family = _family_of_spread(np.asarray(compute([X.std(axis=0)])[0][0]))
     return Plan(method, family, why)
 
 
@@ -199,7 +237,10 @@ def _usual_family(X: Matrix) -> str:
     if sparse.issparse(X):
         whole = bool((X.data >= 0).all() and (X.data == np.rint(X.data)).all())
         return "multinomial" if whole else "gaussian"
-    spread = np.array([float(X[:, at].std()) for at in range(X.shape[1])])
+    return _family_of_spread(np.array([float(X[:, at].std()) for at in range(X.shape[1])]))
+
+
+def _family_of_spread(spread: Any) -> str:
     spread = spread[spread > 0]
     if spread.size and spread.max() > SPREADS * spread.min():
         return "diagonal-gaussian"
@@ -214,4 +255,4 @@ def _stored(X: Matrix) -> int:
 
 def _check(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise MaylinkError(f"{name}: {value!r} is not one of {', '.join(known)}")
+        raise MaylinkError(f"{name}: {not_one_of(value, known)}")

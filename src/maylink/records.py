@@ -40,8 +40,9 @@ GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 def known_records() -> Mapping[str, type]:
     """Return the classes that a file may name: families, their priors, and what fits leave."""
     from maylink import families, mixture, posterior, reliability, result
+    from maylink.engines.cpu import Totals
     from maylink.problem import Problem
-    from maylink.solvers import gibbs, penalty, spectral, stochastic, variational
+    from maylink.solvers import gibbs, penalty, spectral, stochastic, streaming, variational
 
     found: list[type] = list(families.all_families().values())
     for module in pkgutil.iter_modules(families.__path__):
@@ -50,7 +51,7 @@ def known_records() -> Mapping[str, type]:
     found += [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
     found += [posterior.SampledPosterior, posterior.VariationalPosterior, posterior.StreamPosterior]
     found += [result.Result, result.Trace, result.Sweep, penalty.Rung, spectral.Candidate]
-    found += [stochastic.Stream, variational.Settings]
+    found += [stochastic.Stream, variational.Settings, streaming.MeansStream, Totals]
     return {cls.__name__: cls for cls in found}
 
 

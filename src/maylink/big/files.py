@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.atomic import written
 from maylink.errors import FileError
 
 ROWS = 1_000_000  # rows of a chunk, about, where a file is larger
+LABELS = re.compile(r"part-\d{5,}\.parquet")  # a file of labels, by its name
+INDEX = re.compile(r"__(index_level_\d+|null_dask_index)__")  # columns that data frames add
+
+
+def column_kinds(path: str | Path) -> dict[str, str]:
+    """Return what the columns of Parquet files hold, by their names; only headers are read.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder of ``*.parquet`` files, which must have the same columns.
+
+    Returns
+    -------
+    dict of str to str
+        "number" or what else Parquet calls it. What data frames add by themselves, their index, is
+        no column.
+    """
+    files = _files(Path(path))
+    first = _types(files[0])
+    for file in files[1:]:
+        own = _types(file)
+        for name in [*first, *own]:
+            if name not in own or name not in first:
+                having, lacking = (files[0], file) if name in first else (file, files[0])
+                raise FileError(f"{lacking}: has no column {name!r}, which {having} has")
+            if own[name] != first[name] and not (_is_number(own[name]) and _is_number(first[name])):
+                raise FileError(
+                    f"{file}: column {name!r} holds {own[name]}, and {first[name]} in {files[0]}; "
+                    "write it in one type"
+                )
+    return {name: "number" if _is_number(held) else held for name, held in first.items()}
 
 
 def read_parquet(
@@ -28,7 +63,7 @@ def read_parquet(
     path : str or Path
         A file, or a folder whose ``*.parquet`` files follow each other in the order of their names.
     columns : list of str, optional
-        The columns to take; all by default.
+        The columns to take; all by default, which all files must have.
     dtype : type, optional
         float32 where all columns are, else float64, by default.
     rows : int, default 1,000,000
@@ -39,37 +74,54 @@ def read_parquet(
     dask array of shape (n, d)
     """
     import dask.array
-    import pyarrow.parquet as pq
     from dask import delayed
 
-    files = _files(Path(path))
-    schema = pq.read_schema(files[0])
-    names = list(schema.names) if columns is None else list(columns)
-    for name in names:
-        if name not in schema.names:
-            raise FileError(f"{files[0]}: has no column {name!r}")
-        held = str(schema.field(name).type)
-        if not held.startswith(("float", "double", "half", "int", "uint", "bool")):
-            raise FileError(f"{files[0]}: column {name!r} holds {held}; leave it out by columns=")
-    single = all(str(schema.field(name).type) == "float" for name in names)
+    names = list(column_kinds(path)) if columns is None else list(columns)
+    single = True
+    for file in _files(Path(path)):
+        held = _types(file)
+        for name in names:
+            if name not in held:
+                raise FileError(f"{file}: has no column {name!r}")
+            if not _is_number(held[name]):
+                raise FileError(
+                    f"{file}: column {name!r} holds {held[name]}; leave it out by columns="
+                )
+            single = single and held[name] == "float"
     kind = np.dtype((np.float32 if single else np.float64) if dtype is None else dtype)
     read = delayed(_read, pure=True)
-    parts = []
-    for file in files:
-        found = pq.read_metadata(file)
-        if not set(names) <= set(found.schema.to_arrow_schema().names):
-            raise FileError(f"{file}: has not all the columns of {files[0]}")
-        for groups, size in _runs(
-            [found.row_group(g).num_rows for g in range(found.num_row_groups)], rows
-        ):
-            part = read(str(file), groups, names, kind.str)
-            parts.append(dask.array.from_delayed(part, (size, len(names)), kind))
-    if not parts:
-        raise FileError(f"{path}: holds no rows")
+    parts = [
+        dask.array.from_delayed(
+            read(str(chunk.file), chunk.groups, names, kind.str), (chunk.size, len(names)), kind
+        )
+        for chunk in chunks_of(path, rows)
+    ]
     return dask.array.concatenate(parts)
 
 
-def write_labels(labels: Any, folder: str | Path, *, force: bool = False) -> list[Path]:
+class Chunk(NamedTuple):
+    """The rows of a chunk: row groups of a file that follow each other."""
+
+    file: Path
+    groups: list[int]
+    size: int
+
+
+def chunks_of(path: str | Path, rows: int = ROWS) -> list[Chunk]:
+    """Return where the chunks of Parquet files are; see :func:`read_parquet`."""
+    found = []
+    for file in _files(Path(path)):
+        header = _header(file)
+        sizes = [header.row_group(group).num_rows for group in range(header.num_row_groups)]
+        found += [Chunk(file, groups, size) for groups, size in _runs(sizes, rows)]
+    if not found:
+        raise FileError(f"{path}: holds no rows")
+    return found
+
+
+def write_labels(
+    labels: Any, folder: str | Path, *, beside: Mapping[str, Any] | None = None, force: bool = False
+) -> list[Path]:
     """Write labels as Parquet files, one for each chunk, each by the worker that has it.
 
     Parameters
@@ -78,9 +130,11 @@ def write_labels(labels: Any, folder: str | Path, *, force: bool = False) -> lis
         For example ``labels_`` of a fit to a dask array.
     folder : str or Path
         Where to; workers must see it under the same name. Files are ``part-00000.parquet`` and so
-        on, with columns ``row`` and ``label``; a file is there as a whole or not at all.
+        on, with columns ``row`` and ``label``; they take their names when all are written.
+    beside : mapping of str to dask array of shape (n,), optional
+        Further columns, in the chunks of the labels; for example ids.
     force : bool, default False
-        Whether to write over files that are there.
+        Whether to write over labels that are there.
 
     Returns
     -------
@@ -90,27 +144,81 @@ def write_labels(labels: Any, folder: str | Path, *, force: bool = False) -> lis
     from dask import delayed
 
     folder = Path(folder)
+    beside = dict(beside or {})
+    check_label_folder(folder, force)
+    made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    if not force and any(folder.glob("*.parquet")):
-        raise FileError(f"{folder}: holds Parquet files already; say force=True to write over them")
     starts = np.concatenate([[0], np.cumsum(labels.chunks[0])])
+    blocks = [column.to_delayed().ravel() for column in (labels, *beside.values())]
+    names = [f"part-{number:05d}.parquet" for number in range(len(starts) - 1)]
+    mark = f".{secrets.token_hex(4)}-"
     write = delayed(_write, pure=False)
-    done = [
-        write(part, int(start), str(folder / f"part-{number:05d}.parquet"))
-        for number, (part, start) in enumerate(
-            zip(labels.to_delayed().ravel(), starts[:-1], strict=True)
-        )
+    tasks = [
+        write(list(beside), list(cells), int(start), str(folder / (mark + name + ".part")))
+        for name, start, *cells in zip(names, starts[:-1], *blocks, strict=True)
     ]
-    return [Path(name) for name in dask.compute(*done)]
+    try:
+        failed = [told for told in dask.compute(*tasks) if told is not None]
+        if failed:
+            raise FileError(f"{folder}: cannot be written ({failed[0]})")
+        for name in names:
+            os.replace(folder / (mark + name + ".part"), folder / name)
+        for old in set(_labels_in(folder)) - set(names):
+            (folder / old).unlink()
+    finally:
+        for left in folder.glob(f"{mark}*"):
+            left.unlink()
+        if made and not any(folder.iterdir()):
+            folder.rmdir()
+    return [folder / name for name in names]
+
+
+def check_label_folder(folder: str | Path, force: bool) -> None:
+    """Raise about a folder that labels cannot be written to."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder}: is a file; name a folder")
+    ours = set(_labels_in(folder))
+    others = sorted({file.name for file in folder.glob("*.parquet")} - ours)
+    if others:
+        raise FileError(f"{folder}: holds other Parquet files ({others[0]}); name another folder")
+    if ours and not force:
+        raise FileError(f"{folder}: holds labels already; say force=True to write over them")
+
+
+def _labels_in(folder: Path) -> list[str]:
+    return [file.name for file in folder.glob("*.parquet") if LABELS.fullmatch(file.name)]
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     files = sorted(path.glob("*.parquet"))
+    if not files and path.is_dir():
+        raise FileError(f"{path}: is a folder; name a file, or a folder of *.parquet files")
     if not files:
         raise FileError(f"{path}: is no Parquet file and no folder of *.parquet files")
     return files
+
+
+def _header(file: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_metadata(file)
+    except (pa.ArrowException, OSError) as error:
+        told = " ".join(str(error).split())[:120]
+        raise FileError(f"{file}: is not a Parquet file, or is damaged ({told})") from error
+
+
+def _types(file: Path) -> dict[str, str]:
+    schema = _header(file).schema.to_arrow_schema()
+    return {field.name: str(field.type) for field in schema if not INDEX.fullmatch(field.name)}
+
+
+def _is_number(held: str) -> bool:
+    return held.startswith(("float", "double", "half", "int", "uint", "bool"))
 
 
 def _runs(sizes: list[int], most: int) -> list[tuple[list[int], int]]:
@@ -134,11 +242,19 @@ def _read(file: str, groups: list[int], names: list[str], kind: str) -> NDArray[
     return rows
 
 
-def _write(labels: NDArray[Any], start: int, name: str) -> str:
+def _write(names: list[str], columns: list[NDArray[Any]], start: int, path: str) -> str | None:
+    """Write a file; return why it failed, so that the others are not left half written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = np.arange(start, start + len(labels))
-    with written(name, force=True) as file:
-        pq.write_table(pa.table({"row": rows, "label": labels}), file)
-    return name
+    labels, *others = columns
+    cells = {"row": np.arange(start, start + len(labels)), "label": labels}
+    cells |= dict(zip(names, others, strict=True))
+    try:
+        with open(path, "xb") as file:
+            pq.write_table(pa.table(cells), file)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    return None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maylink.cli import options, show
+from maylink.cli import folder, options, show
 from maylink.cli.failures import INTERRUPTED, USAGE, CommandError, writing
 from maylink.cli.fitting import fit, planned, stopped
 from maylink.cli.inputs import (
@@ -14,11 +15,13 @@ from maylink.cli.inputs import (
     forbid_stdin_twice,
     heading_of,
     names_of,
+    python_of,
     read_table,
     read_table_links,
 )
 from maylink.cli.outputs import check_outputs, write_csv
-from maylink.cli.stages import Stages, peak_memory
+from maylink.cli.stages import Stages
+from maylink.cli.summary import summary, tell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +47,8 @@ def cluster(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="CSV of labels: id or row number, cluster, probability; - is standard output.",
+            help="CSV of labels: id or row number, cluster, probability; - is standard output. "
+            "Of a folder: a folder for Parquet files of row, label and id.",
             rich_help_panel=options.WRITING,
         ),
     ] = None,
@@ -76,11 +80,27 @@ def cluster(
             rich_help_panel=options.WRITING,
         ),
     ] = True,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Processes to start for a folder; threads of this one by default.",
+            rich_help_panel=options.FOLDERS,
+        ),
+    ] = None,
+    worker_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Memory of each of them, for example 2GiB.",
+            rich_help_panel=options.FOLDERS,
+        ),
+    ] = None,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Cluster the rows of DATA.
+    """Cluster the rows of DATA, a file or a folder of Parquet files.
 
     What was read and how long it took goes to standard error, the result to standard output.
     """
@@ -90,12 +110,20 @@ def cluster(
         raise CommandError(
             "--json and --out -: both would go to standard output; name a file", USAGE
         )
-    files = {"--out": out, "--suspects": suspects, "--model": model, "--report": report}
-    check_outputs(files, {"DATA": data, "--links": links}, force=force, stream="--out")
     if suspects is not None and links is None:
         raise CommandError(
             "--suspects: there are no links to suspect; name them with --links", USAGE
         )
+    if os.path.isdir(data):
+        asked = folder.Asked(
+            data, links, method, family, k, seed, how, out, suspects, workers, worker_memory, force,
+            json,
+        )  # fmt: skip
+        return folder.cluster_folder(asked, {"--report": report, "--model": model})
+    if workers is not None or worker_memory is not None:
+        raise CommandError(f"--workers: {data} is no folder of Parquet files", USAGE)
+    files = {"--out": out, "--suspects": suspects, "--model": model, "--report": report}
+    check_outputs(files, {"DATA": data, "--links": links}, force=force, stream="--out")
     stages = Stages(quiet)
     with stages.stage("read"):
         table = read_table(data, how, keep_text=bool(report or suspects))
@@ -116,7 +144,8 @@ def cluster(
         without = None if stopped(last) else last.labels_
     if report is not None:
         with stages.stage("report"):
-            _write_report(report, fitted, table, found, without, data, force)
+            again = python_of(data, links, how, str(table.X.dtype))
+            _write_report(report, fitted, table, found, without, data, again, force)
     with stages.stage("write"):
         if model is not None:
             _save(fitted, table, model, force)
@@ -124,13 +153,7 @@ def cluster(
             write_csv(_suspects(fitted, table, found), suspects, force=force)
         if out is not None:
             write_csv(_labels(fitted, table, heading), out, force=force)
-    summary = _summary(fitted, table, found, plan)
-    if json:
-        summary |= {"seconds": stages.seconds, "peak_memory_mb": peak_memory()}
-        show.as_json(summary)
-    elif out != options.STDOUT:
-        _print(summary)
-    stages.tell()
+    tell(_summary(fitted, table, found, plan), stages, json=json, silent=out == options.STDOUT)
     if stopped(fitted):
         raise CommandError(
             "the fit was stopped early; what was written is what it had by then", INTERRUPTED
@@ -149,62 +172,11 @@ def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[
 
     from maylink import methods
 
-    known = links is not None and links.n_links > 0
-    reliability: dict[str, Any] = {}
-    if known:
-        frame = methods.knowledge(model, links).reliability()  # type: ignore[arg-type]
-        reliability = {str(name): dict(row) for name, row in frame.iterrows()}
-    family = getattr(model, "family_", None)
-    return {
-        "rows": table.X.shape[0],
-        "dtype": str(table.X.dtype),
-        "columns": list(table.columns),
-        "links": 0 if links is None else links.n_links,
-        "method": type(model).__name__,
-        "why": plan.why,
-        "family": None if family is None else family.name,
-        "data_weight": getattr(model, "data_weight_", None),
-        "cluster_penalty": getattr(model, "cluster_penalty_", None),
-        "chosen_by": getattr(model, "chosen_by_", None),
-        "clusters": int(model.n_clusters_),
-        "sizes": np.bincount(model.labels_).tolist(),
-        "reliability": reliability,
-        "suspects": len(methods.suspects(model, links)) if known else 0,  # type: ignore[arg-type]
-        "status": str(getattr(model, "status_", "converged")),
-    }
-
-
-def _print(summary: dict[str, Any]) -> None:
-    rows = [
-        ("method", f"{summary['method']}: {summary['why']}"),
-        ("family", summary["family"] or "none"),
-    ]
-    for name, title in (("data_weight", "data weight"), ("cluster_penalty", "cluster penalty")):
-        if summary[name] is not None:
-            rows.append((title, f"{summary[name]:g}"))
-    rows.append(("chosen by", summary["chosen_by"] or "nobody: the method has nothing to choose"))
-    rows.append(("clusters", str(summary["clusters"])))
-    rows.append(("sizes", show.few(sorted(summary["sizes"], reverse=True), 12)))
-    if summary["links"]:
-        rows.append(("suspect links", f"{summary['suspects']} of {summary['links']}"))
-    show.facts(rows)
-    print_reliability(summary["reliability"])
-
-
-def print_reliability(sources: dict[str, Any]) -> None:
-    """Print p and q of each source."""
-    rows = [
-        (
-            name,
-            f"{row['p']:.2f}",
-            f"{row['p_low']:.2f} to {row['p_high']:.2f}",
-            f"{row['q']:.2f}",
-            f"{row['q_low']:.2f} to {row['q_high']:.2f}",
-        )
-        for name, row in sources.items()
-    ]
-    title = "Reliability: P(may | same cluster), P(may-not | different clusters), 95% intervals"
-    show.table(title, ("source", "p", "", "q", ""), rows)
+    known = None if links is None or links.n_links == 0 else links
+    reliability = None if known is None else methods.knowledge(model, known).reliability()
+    n_suspects = 0 if known is None else len(methods.suspects(model, known))
+    sizes = np.bincount(model.labels_).tolist()
+    return summary(model, table.X, table.columns, plan, sizes, links, reliability, n_suspects)
 
 
 def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:
@@ -247,6 +219,7 @@ def _write_report(
     links: Links | None,
     without: Any,
     data: str,
+    again: str | None,
     force: bool,
 ) -> None:
     from maylink.report import write_report
@@ -263,4 +236,5 @@ def _write_report(
             without_links=without,
             title=f"Clusters of {'standard input' if data == options.STDIN else data}",
             force=force,
+            reading=again,
         )

@@ -10,6 +10,7 @@ from maylink.cli import options, show
 from maylink.cli.failures import INPUT, USAGE, CommandError, as_options
 from maylink.cli.inputs import Reading, forbid_stdin_twice, read_table, read_table_links
 from maylink.cli.stages import Stages
+from maylink.errors import not_one_of
 from maylink.methods import METHODS
 from maylink.stop import whole_or_nothing
 
@@ -56,7 +57,7 @@ def compare(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:
         if name not in METHODS:
-            raise CommandError(f"--methods: {name!r} is not one of {', '.join(METHODS)}", USAGE)
+            raise CommandError(f"--methods: {not_one_of(name, METHODS)}", USAGE)
     if not names:
         raise CommandError(f"--methods: name one or more of {', '.join(METHODS)}", USAGE)
     how = Reading(id, drop, missing, read, read_links, quiet)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.cli import options, show
-from maylink.cli.cluster import print_reliability
 from maylink.cli.fitting import fit, planned
 from maylink.cli.inputs import (
     Reading,
@@ -18,6 +17,7 @@ from maylink.cli.inputs import (
     read_table_links,
 )
 from maylink.cli.stages import Stages
+from maylink.cli.summary import print_reliability
 from maylink.stop import whole_or_nothing
 
 if TYPE_CHECKING:
@@ -113,5 +113,8 @@ def _print(said: Diagnosis, names: Any) -> None:
     )
     show.table("Findings", ("",), [(f"- {text}",) for text in said.findings])
     show.table("What to do", ("",), [(f"- {text}",) for text in said.advice])
-    pairs = _named(said.pairs, names).to_numpy(object).tolist()
-    show.table("Pairs to judge next", ("i", "j", "P(same cluster)"), pairs)
+    pairs, columns = _named(said.pairs, names), {"i": "i", "j": "j"}
+    if pairs["together"].notna().any():
+        columns["together"] = "P(same cluster)"
+    rows = pairs[list(columns)].to_numpy(object).tolist()
+    show.table("Pairs to judge next", tuple(columns.values()), rows)

@@ -62,6 +62,7 @@ _AS_OPTIONS = (
     (r", name it as id, or leave all such columns out with text='drop'", ", or name it as --id"),
     (rf"\b({_READ})=(?:'([^']*)'|(True|False))", lambda m: f"--read {m[1]}={m[2] or m[3].lower()}"),
     (r"say format=(?!\w)", "say --read format=…"),
+    (r"leave it out by columns=", "leave it out with --drop"),
     (r"\bn_clusters:", "--k:"),
     (r"the n_samples=(\d+) points of X", r"the \1 rows"),
     (r"leave id out", "leave --id out"),

@@ -13,6 +13,8 @@ from maylink.cli.show import few, note
 if TYPE_CHECKING:
     from maylink.data_io import Table
     from maylink.inputs import TableLinks
+    from maylink.link_io import LinkFile
+    from maylink.links import Links
 
 LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
 LARGE = 100_000_000  # bytes of a file above which its numbers are kept in single precision
@@ -82,25 +84,69 @@ def read_table(
 def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
     """Read the links of a table and say what they are."""
     from maylink.inputs import read_links_of
-    from maylink.link_io.layouts import Options
 
-    told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
-    format_ = told.pop("format", None)
-    found = read_links_of(
-        table,
-        sys.stdin.buffer if path == STDIN else path,
-        format=format_,
-        options=Options(**told),
-    )
-    links = found.links
+    found = read_links_of(table, _opened(path), **_wished(how))
+    tell_links(path, found.file, found.links, how)
+    if found.lost:
+        note("links", f"left out, of rows that were left out: {found.lost}", quiet=how.quiet)
+    return found
+
+
+def read_link_file_of(path: str, how: Reading, **rows: Any) -> LinkFile:
+    """Read links; ``rows`` says how many rows there are, or where their ids stand."""
+    from maylink.link_io import read_link_file
+
+    return read_link_file(_opened(path), **_wished(how), **rows)
+
+
+def tell_links(path: str, file: LinkFile, links: Links, how: Reading) -> None:
+    """Say what links are, and as what they were read."""
     may = int((links.kind == 1).sum())
     sources = few([str(source) for source in links.sources])
     by = f"; {len(links.sources)} sources: {sources}" if len(links.sources) > 1 else ""
     said = f"{links.n_links} ({may} may, {links.n_links - may} may-not{by})"
-    note("links", f"{said}, read as {found.file.layout} in {found.file.container}", quiet=how.quiet)
-    if found.lost:
-        note("links", f"left out, of rows that were left out: {found.lost}", quiet=how.quiet)
-    return found
+    note("links", f"{said}, read as {file.layout} in {file.container}", quiet=how.quiet)
+    if file.links.n_links == 0:
+        name = "standard input" if path == STDIN else path
+        note("links", f"warning: {name} holds no links, so the data alone decide", quiet=how.quiet)
+    if file.unused:
+        told = f"columns that mean nothing here, left out: {few(file.unused)}"
+        note("links", told, quiet=how.quiet)
+
+
+def _opened(path: str) -> Any:
+    return sys.stdin.buffer if path == STDIN else path
+
+
+def _wished(how: Reading) -> dict[str, Any]:
+    from maylink.link_io.layouts import Options
+
+    told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
+    return {"format": told.pop("format", None), "options": Options(**told)}
+
+
+def python_of(data: str, links: str | None, how: Reading, dtype: str) -> str | None:
+    """Return Python that reads the same as ``table`` and ``links``; None of standard input."""
+    if STDIN in (data, links):
+        return None
+    told: dict[str, Any] = {"id": how.id, "drop": how.drop, "missing": how.missing}
+    told |= {"keep_text": True, "dtype": None if dtype == "float64" else dtype}
+    told |= settings(how.read, READ, "--read")
+    given = [f"{key}={value!r}" for key, value in told.items() if value not in (None, [], "error")]
+    lines = [
+        "from maylink import read_data",
+        f"table = read_data({', '.join([repr(data), *given])})",
+    ]
+    if links is not None:
+        wished = settings(how.read_links, READ_LINKS, "--read-links")
+        format_ = wished.pop("format", None)
+        more = "" if format_ is None else f", format={format_!r}"
+        if wished:
+            lines.insert(1, "from maylink.link_io.layouts import Options")
+            more += f", options=Options({', '.join(f'{k}={v!r}' for k, v in wished.items())})"
+        lines.insert(1, "from maylink.inputs import read_links_of")
+        lines.append(f"links = read_links_of(table, {links!r}{more}).links")
+    return "\n".join(lines)
 
 
 def names_of(table: Table) -> Any:

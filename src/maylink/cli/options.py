@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from maylink.cli.failures import USAGE, CommandError
+from maylink.errors import not_one_of
 from maylink.methods import AUTO, FAMILIES, METHODS
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
 READ_LINKS = ("coding", "format", "id_column", "kind", "label_column")
-READING, WRITING = "Reading", "Writing"
+READING, WRITING, FOLDERS = "Reading", "Writing", "Folders"
 STDIN = STDOUT = "-"
 
 
@@ -22,7 +23,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def check(value: str) -> str:
         if value not in choices:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}")
+            raise typer.BadParameter(not_one_of(value, choices))
         return value
 
     return check

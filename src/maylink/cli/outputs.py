@@ -80,6 +80,11 @@ def _check_place(path: Path, force: bool) -> None:
         raise CommandError(f"{path}: is a folder; name a file", OUTPUT)
     if os.path.lexists(path) and not force:
         raise CommandError(f"{path}: is there already; say --force to write over it", OUTPUT)
+    check_parent(path)
+
+
+def check_parent(path: Path) -> None:
+    """Refuse a place in a folder that is not there or cannot be written to."""
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise CommandError(f"{path}: there is no folder {folder}; make it first", OUTPUT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -181,6 +182,18 @@ def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:
         )
     checked = as_links(links, size)
     return checked if size == both else checked.moved(n_known, both)
+
+
+def warn_overlooked(family: Family, data: Any) -> None:
+    """Tell the user of a column that varies, but did not in the first batch of a stream."""
+    column = family.overlooked(data)
+    if column is not None:
+        warnings.warn(
+            f"column {column} of X was constant in the first batch and so is left out for good; "
+            "begin with a batch in which it varies",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 # ---------------------------------------------------------------------- checks of parameters

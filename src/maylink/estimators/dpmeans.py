@@ -110,8 +110,31 @@ kept_sweep_, n_iter_, status_, family_
         """
         forbid_links_as_y(y)
         X = as_big(X) if is_big(X) else X
-        model = RDPMeans(**self.get_params(deep=False)).fit(X)
-        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
+        return self._taken(X, RDPMeans(**self.get_params(deep=False)).fit(X))
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on with another batch of points; see :meth:`RDPMeans.partial_fit`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            Points not seen before.
+        y : ignored
+            For scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        forbid_links_as_y(y)
+        model = RDPMeans(**self.get_params(deep=False))
+        if hasattr(self, "stream_"):
+            model.__dict__ |= _fitted(self) | {"link_weight_": None, "_prior": self._prior}
+        return self._taken(X, model.partial_fit(X))
+
+    def _taken(self, X: Any, model: RDPMeans) -> Self:
+        """Take over what a fit without links has found."""
+        fitted = _fitted(model)
         del fitted["link_weight_"]
         return self._keep(X, **fitted, _prior=model._prior)
 
@@ -130,3 +153,7 @@ kept_sweep_, n_iter_, status_, family_
         if is_big(X):
             return self._by_chunk(X, labels_of_chunk)
         return self._place(self._new_data(X), None)
+
+
+def _fitted(model: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(model).items() if name.endswith("_")}

@@ -26,19 +26,26 @@ from maylink.estimators.base import (
     forbid_links_as_y,
     labels_of_chunk,
     links_of_new_points,
+    warn_overlooked,
 )
 from maylink.families import Family
 from maylink.labels import complete_codes
-from maylink.problem import Problem, as_data
+from maylink.problem import Problem, as_data, as_links
 from maylink.progress import Progress
 from maylink.result import Status
 from maylink.selection import race
 from maylink.solvers import penalty, rdpmeans
+from maylink.solvers.streaming import MeansStream
 
 if TYPE_CHECKING:
     import pandas as pd
 
 logger = logging.getLogger("maylink")
+
+
+FROM_FIRST = (  # what the first batch of a stream sets for all
+    "family_", "cluster_penalty_", "penalty_path_", "link_scale_", "chosen_by_", "selection_",
+)  # fmt: skip
 
 
 class Choice(NamedTuple):
@@ -168,6 +175,7 @@ class RDPMeans(CenterClusterer):
 
     # Pipelines and cross-validation hand links on without being told to.
     __metadata_request__fit: ClassVar = {"links": True}
+    __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}
 
     def __init__(
@@ -270,6 +278,94 @@ class RDPMeans(CenterClusterer):
             status_=result.status,
             _prior=problem.prior,
         )
+
+    def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+        """Go on with another batch of points; see :mod:`maylink.solvers.streaming`.
+
+        The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
+        penalty and the link weights. Each later batch is visited by the same rule until it settles.
+        Points seen before do not move and are not kept: centres are the means of all points seen,
+        new clusters may open. Links weigh what they weighed in the sweep that made the partition of
+        the first batch, so no more than it took; if that had no links, ``link_weight`` where it is
+        a number, else λ.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            Points not seen before.
+        y : ignored
+            For scikit-learn.
+        links : Links or matrix, optional
+            Made for the m points of the batch, or for all seen so far and these, in the order of
+            their coming. Links between two points seen before are left out.
+
+        Returns
+        -------
+        self
+            ``labels_``, ``cluster_centers_`` and ``objective_`` are of all points seen so far,
+            ``trace_`` and ``n_iter_`` of this batch.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from maylink import RDPMeans
+        >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [9.0], [9.2]])
+        >>> model = RDPMeans(cluster_penalty=2.0, random_state=0)
+        >>> model.partial_fit(X[:3]).partial_fit(X[3:]).labels_
+        array([0, 0, 1, 1, 2, 2])
+        """
+        forbid_links_as_y(y)
+        if is_big(X):
+            raise MaylinkError("X: partial_fit takes batches in memory; fit takes data on Dask")
+        stream: MeansStream | None = getattr(self, "stream_", None)
+        if stream is None:
+            return self._begin(X, links)
+        settings, _ = self._settings()
+        data = self._new_data(X)
+        warn_overlooked(stream.family, data)
+        known = links_of_new_points(links, stream.n, data.shape[0])
+        order, _, shuffle = self._orders(data.shape[0], None, as_generator(self.random_state))
+        stream, result = stream.add(
+            data, known, order, shuffle, max_sweeps=settings.max_sweeps, n_jobs=self.n_jobs
+        )
+        if result.status is not Status.CONVERGED:
+            rdpmeans.warn_unsettled(result)
+        weight = self.link_weight_
+        if known is not None and known.n_links:
+            weight = (stream.xi_may, stream.xi_not)
+        return self._keep(
+            X,
+            **{name: getattr(self, name) for name in FROM_FIRST},
+            stream_=stream,
+            result_=result,
+            labels_=result.labels,
+            n_clusters_=result.n_clusters,
+            cluster_centers_=stream.family.units(result.centers),
+            link_weight_=weight,
+            objective_=result.objective,
+            kept_sweep_=result.trace.kept,
+            n_iter_=len(result.trace),
+            status_=result.status,
+        )
+
+    def _begin(self, X: Any, links: Any) -> Self:
+        """Fit the first batch of a stream."""
+        self.fit(X, links=links)
+        data = as_data(X, self)
+        self.stream_ = MeansStream.begin(
+            self.family_, self.cluster_penalty_, self._stream_weights(), data, self.labels_,
+            as_links(links, data.shape[0]), self.n_jobs,
+        )  # fmt: skip
+        return self
+
+    def _stream_weights(self) -> tuple[float, float]:
+        """Return what links weigh after the first batch."""
+        if self.link_weight_ is None:
+            open_ = self.link_weight is None or self.link_weight == "auto"
+            return as_link_weights(self.cluster_penalty_ if open_ else self.link_weight)
+        trace = self.result_.trace
+        made = max((at for at in range(trace.kept + 1) if trace.sweeps[at].n_changed), default=0)
+        return trace.sweeps[made].xi_may, trace.sweeps[made].xi_not
 
     def _laid_out(self, X: Any, links: Any) -> tuple[Any, Engine, Any]:
         """Return the problem, the engine that holds its points, and the data as they are kept."""

@@ -24,6 +24,7 @@ from maylink.estimators.base import (
     forbid_links_as_y,
     forbid_sample_weight,
     links_of_new_points,
+    warn_overlooked,
 )
 from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
 from maylink.estimators.start import STARTS, ChainStart, Model, Start
@@ -435,14 +436,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         else:
             data = self._new_data(X)
             told = {name: getattr(self, name) for name in CHOSEN}
-        column = stream.family.overlooked(data)
-        if column is not None:
-            warnings.warn(
-                f"column {column} of X was constant in the first batch and so is left out for "
-                "good; begin with a batch in which it varies",
-                UserWarning,
-                stacklevel=2,
-            )
+        warn_overlooked(stream.family, data)
         known = links_of_new_points(links, stream.n, data.shape[0])
         model = Model(stream.prior, exact_settings(stream.settings))
         start = Start(self.init, self.n_jobs, rng, model)

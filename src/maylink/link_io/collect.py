@@ -24,7 +24,7 @@ class Collector:
     ----------
     name : str
         The file, for messages.
-    ids : iterable or "found", optional
+    ids : iterable, Ids or "found", optional
         The id of each row; links then name rows by id. "found" takes what the file calls them for
         ids, in the order in which they come. Otherwise links name positions, from 0.
     n : int, optional
@@ -37,7 +37,7 @@ class Collector:
         self,
         name: str,
         *,
-        ids: Iterable[Any] | None = None,
+        ids: Iterable[Any] | Ids | None = None,
         n: int | None = None,
         source: Hashable | None = None,
     ) -> None:
@@ -45,9 +45,11 @@ class Collector:
         self.n = None if n is None else Links.empty(n).n  # which checks it
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
+        self.unused: tuple[str, ...] = ()  # columns that nobody looked at
         self.found: dict[str, int] | None = {} if _is_found(ids) else None
-        self._ids = None if ids is None or _is_found(ids) else _Ids(ids)
-        if self._ids is not None:
+        self._ids = None
+        if ids is not None and not _is_found(ids):
+            self._ids = ids if isinstance(ids, Ids) else Ids.of(ids)
             if n is not None and n != self._ids.size:
                 raise LinkFileError(f"ids: {self._ids.size} of them for {n} rows; give one a row")
             self.n = self._ids.size
@@ -68,7 +70,7 @@ class Collector:
 
     def knows(self, value: Any) -> bool:
         """Say whether a value is the id of a row."""
-        return self._ids is not None and id_key(value) in self._ids.position
+        return self._ids is not None and self._ids.knows(id_key(value))
 
     def row(self, value: Any, place: Place, column: str) -> int:
         """Return the position of the row that a value of the file names."""
@@ -83,9 +85,10 @@ class Collector:
                 self.fail(
                     place, f"id {value!r} is that of rows {first} and {second}; make ids unique"
                 )
-            if key not in self._ids.position:
+            at = self._ids.find(key)
+            if at is None:
                 self.fail(place, f"id {value!r} is none of the {self._ids.size} ids of the rows")
-            return self._ids.position[key]
+            return at
         row = whole(value)
         if row is None:
             self.fail(
@@ -177,21 +180,60 @@ def _is_found(ids: Any) -> bool:
     return isinstance(ids, str) and ids == FOUND
 
 
-class _Ids:
-    """Where each id stands; ids that stand twice are kept apart."""
+class Ids:
+    """Where each id stands.
 
-    def __init__(self, ids: Iterable[Any]) -> None:
+    Parameters
+    ----------
+    size : int or None
+        Number of rows.
+    """
+
+    def __init__(self, size: int | None = 0) -> None:
+        self.size = size
         self.position: dict[str, int] = {}
-        self.twice: dict[str, tuple[int, int]] = {}
-        self.size = 0
-        for at, value in enumerate(ids):
-            self.size += 1
-            if missing(value):  # a row without an id cannot be linked
-                continue
-            key = id_key(value)
-            if key in self.position:
-                self.twice.setdefault(key, (self.position[key], at))
-            self.position.setdefault(key, at)
+        self.twice: dict[str, tuple[int, int]] = {}  # ids of two rows
+
+    @classmethod
+    def of(cls, ids: Iterable[Any]) -> Ids:
+        """Return where the ids of all rows stand."""
+        found, size = cls(), 0
+        for value in ids:
+            if not missing(value):  # a row without an id cannot be linked
+                found.put(id_key(value), size)
+            size += 1
+        found.size = size
+        return found
+
+    def put(self, key: str, at: int) -> None:
+        """Take down the id of a row."""
+        if key in self.position:
+            self.twice.setdefault(key, (self.position[key], at))
+        self.position.setdefault(key, at)
+
+    def knows(self, key: str) -> bool:
+        """Say whether a row has this id."""
+        return key in self.position
+
+    def find(self, key: str) -> int | None:
+        """Return the row of an id, None if there is none."""
+        return self.position.get(key)
+
+
+class AskedIds(Ids):
+    """Takes down which ids a file asks for, before anyone knows where they stand."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def knows(self, key: str) -> bool:
+        """Take the id down; nobody knows."""
+        self.find(key)
+        return False
+
+    def find(self, key: str) -> int | None:
+        """Take the id down, as one of a row of its own."""
+        return self.position.setdefault(key, len(self.position))
 
 
 def id_key(value: Any) -> str:

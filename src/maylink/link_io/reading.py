@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any
@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.link_io.collect import Collector, whole
+from maylink.link_io.collect import AskedIds, Collector, Ids, whole
 from maylink.link_io.containers import CONTAINERS, open_container
 from maylink.link_io.content import NOTHING, Content, column_name, summary
 from maylink.link_io.kinds import EXPECTED, kind_of
@@ -21,6 +21,7 @@ from maylink.links import Links
 
 logger = logging.getLogger(__name__)
 LARGEST = 10_000_000  # row number that is believed of a file with few of them
+Finder = Callable[[list[str]], Ids]
 SPARSE = 100  # how often the rows may outnumber those that a larger file names
 
 
@@ -43,6 +44,8 @@ class LinkFile:
     ids : tuple of str or None
         What the file calls the rows, where it was read with ``ids="found"`` and names them by
         other than row numbers.
+    unused : tuple of str
+        Columns of a table of links that mean nothing here.
     """
 
     links: Links
@@ -50,6 +53,7 @@ class LinkFile:
     container: str
     dropped: int
     ids: tuple[str, ...] | None = None
+    unused: tuple[str, ...] = ()
 
 
 def read_links(
@@ -131,7 +135,7 @@ def read_link_file(
     path: str | os.PathLike[str] | IO[bytes],
     *,
     n: int | None = None,
-    ids: Iterable[Any] | None = None,
+    ids: Iterable[Any] | Finder | None = None,
     format: str | None = None,  # noqa: A002
     source: Hashable | None = None,
     options: Options | None = None,
@@ -139,14 +143,15 @@ def read_link_file(
     """Read links, and say as what they were read; see :func:`maylink.read_links`.
 
     ``ids="found"`` is for a file without its data: what it calls the rows are their ids, unless all
-    of it are row numbers; numbers too large for that are ids too.
+    of it are row numbers; numbers too large for that are ids too. A function of ids is asked once
+    where those stand that the file names, for data with more ids than anyone wants to hold.
     """
     options = options or Options()
     if options.kind is not None and not kind_of(options.kind):
         raise LinkFileError(f"kind: {options.kind!r} is not known; write {EXPECTED}")
     name, data = _load(path)
     read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
-    file = read(ids)
+    file = read(_found(ids, read) if callable(ids) else ids)
     if file.ids is not None and _are_rows(file.ids):
         file = read(None)
     if file.dropped:
@@ -157,7 +162,7 @@ def read_link_file(
 def _read(
     name: str,
     data: bytes,
-    ids: Iterable[Any] | None,
+    ids: Iterable[Any] | Ids | None,
     *,
     n: int | None,
     format_: str | None,
@@ -172,7 +177,14 @@ def _read(
     into = Collector(name, ids=ids, n=n, source=source)
     links = layout.read(content, into, options)
     found = tuple(into.found) if into.found else None
-    return LinkFile(links, layout.name, container, into.dropped, found)
+    return LinkFile(links, layout.name, container, into.dropped, found, into.unused)
+
+
+def _found(find: Finder, read: Callable[[Ids], LinkFile]) -> Ids:
+    """Read a file for the ids that it names, and find out where those stand."""
+    asked = AskedIds()
+    read(asked)
+    return find(list(asked.position))
 
 
 def _are_rows(names: tuple[str, ...]) -> bool:

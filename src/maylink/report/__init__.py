@@ -27,6 +27,7 @@ def write_report(
     title: str = "maylink report",
     force: bool = False,
     projection: str = "auto",
+    reading: str | None = None,
 ) -> None:
     """Write what a fit found as one HTML page, to be opened in any browser, offline too.
 
@@ -55,6 +56,9 @@ def write_report(
     projection : {"auto", "pca", "umap"}, default "auto"
         How data of more than two columns become a picture. "auto" is UMAP where it is installed
         (``pip install 'maylink[umap]'``) and there are 20,000 points or fewer, and PCA otherwise.
+    reading : str, optional
+        Python that reads the files again as ``table`` and, where there are links, ``links``; the
+        section on settings then begins with it.
 
     Raises
     ------
@@ -78,8 +82,9 @@ def write_report(
     True
     """
     material = Material.build(
-        model, X, links=links, columns=columns, ids=ids, text=text, without_links=without_links
-    )
+        model, X, links=links, columns=columns, ids=ids, text=text, without_links=without_links,
+        reading=reading,
+    )  # fmt: skip
     page = page_of(material, str(title), projection)
     with written(path, force=force) as file:
         file.write(page.encode("utf-8"))

@@ -49,6 +49,8 @@ class Material:
         More about the rows.
     before : array of shape (n,), optional
         A partition without links.
+    reading : str, optional
+        Python that reads data and links.
     """
 
     model: Any
@@ -61,6 +63,7 @@ class Material:
     named: bool
     text: dict[str, tuple[str, ...]] = field(default_factory=dict)
     before: NDArray[Any] | None = None
+    reading: str | None = None
 
     @classmethod
     def build(
@@ -73,6 +76,7 @@ class Material:
         ids: Any = None,
         text: Mapping[str, Any] | None = None,
         without_links: Any = None,
+        reading: str | None = None,
     ) -> Material:
         """Check that everything fits together; parameters as in ``write_report``."""
         given = getattr(model, "labels_", None)
@@ -109,6 +113,7 @@ class Material:
             named=ids is not None,
             text=told,
             before=before,
+            reading=reading,
         )
 
     @property

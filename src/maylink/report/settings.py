@@ -62,7 +62,7 @@ def settings(material: Material) -> dict[str, Any]:
         "parameters": [[name, _told(value), usual] for name, value, usual in _given(model)],
         "candidates": _candidates(model),
         "versions": versions,
-        "again": _again(model, bool(links.n_links)),
+        "again": _again(model, bool(links.n_links), material.reading),
     }
 
 
@@ -114,20 +114,24 @@ def _cell(value: Any) -> Any:
     return shortened(str(value), 80)
 
 
-def _again(model: Any, linked: bool) -> str:
+def _again(model: Any, linked: bool, reading: str | None) -> str:
+    """Return Python that repeats the fit; with ``reading`` it runs as it stands."""
     cls = type(model)
     where = cls.__module__.split(".")
     module = "maylink" if where[:2] == ["maylink", "estimators"] else ".".join(where[:2])
     if not cls.__module__.startswith("maylink"):
         module = where[0]
-    words = _call(model)
     links = ", links=links" if linked else ""
+    X, read, names, file = "X", "", "", "report.html"
+    if reading is not None:
+        X, read, file = "table.X", reading.rstrip("\n") + "\n", "again.html"
+        names = ", columns=table.columns, ids=table.ids, text=table.text"
     return (
         f"from {module} import {cls.__name__}\n"
-        "from maylink.report import write_report\n\n"
-        f"model = {words}\n"
-        f"model.fit(X{links})\n"
-        f'write_report("report.html", model, X{links})'
+        f"from maylink.report import write_report\n\n{read}"
+        f"model = {_call(model)}\n"
+        f"model.fit({X}{links})\n"
+        f'write_report("{file}", model, {X}{links}{names})'
     )
 
 

@@ -56,7 +56,7 @@ class Labels(Layout):
         names = (column_name(options.id_column),) if options.id_column else ID_COLUMNS
         key = content.find(*names)
         if into.has_ids and key is not None:
-            by_id: list[Any] = [None] * (into.n or 0)
+            by_id: dict[int, Any] = {}
             seen: dict[int, Any] = {}
             for place, cells in content.rows:
                 row = into.row(cells[key], place, content.columns[key])
@@ -64,7 +64,7 @@ class Labels(Layout):
                     into.fail(place, f"id {cells[key]!r} stands there twice, see {seen[row]} too")
                 seen[row] = place
                 by_id[row] = _label(cells[column])
-            return by_id
+            return [by_id.get(row) for row in range(len(by_id) if into.n is None else into.n)]
         found = [_label(cells[column]) for _, cells in content.rows]
         rows = len(found) - content.loose if into.n is None else into.n
         return found[: max(rows, len(found) - content.loose)]

@@ -37,6 +37,11 @@ class LinkTable(Layout):
                 "need the columns i, j and kind, or kind= for all of them"
             )
         (i, j), weight, source = ends, content.find("weight"), content.find("source")
+        into.unused = tuple(
+            column
+            for at, column in enumerate(content.columns)
+            if at not in (i, j, kind, weight, source)
+        )
         for place, cells in content.rows:
             into.add(
                 place,

@@ -1,0 +1,170 @@
+"""RDP-means for data that come in batches, each seen once.
+
+Of the points seen so far there are labels and, for each cluster, the sum and the number of its
+points. A batch is visited by Algorithm 1's rule, sweep after sweep until nothing changes: each of
+its points goes to the cluster with the least ``D(x, μ_k) − ξ_may f_k + ξ_not s_k``, or opens one
+when all of these are λ or more; then centres move to the means of all points, earlier ones
+included. Links count within the batch and from it to earlier points. Earlier points do not move,
+λ and ξ stay what they were, and no sweep raises the objective of all points
+(:mod:`maylink.solvers.rdpmeans`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.engines.cpu import CpuEngine, Totals
+from maylink.families import Family
+from maylink.families.base import Array, Matrix
+from maylink.labels import first_appearance
+from maylink.links import MAY, Links
+from maylink.result import Result, Status, Sweep, Trace
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MeansStream:
+    """What is kept of all points seen so far; none of it grows with their features but sums.
+
+    Parameters
+    ----------
+    family : Family
+        Adapted to the first batch.
+    penalty : float
+        λ.
+    xi_may, xi_not : float
+        Link weights.
+    labels : array of shape (n,)
+        Cluster of each point seen, numbered by first appearance.
+    totals : Totals
+        Sums of the K clusters.
+    may, may_not : float
+        Votes of the links inside clusters.
+    """
+
+    family: Family
+    penalty: float
+    xi_may: float
+    xi_not: float
+    labels: Index
+    totals: Totals
+    may: float = 0.0
+    may_not: float = 0.0
+
+    @classmethod
+    def begin(
+        cls,
+        family: Family,
+        penalty: float,
+        weights: tuple[float, float],
+        X: Matrix,
+        labels: Index,
+        links: Links,
+        n_jobs: int | None = None,
+    ) -> MeansStream:
+        """Return a stream that has seen a first batch, which a fit has clustered."""
+        engine = CpuEngine(X, family, n_jobs)
+        totals = engine.totals(engine.stored(labels), int(labels.max()) + 1)
+        return cls(family, penalty, *weights, labels, totals, *_inside(links, labels))
+
+    @property
+    def n(self) -> int:
+        """Number of points seen."""
+        return self.labels.size
+
+    def add(
+        self,
+        X: Matrix,
+        links: Links | None,
+        order: NDArray[Any],
+        shuffle: int | None = None,
+        *,
+        max_sweeps: int = 300,
+        n_jobs: int | None = None,
+    ) -> tuple[MeansStream, Result]:
+        """See a batch.
+
+        Parameters
+        ----------
+        X : matrix of shape (m, d)
+            New points.
+        links : Links or None
+            Over the points seen before and the new ones after them; links between two points seen
+            before are left out.
+        order : array of shape (m,)
+            In which the new points are visited.
+        shuffle : int, optional
+            Seed of new orders, one for each sweep.
+        max_sweeps : int, default 300
+            Sweeps after which to stop in any case.
+        n_jobs : int, optional
+            Threads.
+
+        Returns
+        -------
+        MeansStream
+        Result
+            Of all points seen; the trace is that of this batch.
+        """
+        m = X.shape[0]
+        links = Links.empty(self.n + m) if links is None else links
+        links = links.chosen(np.flatnonzero(np.maximum(links.i, links.j) >= self.n), self.n + m)
+        engine = CpuEngine(X, self.family, n_jobs, links)
+        stored = np.concatenate([np.full(engine.n_slots, -1), self.labels]).astype(np.int32)
+        seen, centers = self, engine.means(self.totals)
+        sweeps: list[Sweep] = []
+        while len(sweeps) < max_sweeps and (not sweeps or sweeps[-1].n_changed):
+            if shuffle is not None:
+                rng = np.random.default_rng([shuffle, len(sweeps)])
+                order = rng.permutation(np.arange(m, dtype=np.int32))
+            weights = (self.xi_may, self.xi_not)
+            swept = engine.sweep(stored, seen.totals, centers, order, weights, self.penalty)
+            stored = swept.labels
+            if swept.n_changed:
+                own = engine.totals(stored, swept.totals.size.size)
+                seen = self._with(own, np.append(self.labels, engine.given(stored)), links)
+                centers = engine.means(seen.totals)
+            value = seen.objective(engine, centers)
+            sweeps.append(Sweep(value, len(centers), swept.n_changed, *weights))
+        labels, old = first_appearance(seen.labels)
+        seen = replace(seen, labels=labels, totals=seen.totals.only(old))
+        settled = sweeps[-1].n_changed == 0
+        status = Status.CONVERGED if settled else Status.MAX_SWEEPS
+        trace = Trace(tuple(sweeps), len(sweeps) - 1)
+        return seen, Result(labels, centers[old], sweeps[-1].objective, trace, status)
+
+    def objective(self, engine: CpuEngine, centers: Array) -> float:
+        """Return the objective of all points seen; NaN where it is no function of the sums."""
+        if self.family.root:
+            return np.nan
+        distortion = engine.distortion(np.empty(0, np.int32), self.totals, centers)
+        clusters = self.penalty * len(centers)
+        return distortion + clusters - self.xi_may * self.may + self.xi_not * self.may_not
+
+    def _with(self, own: Totals, labels: Index, links: Links) -> MeansStream:
+        """Return this stream with the sums and labels of a batch; new clusters come last."""
+        n_known, before = self.totals.size.size, self.totals
+        totals = Totals(own.high.copy(), own.low.copy(), own.size.copy())
+        totals.high[:n_known] += before.high
+        totals.low[:n_known] += before.low
+        totals.size[:n_known] += before.size
+        may, may_not = _inside(links, labels)
+        return replace(
+            self,
+            labels=labels,
+            totals=totals,
+            may=self.may + may,
+            may_not=self.may_not + may_not,
+        )
+
+
+def _inside(links: Links, labels: Any) -> tuple[float, float]:
+    """Return the votes of the may and the may-not links inside clusters."""
+    same = labels[links.i] == labels[links.j]
+    may = links.kind == MAY
+    return float(links.weight[same & may].sum()), float(links.weight[same & ~may].sum())

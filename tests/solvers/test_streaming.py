@@ -1,0 +1,234 @@
+"""RDP-means on batches against a plain loop of the same rule, and what a stream must keep."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from maylink import DPMeans, Links, RDPMeans, sample_links
+from maylink.errors import LinksError, MaylinkError
+from maylink.families import as_family
+from maylink.metrics import pair_f
+from maylink.problem import Problem
+from maylink.result import Status
+from maylink.solvers.streaming import MeansStream
+from reference import TooCloseError, by_first_appearance, geometry
+from zoo import draw, draw_pairs, links_of
+
+FAMILIES = [
+    "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
+    "von-mises-fisher",
+]  # fmt: skip
+
+
+def plain_stream(X, name, labels, cuts, pairs, penalty, xi, orders):
+    """Labels of all points: one point, one cluster, one link at a time."""
+    if name == "diagonal-gaussian":
+        X, name = X / X[: len(labels)].std(axis=0), "gaussian"
+    points, divergence, mean = geometry(X, name)
+    labels = list(labels)
+    for low, high, order in zip(cuts[:-1], cuts[1:], orders, strict=True):
+        fixed, labels = len(set(labels)), [*labels, *[None] * (high - low)]
+        changed = True
+        while changed:
+            before, n_clusters = list(labels), 1 + max(k for k in labels if k is not None)
+            centers = [
+                mean([points[i] for i in range(high) if labels[i] == k]) for k in range(n_clusters)
+            ]
+            for i in (low + at for at in order):
+                choose(i, points, divergence, centers, labels, pairs, penalty, xi)
+            used = sorted(set(labels))
+            assert used[:fixed] == list(range(fixed))
+            changed = before != labels
+            labels = [used.index(k) for k in labels]
+    return by_first_appearance(labels)
+
+
+def choose(i, points, divergence, centers, labels, pairs, penalty, xi):
+    values = []
+    for k, center in enumerate(centers):
+        value = Fraction(divergence(points[i], center))
+        for a, b, kind, weight in pairs:
+            other = b if a == i else a if b == i else None
+            if other is not None and other < len(labels) and labels[other] == k:
+                value -= Fraction(kind) * Fraction(weight) * Fraction(xi[kind == -1])
+        values.append(value)
+    least, tolerance = min(values), 1e-8 * (1 + abs(penalty))
+    if sum(value - least < tolerance for value in values) > 1 or abs(least - penalty) < tolerance:
+        raise TooCloseError
+    if least < penalty:
+        labels[i] = values.index(least)
+    else:
+        centers.append(points[i])
+        labels[i] = len(centers) - 1
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.lists(st.integers(1, 9), min_size=1, max_size=3),
+    density=st.sampled_from([0.0, 1.0, 3.0]),
+    share=st.sampled_from([0.05, 0.2, 0.6]),
+    weight=st.sampled_from([0.02, 0.3, 2.0]),
+)
+def test_labels_are_those_of_the_plain_loop(name, seed, sizes, density, share, weight):
+    rng = np.random.default_rng(seed)
+    cuts = np.cumsum([8, *sizes])
+    n = int(cuts[-1])
+    X, _ = draw(name, n, seed)
+    family = as_family(name)
+    if name == "diagonal-gaussian":
+        assume((X[:8].std(axis=0) > 0.01).all())
+    pairs = draw_pairs(n, int(density * n), seed)
+    links = links_of(pairs, n)
+    first = np.unique(rng.integers(0, 3, 8), return_inverse=True)[1]
+    first = np.array(by_first_appearance(first.tolist()))
+    problem = Problem.build(X[:8], links[np.arange(8)], family)
+    mapped = problem.family.points(X)
+    penalty = share * float(np.ptp(mapped, axis=0).max() + 0.1)
+    xi = (weight * penalty, 0.5 * weight * penalty)
+    orders = [rng.permutation(size).astype(np.int32) for size in sizes]
+    try:
+        expected = plain_stream(X, name, first, cuts.tolist(), pairs, penalty, xi, orders)
+    except TooCloseError:
+        assume(False)
+    stream = MeansStream.begin(problem.family, penalty, xi, X[:8], first, problem.links)
+    for low, high, order in zip(cuts[:-1], cuts[1:], orders, strict=True):
+        stream, result = stream.add(X[low:high], links[np.arange(high)], order)
+        assert result.status is Status.CONVERGED
+        values = [sweep.objective for sweep in result.trace.sweeps]
+        assert all(np.diff(values) <= 1e-9 * (1 + np.abs(values[0])))
+    assert stream.labels.tolist() == expected
+    sums = np.array([mapped[stream.labels == k].sum(axis=0) for k in range(result.n_clusters)])
+    np.testing.assert_allclose(stream.totals.points, sums, atol=1e-9 * (1 + np.abs(sums).max()))
+    assert stream.totals.size.tolist() == np.bincount(stream.labels).tolist()
+
+
+# ---------------------------------------------------------------------- the estimators
+
+Y = np.arange(240) % 4
+X = 9.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[Y] + np.random.default_rng(0).normal(
+    size=(240, 2)
+)
+
+
+@pytest.mark.parametrize("order", ["index", "random"])
+def test_a_first_batch_is_a_fit(order):
+    links = Links.from_labels(Y, sample=300, rng=0)
+    settings = {"order": order, "n_init": 1, "random_state": 0}
+    one, all_ = RDPMeans(**settings).partial_fit(X, links=links), RDPMeans(**settings)
+    all_.fit(X, links=links)
+    assert one.labels_.tolist() == all_.labels_.tolist()
+    assert one.cluster_centers_.tobytes() == all_.cluster_centers_.tobytes()
+    assert one.link_weight_ == all_.link_weight_
+    assert one.objective_ == all_.objective_
+
+
+@pytest.mark.parametrize("make", [RDPMeans, DPMeans])
+@pytest.mark.parametrize("order", ["index", "random", "shuffle"])
+def test_clusters_open_as_they_come(make, order):
+    """Each batch brings a cluster that none had before; rows are not kept."""
+    model = make(cluster_penalty=30.0, order=order, random_state=0)
+    for k in range(4):
+        model.partial_fit(X[k == Y])
+    y = np.sort(Y)
+    assert model.n_clusters_ == 4
+    assert model.labels_.tolist() == y.tolist()
+    means = np.array([X[k == Y].mean(axis=0) for k in range(4)])
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
+    assert model.predict(means).tolist() == [0, 1, 2, 3]
+    assert model.transform(means).shape == (4, 4)
+    assert np.isfinite(model.score(X))
+    squares = sum(np.square(X[k == Y] - means[k]).sum() for k in range(4))
+    assert model.objective_ == pytest.approx(squares + 4 * 30.0)
+
+
+def test_what_is_kept_does_not_grow_with_the_features():
+    wide = np.random.default_rng(0).normal(size=(2000, 200))
+    model = RDPMeans(cluster_penalty=1e5, n_init=1, random_state=0)
+    for low in range(0, 2000, 500):
+        model.partial_fit(wide[low : low + 500])
+    assert len(pickle.dumps(model)) < wide.nbytes / 20
+
+
+def test_links_to_earlier_points_decide():
+    """A point half way goes to a friend of the first batch, and away from a stranger."""
+    first = np.array([[0.0], [0.2], [4.0], [4.2]])
+    new = np.array([[2.05], [2.15]])
+    start = {"cluster_penalty": 4.3, "link_weight": 3.0, "link_weight_rate": 1.0, "order": "index"}
+    start |= {"keep": "objective", "init": [0, 0, 1, 1]}
+    links = Links.from_pairs(may=[(2, 4)], may_not=[(3, 5)], n=6)
+    model = RDPMeans(**start).partial_fit(first, links=([], [(0, 2)])).partial_fit(new, links=links)
+    assert model.labels_.tolist() == [0, 0, 1, 1, 1, 0]
+    assert model.link_weight_ == (3.0, 3.0)
+    among = Links.from_pairs(may=[(0, 1)], n=2)  # of the new points alone
+    for told, weight in ((3.0, 3.0), (None, 4.3)):
+        model = RDPMeans(**start | {"link_weight": told}).partial_fit(first)
+        model.partial_fit(new, links=among)
+        assert model.link_weight_ == (weight, weight)
+        assert model.labels_[4] == model.labels_[5]
+
+
+def test_wrong_links_do_no_harm_where_the_data_are_clear():
+    """Weights grow on while nothing changes; a later batch must not be told by those."""
+    links = sample_links(Y, 0.02, 0.8, rng=0)
+    model = RDPMeans(cluster_penalty=30.0, link_weight=None, random_state=0)
+    for low in range(0, 240, 60):
+        model.partial_fit(X[low : low + 60], links=links[np.arange(low + 60)])
+    assert pair_f(Y, model.labels_) == 1.0
+    assert max(model.link_weight_) < 30.0
+
+
+def test_a_stream_follows_what_one_fit_finds():
+    links = Links.from_labels(Y, sample=2000, rng=0)
+    model = RDPMeans(random_state=0)
+    for low in range(0, 240, 60):
+        model.partial_fit(X[low : low + 60], links=links[np.arange(low + 60)])
+    assert model.chosen_by_ == "held-out links"
+    assert pair_f(Y, model.labels_) == 1.0
+
+
+def test_a_fit_ends_a_stream():
+    model = RDPMeans(cluster_penalty=30.0, random_state=0).partial_fit(X[:50]).fit(X[:40])
+    assert not hasattr(model, "stream_")
+    assert model.partial_fit(X[:30]).labels_.size == 30
+
+
+def test_sparse_batches():
+    from scipy import sparse
+
+    counts = np.random.default_rng(0).poisson(np.where(Y[:, None] < 2, [9, 1, 1], [1, 1, 9]))
+    models = [RDPMeans("multinomial", n_clusters_hint=2, random_state=0) for _ in range(2)]
+    for low in (0, 120):
+        rows = counts[low : low + 120].astype(float)
+        models[0].partial_fit(rows)
+        models[1].partial_fit(sparse.csr_array(rows))
+    assert models[0].labels_.tolist() == models[1].labels_.tolist()
+    assert pair_f(Y < 2, models[0].labels_) > 0.95
+
+
+def test_errors_leave_the_stream_as_it_was():
+    model = RDPMeans(cluster_penalty=30.0, random_state=0).partial_fit(X[:50])
+    with pytest.raises(ValueError, match="3 features"):
+        model.partial_fit(np.zeros((4, 3)))
+    with pytest.raises(MaylinkError, match="NaN"):
+        model.partial_fit([[0.0, np.nan]])
+    with pytest.raises(LinksError, match="for 60: the 50 points of the fit first"):
+        model.partial_fit(X[50:60], links=Links.empty(55))
+    with pytest.raises(MaylinkError, match="batches in memory"):
+        model.partial_fit("folder")
+    with pytest.raises(MaylinkError, match="these look like links"):
+        model.partial_fit(X[50:60], Links.empty(10))
+    assert model.labels_.size == model.stream_.n == 50
+    assert model.partial_fit(X[50:60]).labels_.size == 60
+
+
+def test_a_feature_that_begins_to_vary_is_a_warning():
+    first = np.column_stack([X[:40, 0], np.zeros(40)])
+    model = RDPMeans("diagonal-gaussian", random_state=0).partial_fit(first)
+    with pytest.warns(UserWarning, match="column 1 of X was constant"):
+        model.partial_fit(first + [0.0, 3.0])
