@@ -226,7 +226,7 @@ def test_prediction_opens_no_cluster(model):
 
 
 def test_links_that_tell_nothing_leave_the_penalty_to_the_evidence():
-    X, y = draw("gaussian", 80, 0)
+    X, _ = draw("gaussian", 80, 0)
     rng = np.random.default_rng(0)
     i, j = rng.integers(0, 80, (2, 150))
     i, j = i[i != j], j[i != j]

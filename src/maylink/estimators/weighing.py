@@ -2,9 +2,9 @@
 
 Links decide: candidates are the penalties of a furthest-first ladder, each with link weights that
 grow up to what their reliability is worth, at several scales, and with weights that grow without
-end; of each run the most probable partition is kept. Those that predict held-out links clearly worse
-than the best drop out (:mod:`maylink.selection.race`). Of those within one standard error of the
-best the one with the largest penalty wins: hard partitions predict with much noise, and when in
+end; of each run the most probable partition is kept. Those that predict held-out links clearly
+worse than the best drop out (:mod:`maylink.selection.race`). Of those within one standard error of
+the best the one with the largest penalty wins: hard partitions predict with much noise, and when in
 doubt fewer clusters are better.
 """
 
