@@ -87,7 +87,6 @@ def fit(model: TVClust, X: Any, links: Any) -> dict[str, Any]:
         best = _best(model, choice, solver, Runs(solver, resume, progress), rng, progress)
     if resume is not None and best.status is not Status.STOPPED:
         resume.done()
-    model._warn_unsettled(best.status)
     found = solver.described(best.state, best.bounds)
     return {
         "prior_": prior,
@@ -152,9 +151,9 @@ def _given(problem: BigProblem, solver: Solver, start: starts.Start, count: int)
 
     chunks = tuple(problem.sizes)
     if isinstance(start.init, str) and start.init == "one":
-        yield dask.array.zeros(problem.n, np.int64, chunks=chunks)
+        yield dask.array.zeros(problem.n, dtype=np.int64, chunks=(chunks,))
     elif isinstance(start.init, str) and start.init == "singletons":
-        yield dask.array.arange(problem.n, dtype=np.int64, chunks=chunks)
+        yield dask.array.arange(problem.n, dtype=np.int64, chunks=(chunks,))
     else:
         yield from start.several(replace(problem, family=solver.ready), count)  # type: ignore[arg-type]
 

@@ -286,7 +286,20 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             from maylink.big.variational import fit
 
             X = as_big(X)
-            return self._keep(X, **fit(self, X, links))
+            found = fit(self, X, links)
+        else:
+            found = self._fit(X, links)
+        if found["status_"] is Status.MAX_SWEEPS:
+            warnings.warn(
+                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
+                "raise max_sweeps or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self._keep(X, **found)
+
+    def _fit(self, X: Any, links: Any) -> dict[str, Any]:
+        """Return the fitted attributes for data in memory."""
         rng = as_generator(self.random_state)
         choice = self._choose(X, links, rng)
         problem = choice.problem
@@ -301,8 +314,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         else:
             start = Start(self.init, self.n_jobs, rng, model, choice.views)
             found = self._maximise(problem, prior, settings, start)
-        found = {"prior_": prior, **told_choice(choice), **found}
-        return self._keep(X, **found, problem_=problem, family_=problem.family)
+        told = {**told_choice(choice), "problem_": problem, "family_": problem.family}
+        return {"prior_": prior, **told, **found}
 
     def _choose(self, X: Any, links: Any, rng: np.random.Generator) -> Choice:
         """Choose family, covariance and data weight where the user left them open."""
@@ -355,7 +368,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         bounds: NDArray[np.float64],
         status: Status,
     ) -> dict[str, Any]:
-        self._warn_unsettled(status)
         labels, columns = first_appearance(state.shares.argmax(axis=1))
         shares = state.shares[:, columns]
         shares = shares / shares.sum(axis=1, keepdims=True)
@@ -374,15 +386,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
                 problem, prior, labels, shares, alpha, settings.data_weight, posterior
             ),
         }
-
-    def _warn_unsettled(self, status: Status) -> None:
-        if status is Status.MAX_SWEEPS:
-            warnings.warn(
-                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
-                "raise max_sweeps or tol",
-                ConvergenceWarning,
-                stacklevel=6,
-            )
 
     def _visit_batches(
         self,
