@@ -136,7 +136,11 @@ def test_candidates_are_families_that_dask_has():
     counts, ones = np.array([[2.0, 0.0], [1.0, 3.0]]), np.eye(2)
     wish = choice.Wish("auto", "auto", "auto", None)
     gaussian = ["gaussian", "diagonal-gaussian"]
-    for data, more in ((counts, ["multinomial", "poisson"]), (ones, ["bernoulli"]), (-ones, [])):
+    for data, more in (
+        (counts, ["multinomial", "poisson"]),
+        (ones > 0, ["bernoulli"]),
+        (-ones, []),
+    ):
         for chunks in (1, 2):
             found = choice._problems(da.from_array(data, chunks=(chunks, 2)), None, wish)
             assert list(found) == [*gaussian, *more]
@@ -276,8 +280,9 @@ def test_a_broken_fit_goes_on_where_it_was(family, init, monkeypatch, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         TVClust(**setting, checkpoint=path).fit(cut(data, 0), links=LINKS)
     assert path.exists()
-    with pytest.raises(MaylinkError, match="other data, links or parameters"):
-        TVClust(**(setting | {"tol": 1e-3}), checkpoint=path).fit(cut(data, 0), links=LINKS)
+    for other in ({"tol": 1e-3}, {"init": "one"}):
+        with pytest.raises(MaylinkError, match="other data, links or parameters"):
+            TVClust(**(setting | other), checkpoint=path).fit(cut(data, 0), links=LINKS)
     made.clear()
     broken_at = -1
     again = TVClust(**setting, checkpoint=path).fit(cut(data, 0), links=LINKS)

@@ -148,7 +148,7 @@ def typical(X: Any) -> Array:
 
 
 def _typical(block: Any) -> float:
-    values = np.asarray(block)
+    values = np.asarray(block, np.float64)
     if not (np.all(values >= 0) and np.all(values == np.floor(values))):
         return 0.5
     return 1.0 if np.all(values <= 1) else 2.0

@@ -17,9 +17,11 @@ from maylink.big.problem import BigProblem
 from maylink.big.resume import File
 from maylink.big.resumed import mark_of
 from maylink.big.shares import SoftRule
+from maylink.labels import complete_codes
 from maylink.progress import Progress
 from maylink.result import Status
 from maylink.solvers import variational
+from maylink.solvers.starts import mark_of as mark_of_labels
 from maylink.solvers.variational import Factors
 
 if TYPE_CHECKING:
@@ -31,7 +33,10 @@ def resume_of(model: TVClust, problem: BigProblem) -> File | None:
     """Return the file of the resume point, where a checkpoint is wanted."""
     if model.checkpoint is None:
         return None
-    return File(Path(model.checkpoint), mark_of(model, problem))
+    start = model.init
+    if not isinstance(start, str):
+        start = mark_of_labels(complete_codes(start, "init")).hex()
+    return File(Path(model.checkpoint), mark_of(model, problem) + start)
 
 
 class Runs:

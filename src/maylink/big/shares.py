@@ -44,7 +44,7 @@ class SoftRule(NamedTuple):
         return shares
 
 
-class Start(NamedTuple):
+class GivenLabels(NamedTuple):
     """Stands for a rule where labels are given: those of a start, by chunk."""
 
     width: int  # how many clusters there are

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from maylink.big.problem import BigProblem
 from maylink.big.runs import Runs, resume_of
 from maylink.big.shares import (
+    GivenLabels,
     SoftRule,
-    Start,
     Sums,
     add,
     add_sizes,
@@ -162,7 +162,7 @@ class SoftState(NamedTuple):
     """Shares and factors that fit them: of linked points as they are, of all others by a rule."""
 
     linked: Array  # (m, K)
-    rule: SoftRule | Start
+    rule: SoftRule | GivenLabels
     factors: Factors
 
 
@@ -223,7 +223,7 @@ class Solver:
         made = persist(own + theirs)
         linked = one_hot(np.concatenate(compute(made[len(own) :])[0]), width)
         alpha = variational.known_alpha(self.settings)
-        return self._state(Start(width, made[: len(own)]), linked, alpha)
+        return self._state(GivenLabels(width, made[: len(own)]), linked, alpha)
 
     def from_factors(self, factors: Factors) -> SoftState:
         """Start from factors, those of a sample for example."""
@@ -248,7 +248,7 @@ class Solver:
             variational.update_shares(np.arange(len(linked)), scores, self.links, pull, linked)
         return self._state(rule, linked, factors.alpha)
 
-    def _state(self, rule: SoftRule | Start, linked: Array, alpha: Array) -> SoftState:
+    def _state(self, rule: SoftRule | GivenLabels, linked: Array, alpha: Array) -> SoftState:
         """Fit the factors to the shares."""
         here = sums(self.ready, self.X, linked) if len(linked) else None
         total = self._total(here, part_sums, self.ready, rule)
@@ -271,11 +271,11 @@ class Solver:
         assert total is not None
         return total
 
-    def _said(self, rule: SoftRule | Start) -> list[tuple[Any, Any]]:
+    def _said(self, rule: SoftRule | GivenLabels) -> list[tuple[Any, Any]]:
         """Return, for each chunk, the rule, or how many clusters there are and its labels."""
         from dask import delayed
 
-        if isinstance(rule, Start):
+        if isinstance(rule, GivenLabels):
             return [(rule.width, labels) for labels in rule.labels]
         return [(delayed(rule, traverse=False), None)] * len(self.parts)
 
