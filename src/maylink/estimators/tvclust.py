@@ -283,7 +283,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         forbid_links_as_y(y)
         self._check_parameters()
         if is_big(X):
-            from maylink.big.variational import fit
+            from maylink.estimators.tvclust_dask import fit
 
             X = as_big(X)
             found = fit(self, X, links)
