@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from maylink.families import Family
-from maylink.families.base import Array, Matrix
+from maylink.families.base import Array, Matrix, Statistics
 from maylink.links import Links
 from maylink.reliability import link_pull
 
 ROUNDS = 50  # over new points that are linked to each other
+ENTRIES = 2_000_000  # shares of a chunk that are worked on together
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,15 @@ class Mixture:
     ) -> Mixture:
         """Build the clusters from the shares of the points."""
         statistics = family.soft_statistics(X, shares)
+        return cls.of_statistics(family, statistics, prior, alpha, data_weight)
+
+    @classmethod
+    def of_statistics(
+        cls, family: Family, statistics: Statistics, prior: Any, alpha: float, data_weight: float
+    ) -> Mixture:
+        """Build the clusters from their statistics."""
         posterior = family.posterior(prior, statistics)
-        posteriors = [one_of(posterior, k) for k in range(shares.shape[1])]
+        posteriors = [one_of(posterior, k) for k in range(len(statistics.size))]
         return cls(family, prior, posteriors, statistics.size, alpha, data_weight)
 
     def log_predictive(self, X: Matrix) -> Array:
@@ -114,6 +122,18 @@ class Mixture:
         terms = np.column_stack([self.log_predictive(X), fresh])
         weights = np.append(self.sizes, self.alpha)
         return np.asarray(logsumexp(terms + np.log(weights / weights.sum()), axis=1))
+
+
+def shares_of_chunk(X: Matrix, family: Family, mixture: Mixture) -> Array:
+    """Return the probability of each cluster for each row of a chunk."""
+    step = max(1, ENTRIES // len(mixture.sizes))
+    parts = [mixture.shares(X[low : low + step]) for low in range(0, X.shape[0], step)]
+    return np.concatenate(parts)
+
+
+def labels_of_chunk(X: Matrix, family: Family, mixture: Mixture) -> NDArray[np.int64]:
+    """Return the most probable cluster of each row of a chunk."""
+    return np.asarray(shares_of_chunk(X, family, mixture).argmax(axis=1))
 
 
 def one_of(posterior: Any, k: int) -> Any:

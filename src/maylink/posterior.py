@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from maylink import partitions
+from maylink.errors import MaylinkError
 from maylink.families.base import Array
 from maylink.links import MAY, Links
 from maylink.reliability import LinkCounts, count_links
@@ -177,6 +178,33 @@ def variational_posterior(
     """Return what a variational fit knows."""
     known, prior = settings.reliability, settings.reliability_prior
     return VariationalPosterior(state.shares, state.factors.counts, known, prior, links)
+
+
+@dataclass(frozen=True)
+class LinkedPosterior(VariationalPosterior):
+    """Shares of the linked points alone: all others are not in memory."""
+
+    rows: Index  # of the linked points, in order
+
+    def together(self, i: Index, j: Index) -> Array:
+        """Return Σ_k φ_ik φ_jk of linked points; a point is always with itself."""
+        return super().together(self._places(i), self._places(j))
+
+    def matrix(self) -> Array:
+        """Refuse."""
+        raise MaylinkError(
+            "coclustering: of a fit to data on Dask there is no matrix; give pairs of linked points"
+        )
+
+    def _places(self, points: Index) -> Index:
+        places = np.minimum(np.searchsorted(self.rows, points), max(self.rows.size - 1, 0))
+        known = self.rows[places] == points if self.rows.size else np.zeros(points.size, bool)
+        if not known.all():
+            raise MaylinkError(
+                f"pairs: point {int(points[np.argmin(known)])} has no links, and a fit to data on "
+                "Dask keeps linked points only; take its row of shares_"
+            )
+        return np.asarray(places, np.int64)
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,8 @@ def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
     if is_dask(X):
         raise MaylinkError(
-            f"{name}: of data on Dask, RDPMeans and DPMeans alone make clusters; use one of them, "
-            "or TVClust(batch_size=…) with data in memory"
+            f"{name}: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one "
+            "of them, or give data in memory"
         )
     validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
     try:

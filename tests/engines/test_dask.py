@@ -14,7 +14,7 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink import DPMeans, Links, RDPMeans, TVClust  # noqa: E402
+from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans  # noqa: E402
 from maylink.big import resume  # noqa: E402
 from maylink.big.problem import BigProblem  # noqa: E402
 from maylink.engines import dask as dask_engine  # noqa: E402
@@ -345,8 +345,8 @@ def test_what_cannot_be_is_told_in_a_sentence():
     broken[120, 1] = np.nan
     with pytest.raises(DomainError, match=r"X\[120, 1\] is NaN"):
         quick().fit(da.from_array(broken, chunks=(50, 3)))
-    with pytest.raises(MaylinkError, match=r"RDPMeans and DPMeans.*batch_size"):
-        TVClust().fit(whole)
+    with pytest.raises(MaylinkError, match=r"RDPMeans, DPMeans and TVClust.*in memory"):
+        SpectralRDPMeans().fit(whole)
     with pytest.raises(MaylinkError, match="score needs data in memory"):
         quick().fit(whole).score(whole)
 

@@ -62,12 +62,14 @@ def parts_of(family: Family) -> list[tuple[Family, Any]]:
     return [(family, slice(None))] if blocks is None else list(blocks())
 
 
+def is_supported(family: Family) -> bool:
+    """Say whether a family can take what it needs from chunks."""
+    return not _unsupported(family)
+
+
 def check_supported(family: Family) -> None:
     """Raise about a family that needs all data in one place."""
-    parts = parts_of(family)
-    for part, _ in parts:
-        if part.name in PLAIN + EUCLIDEAN or (part.name == DIRECTED and len(parts) == 1):
-            continue
+    for part in _unsupported(family):
         known = ", ".join(repr(name) for name in (*EUCLIDEAN, *PLAIN, DIRECTED))
         raise MaylinkError(
             f"family: {part.name!r} takes what it needs from all data in one place; on Dask use "
@@ -75,12 +77,34 @@ def check_supported(family: Family) -> None:
         )
 
 
-def columns_of(chunks: list[Any], starts: Any, family: Family, n: int, dtype: Any) -> Columns:
-    """Check all rows and see what they are like: one pass, two where variances are needed."""
+def _unsupported(family: Family) -> list[Family]:
+    parts = parts_of(family)
+    known = PLAIN + EUCLIDEAN if len(parts) > 1 else (*PLAIN, *EUCLIDEAN, DIRECTED)
+    return [part for part, _ in parts if part.name not in known]
+
+
+def columns_of(
+    chunks: list[Any], starts: Any, families: list[Family], n: int, dtype: Any
+) -> Columns:
+    """Check all rows and see what they are like: one pass, two where variances are needed.
+
+    Parameters
+    ----------
+    chunks : list of Delayed
+        Rows.
+    starts : array of int
+        The number of the first row of each chunk.
+    families : list of Family
+        Those that the rows must suit.
+    n : int
+        How many rows there are.
+    dtype : type
+        Their precision.
+    """
     from dask import delayed
 
-    names = [part.name for part, _ in parts_of(family)]
-    see, shared = delayed(_seen, pure=False), delayed(family, traverse=False)
+    names = [part.name for family in families for part, _ in parts_of(family)]
+    see, shared = delayed(_seen, pure=False), delayed(families, traverse=False)
     state: Any = None
     for chunk, start in zip(chunks, starts, strict=True):
         state = see(state, chunk, int(start), shared)
@@ -161,16 +185,18 @@ class _Means:
 # ---------------------------------------------------------------------- what runs on the workers
 
 
-def _seen(state: Any, chunk: NDArray[Any], start: int, family: Family) -> Any:
+def _seen(state: Any, chunk: NDArray[Any], start: int, families: list[Family]) -> Any:
     """Check a chunk and add it to what was seen before."""
     if len(chunk) == 0:
         return state
     try:
-        family.check(chunk)
+        for family in families:
+            family.check(chunk)
     except DomainError as error:  # rows are numbered from the first of all
         told = re.sub(r"X\[(\d+)", lambda at: f"X[{int(at[1]) + start}", str(error))
         raise DomainError(told) from None
-    directions = family.points(chunk).sum(axis=0) if family.name == DIRECTED else None
+    directed = [family.points(chunk) for family in families if family.name == DIRECTED]
+    directions = directed[0].sum(axis=0) if directed else None
     total = _added(np.zeros(chunk.shape[1]) if state is None else state[3], chunk)
     largest, smallest = chunk.max(axis=0), chunk.min(axis=0)
     if state is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from maylink.big.families import (
 from maylink.engines.cluster import compute, tree
 from maylink.engines.dask import DaskEngine
 from maylink.families import Family, as_family
-from maylink.families.base import Statistics
+from maylink.families.base import Array, Statistics
 from maylink.links import Links
 from maylink.problem import Problem, as_links
 
@@ -58,16 +59,23 @@ class BigProblem:
     @classmethod
     def build(cls, X: Any, links: Any = None, family: Family | str = "gaussian") -> BigProblem:
         """Check and convert what a user gives; see :meth:`maylink.problem.Problem.build`."""
+        return cls.several(X, links, [family])[0]
+
+    @classmethod
+    def several(cls, X: Any, links: Any, families: Sequence[Family | str]) -> list[BigProblem]:
+        """Return the problem under each of some families; the data are looked at once for all."""
         X = as_big(X)
         n = int(X.shape[0])
         checked_links = as_links(links, n)
-        plain = as_family(family)
-        check_supported(plain)
+        plain = [as_family(family) for family in families]
+        for family in plain:
+            check_supported(family)
         chunks, sizes = checked_chunks(X)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
         columns = columns_of(chunks, starts, plain, n, dtype)
-        return cls(X, checked_links, adapted(plain, columns), chunks, sizes, columns)
+        made = [adapted(family, columns) for family in plain]
+        return [cls(X, checked_links, family, chunks, sizes, columns) for family in made]
 
     @property
     def n(self) -> int:
@@ -125,6 +133,29 @@ class BigProblem:
             if high > low
         ]
         return np.concatenate(compute(parts)[0])
+
+
+def typical(X: Any) -> Array:
+    """Return one value, shape (1, 1), that allows the families that all values of X allow.
+
+    It is 1 for ones and zeros, 2 for other whole numbers from 0 up, and 0.5 for all others.
+    """
+    from dask import delayed
+
+    look = delayed(_typical, pure=False)
+    parts = [look(block) for block in X.to_delayed().ravel()]
+    return np.array([[_least_whole(compute([tree(_least_whole, parts)])[0])]])
+
+
+def _typical(block: Any) -> float:
+    values = np.asarray(block, np.float64)
+    if not (np.all(values >= 0) and np.all(values == np.floor(values))):
+        return 0.5
+    return 1.0 if np.all(values <= 1) else 2.0
+
+
+def _least_whole(values: list[float]) -> float:
+    return 0.5 if 0.5 in values else max(values)
 
 
 def _take(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:

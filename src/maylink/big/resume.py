@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,8 +45,8 @@ class Point(NamedTuple):
     going: Kept  # the run under way
 
 
-class Resume:
-    """The file of a fit.
+class File:
+    """The file of a fit: values, and a mark that says whose they are.
 
     Parameters
     ----------
@@ -60,21 +61,19 @@ class Resume:
         self.mark = mark
         self.last = -np.inf
 
-    def save(self, point: Point) -> None:
-        """Write a point, unless the last one is fresh or a partition has no rule yet."""
-        kept = [*point.runs, point.going]
-        partitions = [state.labels for one in kept for state in (one.state, one.run)]
-        if time.monotonic() - self.last < REST or any(one.given for one in partitions):
+    def write(self, values: Sequence[Any]) -> None:
+        """Write values, unless the last ones are fresh."""
+        if time.monotonic() - self.last < REST:
             return
         arrays: list[Any] = []
-        told = {"mark": self.mark, "point": [_told(value, arrays) for value in point]}
+        told = {"mark": self.mark, "point": [_told(value, arrays) for value in values]}
         columns = {f"a{number}": array for number, array in enumerate(arrays)}
         with written(self.path, force=True) as file:
             np.savez(file, told=np.array(json.dumps(told)), **columns)
         self.last = time.monotonic()
 
-    def load(self) -> Point | None:
-        """Read the point; None where there is none."""
+    def read(self) -> list[Any] | None:
+        """Read the values; None where there are none."""
         if not self.path.exists():
             return None
         try:
@@ -85,7 +84,7 @@ class Resume:
                         f"checkpoint: {self.path} is of other data, links or parameters; name "
                         "another file, or delete it"
                     )
-                return Point(*(_read(value, file) for value in told["point"]))
+                return [_read(value, file) for value in told["point"]]
         except MaylinkError:
             raise
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -96,6 +95,22 @@ class Resume:
     def done(self) -> None:
         """Delete the file: the fit needs it no more."""
         self.path.unlink(missing_ok=True)
+
+
+class Resume(File):
+    """The resume point of RDP-means."""
+
+    def save(self, point: Point) -> None:
+        """Write a point, unless the last one is fresh or a partition has no rule yet."""
+        kept = [*point.runs, point.going]
+        partitions = [state.labels for one in kept for state in (one.state, one.run)]
+        if not any(one.given for one in partitions):
+            self.write(point)
+
+    def load(self) -> Point | None:
+        """Read the point; None where there is none."""
+        values = self.read()
+        return None if values is None else Point(*values)
 
 
 def _told(value: Any, arrays: list[Any]) -> Any:

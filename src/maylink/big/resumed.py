@@ -34,7 +34,7 @@ def fit_with_checkpoint(
 ) -> tuple[Result, Choice]:
     """Choose and run as ``RDPMeans.fit`` does, or go on with what the checkpoint holds."""
     _check(model, problem)
-    resume = Resume(str(model.checkpoint), _mark(model, problem))
+    resume = Resume(str(model.checkpoint), mark_of(model, problem))
     point = resume.load()
     if point is None:
         choice = model._choose(problem, engine, settings, relative, rng, progress)
@@ -128,7 +128,7 @@ def _check(model: RDPMeans, problem: Any) -> None:
         )
 
 
-def _mark(model: RDPMeans, problem: BigProblem) -> str:
+def mark_of(model: Any, problem: BigProblem) -> str:
     """Return a text that says which data and parameters a fit is about."""
     parameters = {
         name: value

@@ -186,27 +186,7 @@ class DaskEngine:
 
     def numbered(self, labels: Partition) -> tuple[Any, Index]:
         """Return labels by first appearance as a dask array, and the old number of each cluster."""
-        import dask.array
-        from dask import delayed
-
-        parts = persist(self.given(labels))
-        seen = [
-            delayed(_first_seen, pure=False)(part, int(start))
-            for part, start in zip(parts, self.starts[:-1], strict=True)
-        ]
-        first: dict[int, int] = {}
-        for one in compute(seen)[0]:
-            for label, row in one.items():
-                first[label] = min(row, first.get(label, self.n))
-        old = np.array(sorted(first, key=lambda label: first[label]), np.int64)
-        number = np.full(int(old.max()) + 1, -1, np.int64)
-        number[old] = np.arange(old.size)
-        final = persist([delayed(np.take, pure=False)(number, part) for part in parts])
-        columns = [
-            dask.array.from_delayed(part, (size,), np.int64)
-            for part, size in zip(final, self.sizes, strict=True)
-        ]
-        return dask.array.concatenate(columns), old
+        return by_first_appearance(self.given(labels), self.sizes)
 
     # ------------------------------------------------------------------ scores and sums
 
@@ -461,6 +441,40 @@ class DaskRound(Round):
         labels = remember(self, used)
         partition = Partition(labels, others, ranks, given)
         return Swept(partition, new if used.all() else new.only(used), self.n_changed)
+
+
+def by_first_appearance(labels: list[Any], sizes: list[int]) -> tuple[Any, Index]:
+    """Number labels by first appearance, as a dask array; also return the old number of each.
+
+    Parameters
+    ----------
+    labels : list of Delayed
+        By chunk, each of 0 or more.
+    sizes : list of int
+        How many rows each chunk has.
+    """
+    import dask.array
+    from dask import delayed
+
+    parts = persist(labels)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    seen = [
+        delayed(_first_seen, pure=False)(part, int(start))
+        for part, start in zip(parts, starts[:-1], strict=True)
+    ]
+    first: dict[int, int] = {}
+    for one in compute(seen)[0]:
+        for label, row in one.items():
+            first[label] = min(row, first.get(label, row))
+    old = np.array(sorted(first, key=lambda label: first[label]), np.int64)
+    number = np.full(int(old.max()) + 1, -1, np.int64)
+    number[old] = np.arange(old.size)
+    final = persist([delayed(np.take, pure=False)(number, part) for part in parts])
+    columns = [
+        dask.array.from_delayed(part, (size,), np.int64)
+        for part, size in zip(final, sizes, strict=True)
+    ]
+    return dask.array.concatenate(columns), old
 
 
 # ---------------------------------------------------------------------- what runs on the workers

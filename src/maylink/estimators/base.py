@@ -103,7 +103,7 @@ class CenterClusterer(
         from maylink.big.lazy import by_chunk
 
         check_is_fitted(self)
-        return by_chunk(self, X, work, width)
+        return by_chunk(self, X, work, self.result_.centers, width)
 
     def score(
         self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maylink.big.data import as_big, is_big
 from maylink.families import Family, as_family
 from maylink.families.base import Matrix
 from maylink.links import Links
@@ -35,6 +36,8 @@ from maylink.solvers.starts import Fitted, Pool, View, exact_settings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from maylink.big.problem import BigProblem
 
 logger = logging.getLogger("maylink")
 
@@ -69,7 +72,7 @@ class Candidate(NamedTuple):
 class Choice(NamedTuple):
     """What was chosen and how."""
 
-    problem: Problem
+    problem: Any  # a Problem, or a BigProblem
     data_weight: float
     by: str  # "held-out links", "evidence" or "given"
     table: pd.DataFrame | None  # of the candidates
@@ -205,7 +208,7 @@ class Fits:
             n_starts = 1 if name in self.sure else self.n_starts
             starts = self.pool.best(fitted, exact_settings(settings), n_starts, near)
         problem = replace(fitted.problem, links=self.links)
-        runs: list[variational.Result] = []
+        runs: list[variational.Result[variational.State]] = []
         for labels in starts:
             runs.append(variational.solve(problem, fitted.prior, settings, labels))
             bounds = np.sort([run.bounds[-1] for run in runs])
@@ -258,8 +261,10 @@ def _allows(name: str, X: Matrix) -> bool:
     return bool(not sparse.issparse(X) or as_family(name).accepts_sparse)
 
 
-def _problems(X: Any, links: Any, wish: Wish) -> dict[str, Problem]:
+def _problems(X: Any, links: Any, wish: Wish) -> dict[str, Any]:
     """Return the problem under each family that is open to choice, by name."""
+    if is_big(X):
+        return _big_problems(X, links, wish)
     data = as_data(X)
     checked = as_links(links, data.shape[0])
     return {
@@ -268,13 +273,25 @@ def _problems(X: Any, links: Any, wish: Wish) -> dict[str, Problem]:
     }
 
 
-def _sampled(problems: dict[str, Problem], rng: np.random.Generator) -> dict[str, Problem]:
+def _big_problems(X: Any, links: Any, wish: Wish) -> dict[str, BigProblem]:
+    """Return the same for data on Dask; families that need them in one place are no candidates."""
+    from maylink.big.families import is_supported
+    from maylink.big.problem import BigProblem, typical
+
+    X = as_big(X)
+    by_values = wish.family == "auto" and wish.covariance == "auto"
+    found = candidates(typical(X) if by_values else np.zeros((1, 1)), wish)
+    if len(found) > 1:
+        found = [(name, family) for name, family in found if is_supported(as_family(family))]
+    problems = BigProblem.several(X, links, [family for _, family in found])
+    return {name: problem for (name, _), problem in zip(found, problems, strict=True)}
+
+
+def _sampled(problems: dict[str, Any], rng: np.random.Generator) -> dict[str, Problem]:
     """Return the problems of some points, many of them linked, where there are very many."""
     first = next(iter(problems.values()))
-    if first.n <= SAMPLE:
-        return problems
-    rows = sample_rows(first, SAMPLE, rng)
-    return {name: problem.rows(rows) for name, problem in problems.items()}
+    some = first.rows(sample_rows(first, SAMPLE, rng)) if first.n > SAMPLE else first.loaded()
+    return {name: replace(some, family=problem.family) for name, problem in problems.items()}
 
 
 def _fitted(
@@ -299,7 +316,7 @@ def _views(fitted: dict[str, Fitted]) -> list[View]:
 
 
 def _by_evidence(
-    problems: dict[str, Problem],
+    problems: dict[str, Any],
     judged: dict[str, Problem],
     prior: Any,
     settings: variational.Settings,

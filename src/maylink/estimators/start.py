@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +14,14 @@ from maylink.errors import MaylinkError
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.labels import complete_codes
 from maylink.problem import Problem
+from maylink.progress import Progress
 from maylink.solvers.merging import ENOUGH, Settings
 from maylink.solvers.starts import Fitted, Pool, View
+from maylink.solvers.variational import Result, S
 
 PLAIN_STARTS = ("rdp-means", "one", "singletons")
 STARTS = ("auto", *PLAIN_STARTS)
+AGAIN = 3  # times that the clusters of a fit are cut and merged anew, at most
 
 
 class Model(NamedTuple):
@@ -104,6 +107,43 @@ class Start:
         """Return the start of points that come later, of which given labels say nothing."""
         init = self.init if isinstance(self.init, str) else "rdp-means"
         return Start(init, self.n_jobs, self.rng, self.model)
+
+
+def best_of(
+    starts: Iterable[Any],
+    run: Callable[[Any], Result[S]],
+    again: Callable[[S], Any],
+    progress: Progress,
+) -> Result[S]:
+    """Run from every start and keep the best bound; cut and merge its clusters while that helps.
+
+    Parameters
+    ----------
+    starts : iterable
+        Partitions.
+    run : callable
+        Fits from one of them.
+    again : callable
+        Makes another partition of what a run left, or None where there is none that is better.
+    progress : Progress
+        Told about every start.
+    """
+    results = []
+    for labels in starts:
+        results.append(run(labels))
+        progress.advance()
+        if progress.stopped:
+            break
+    best = max(results, key=lambda result: float(result.bounds[-1]))
+    for _ in range(AGAIN):
+        labels = None if progress.stopped else again(best.state)
+        if labels is None:
+            break
+        result = run(labels)
+        if result.bounds[-1] <= best.bounds[-1]:
+            break
+        best = result
+    return best
 
 
 class ChainStart:

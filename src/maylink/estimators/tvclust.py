@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maylink import partitions
-from maylink.errors import MaylinkError
+from maylink.big.data import as_big, is_big
+from maylink.errors import LinksError, MaylinkError
 from maylink.estimators.base import (
     Checked,
     as_generator,
@@ -27,11 +28,11 @@ from maylink.estimators.base import (
     warn_overlooked,
 )
 from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
-from maylink.estimators.start import STARTS, ChainStart, Model, Start
+from maylink.estimators.start import STARTS, ChainStart, Model, Start, best_of
 from maylink.families import Family
 from maylink.joint import joint_of
 from maylink.labels import complete_codes, first_appearance
-from maylink.mixture import Mixture, one_hot
+from maylink.mixture import Mixture, labels_of_chunk, one_hot, shares_of_chunk
 from maylink.posterior import Posterior, SampledPosterior, variational_posterior
 from maylink.problem import Problem
 from maylink.progress import Progress
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-AGAIN = 3  # times that the clusters of a fit are cut and merged anew, at most
 CHOSEN = ("data_weight_", "chosen_by_", "selection_")  # what a fit tells about its choice
 
 
@@ -121,7 +121,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         variation of information or by pairs.
     checkpoint : path, optional
         Gibbs: a folder where chains are saved as they go. A fit with the same data, links and
-        settings goes on where it was, to exactly the draws of an unbroken run.
+        settings goes on where it was, to exactly the draws of an unbroken run. Data on Dask: a file
+        that takes down how far the sweeps have come; it is deleted when the fit is done.
     n_jobs : int, optional
         Processes for the chains; all processors by default. It does not change the result.
     verbose : bool, default False
@@ -270,7 +271,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            The data.
+            The data. A dask array, a dask DataFrame or the path of a folder of Parquet files stays
+            where it is, and ``labels_`` and ``shares_`` are dask arrays (see docs/scale.md).
         y : ignored
             For scikit-learn.
         links : Links, pair of lists, n × n matrix, DataFrame or None
@@ -282,6 +284,24 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         """
         forbid_links_as_y(y)
         self._check_parameters()
+        if is_big(X):
+            from maylink.estimators.tvclust_dask import fit
+
+            X = as_big(X)
+            found = fit(self, X, links)
+        else:
+            found = self._fit(X, links)
+        if found["status_"] is Status.MAX_SWEEPS:
+            warnings.warn(
+                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
+                "raise max_sweeps or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self._keep(X, **found)
+
+    def _fit(self, X: Any, links: Any) -> dict[str, Any]:
+        """Return the fitted attributes for data in memory."""
         rng = as_generator(self.random_state)
         choice = self._choose(X, links, rng)
         problem = choice.problem
@@ -296,8 +316,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         else:
             start = Start(self.init, self.n_jobs, rng, model, choice.views)
             found = self._maximise(problem, prior, settings, start)
-        found = {"prior_": prior, **_told_choice(choice), **found}
-        return self._keep(X, **found, problem_=problem, family_=problem.family)
+        told = {**told_choice(choice), "problem_": problem, "family_": problem.family}
+        return {"prior_": prior, **told, **found}
 
     def _choose(self, X: Any, links: Any, rng: np.random.Generator) -> Choice:
         """Choose family, covariance and data weight where the user left them open."""
@@ -320,31 +340,26 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
     def _maximise(
         self, problem: Problem, prior: Any, settings: variational.Settings, start: Start
     ) -> dict[str, Any]:
-        several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
-        count = self.n_init if several else 1
-        ready = problem.prepared()
-        results = []
+        count, ready = self._n_starts, problem.prepared()
         with (
             CtrlC() as stop,
             Progress("TVClust", count, self.verbose, "start", stop) as progress,
         ):
-            for labels in start.several(ready, count):
-                results.append(variational.solve(ready, prior, settings, labels, progress))
-                progress.advance()
-                if progress.stopped:
-                    break
-            best = max(results, key=lambda result: result.bounds[-1])
-            for _ in range(AGAIN):
-                again = None if progress.stopped else start.anew(labels_of(best.state))
-                if again is None:
-                    break
-                result = variational.solve(ready, prior, settings, again, progress)
-                if result.bounds[-1] <= best.bounds[-1]:
-                    break
-                best = result
+            best = best_of(
+                start.several(ready, count),
+                lambda labels: variational.solve(ready, prior, settings, labels, progress),
+                lambda state: start.anew(labels_of(state)),
+                progress,
+            )
         left_out = float((problem.log_base - ready.log_base).sum())
         bounds = best.bounds + settings.data_weight * left_out
         return self._describe_shares(problem, prior, settings, best.state, bounds, best.status)
+
+    @property
+    def _n_starts(self) -> int:
+        """From how many partitions to start; of what was given there is one."""
+        several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
+        return int(self.n_init) if several else 1
 
     def _describe_shares(
         self,
@@ -355,13 +370,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         bounds: NDArray[np.float64],
         status: Status,
     ) -> dict[str, Any]:
-        if status is Status.MAX_SWEEPS:
-            warnings.warn(
-                f"TVClust stopped after {self.max_sweeps} sweeps, before the bound stood still; "
-                "raise max_sweeps or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
         labels, columns = first_appearance(state.shares.argmax(axis=1))
         shares = state.shares[:, columns]
         shares = shares / shares.sum(axis=1, keepdims=True)
@@ -425,6 +433,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         self._check_parameters()
         if self.inference != "variational":
             raise MaylinkError("partial_fit: only for inference='variational'")
+        if is_big(X):
+            raise MaylinkError("partial_fit: takes batches in memory; call fit with data on Dask")
         stream: stochastic.Stream | None = getattr(self, "stream_", None)
         rng = as_generator(self.random_state)
         if stream is None:
@@ -432,7 +442,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             data, prior = choice.problem.X, self._prior_of(choice.problem)
             settings = self._variational_settings(choice.data_weight)
             stream = stochastic.Stream.begin(choice.problem.family, prior, settings)
-            told = _told_choice(choice)
+            told = told_choice(choice)
         else:
             data = self._new_data(X)
             told = {name: getattr(self, name) for name in CHOSEN}
@@ -584,7 +594,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             )
         return self.posterior_.together(array[:, 0].astype(np.int64), array[:, 1].astype(np.int64))
 
-    def predict_proba(self, X: Any, *, links: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, links: Any = None) -> Any:
         """Return the probability of each cluster for new points.
 
         Parameters
@@ -598,15 +608,30 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         Returns
         -------
         array of shape (m, K)
+            Of a dask array it is a dask array, computed when it is asked for.
         """
+        if is_big(X):
+            return self._by_chunk(X, links, shares_of_chunk, self.n_clusters_)
         data = self._new_data(X)
-        checked = links_of_new_points(links, self.labels_.size, data.shape[0])
+        n = int(self.labels_.size)
+        checked = links_of_new_points(links, n, data.shape[0])
         if checked is None:
             return self.mixture_.shares(data)
-        known = one_hot(self.labels_, self.n_clusters_)
-        return self.mixture_.linked_shares(data, known, checked, self._log_odds)
+        known = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
+        shares = one_hot(np.asarray(self.labels_[known]), self.n_clusters_)
+        among = checked[np.concatenate([known, np.arange(n, checked.n)])]
+        return self.mixture_.linked_shares(data, shares, among, self._log_odds)
 
-    def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
+    def _by_chunk(self, X: Any, links: Any, work: Any, width: int | None = None) -> Any:
+        """Return a dask array that does some work on each chunk of X when it is asked for."""
+        from maylink.big.lazy import by_chunk
+
+        check_is_fitted(self)
+        if links is not None:
+            raise LinksError("links: predict takes them with data in memory only; leave it out")
+        return by_chunk(self, X, work, self.mixture_, width)
+
+    def predict(self, X: Any, *, links: Any = None) -> Any:
         """Return the most probable cluster of new points.
 
         Parameters
@@ -619,7 +644,10 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         Returns
         -------
         array of shape (m,)
+            Of a dask array it is a dask array, computed when it is asked for.
         """
+        if is_big(X):
+            return self._by_chunk(X, links, labels_of_chunk)
         return np.asarray(self.predict_proba(X, links=links).argmax(axis=1))
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
@@ -640,6 +668,8 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             The larger the better.
         """
         forbid_sample_weight(sample_weight)
+        if is_big(X):
+            raise MaylinkError("X: score needs data in memory; give a sample of the rows")
         data = self._new_data(X)
         return float(self.mixture_.log_density(data).mean())
 
@@ -659,8 +689,9 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "problem_"):
             raise MaylinkError(
-                "log_joint: this model keeps no data, as it is a stream or was saved without "
-                "keep_data=True; use maylink.log_joint, which takes the data"
+                "log_joint: this model keeps no data, as it is a stream, was fitted to data on "
+                "Dask or was saved without keep_data=True; use maylink.log_joint, which takes the "
+                "data"
             )
         codes = complete_codes(labels)
         if codes.size != self.problem_.n:
@@ -712,7 +743,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
 
     def _prior_of(self, problem: Problem) -> Any:
         """Return the prior in use, checked against the family's own."""
-        default = problem.family.default_prior(problem.X)
+        default = problem.prior
         if self.prior is None:
             return default
         if not _alike(self.prior, default):
@@ -787,7 +818,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             )
 
 
-def _told_choice(choice: Choice) -> dict[str, Any]:
+def told_choice(choice: Choice) -> dict[str, Any]:
     """Return the fitted attributes that tell what was chosen."""
     return dict(zip(CHOSEN, (choice.data_weight, choice.by, choice.table), strict=True))
 

@@ -147,7 +147,13 @@ class Stream:
             both = np.vstack([held, shares])
             counts = _added(earlier, variational.soft_counts(links, both))
             factors = variational.factors_of(
-                self.family, self.prior, self.settings, total, counts, shares, alpha
+                self.family,
+                self.prior,
+                self.settings,
+                total,
+                counts,
+                variational.entropy_of(shares),
+                alpha,
             )
             alpha = factors.alpha
             if factors.bound - last <= self.settings.tol * m:
@@ -263,7 +269,7 @@ def solve(
     start: Start,
     rng: np.random.Generator,
     progress: Progress = SILENT,
-) -> variational.Result:
+) -> variational.Result[variational.State]:
     """Fit data at hand, batch after batch.
 
     Parameters
@@ -303,7 +309,7 @@ def solve(
         progress.advance()
         return _sweep(problem, prior, settings, state, batches, memory)
 
-    return variational.climb(state, sweep, settings, progress)
+    return variational.climb(state, sweep, problem.n, settings, progress)
 
 
 def _first_pass(
@@ -344,7 +350,8 @@ def _sweep(
         memory[number] = new
     total = reduce(_sum, memory)  # what was added and taken out leaves rounding behind
     counts = variational.soft_counts(links, shares)
-    factors = variational.factors_of(family, prior, settings, total, counts, shares, factors.alpha)
+    entropy = variational.entropy_of(shares)
+    factors = variational.factors_of(family, prior, settings, total, counts, entropy, factors.alpha)
     return variational.State(shares, factors)
 
 

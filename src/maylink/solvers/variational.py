@@ -16,9 +16,9 @@ truncated; sticks beyond stay at their prior, so the bound is one of the untrunc
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,11 @@ class Factors(NamedTuple):
     counts: LinkCounts  # soft counts, by source
     bound: float  # on log p(x, E), with the shares that these factors were made for
 
+    @property
+    def sizes(self) -> Array:
+        """Points in each cluster."""
+        return np.asarray(self.sticks[:, 0] - 1.0)
+
 
 class State(NamedTuple):
     """Shares and factors that fit them."""
@@ -71,10 +76,21 @@ class State(NamedTuple):
     factors: Factors
 
 
-class Result(NamedTuple):
+class Climbing(Protocol):
+    """What a climb asks of a state, wherever its shares are."""
+
+    @property
+    def factors(self) -> Factors:
+        """The factors, with the bound."""
+
+
+S = TypeVar("S", bound=Climbing)
+
+
+class Result(NamedTuple, Generic[S]):
     """What a run leaves."""
 
-    state: State
+    state: S
     bounds: Array  # after each sweep
     status: Status
 
@@ -120,7 +136,7 @@ def solve(
     settings: Settings,
     labels: Index,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[State]:
     """Run from a partition until the bound stands still.
 
     Parameters
@@ -145,27 +161,49 @@ def solve(
     def sweep(state: State) -> State:
         return step(problem, prior, settings, state)
 
-    return climb(state, sweep, settings, progress)
+    return climb(state, sweep, problem.n, settings, progress)
 
 
 def climb(
-    state: State, sweep: Callable[[State], State], settings: Settings, progress: Progress = SILENT
-) -> Result:
-    """Sweep until the bound stands still, the sweeps are used up or the user wants to stop."""
-    n = len(state.shares)
-    bounds = [state.factors.bound]
-    status = Status.MAX_SWEEPS
-    for number in range(1, settings.max_sweeps + 1):
+    state: S,
+    sweep: Callable[[S], S],
+    n: int,
+    settings: Settings,
+    progress: Progress = SILENT,
+    before: Sequence[float] = (),
+) -> Result[S]:
+    """Sweep until the bound stands still, the sweeps are used up or the user wants to stop.
+
+    Parameters
+    ----------
+    state : State, or another that has factors
+        Where to start.
+    sweep : callable
+        Makes the next state.
+    n : int
+        How many points there are.
+    settings : Settings
+        How to run.
+    progress : Progress, optional
+        Told about every sweep.
+    before : sequence of float
+        The bounds of the states before this one, where a run goes on.
+    """
+    bounds = [*before, state.factors.bound]
+    while True:
+        if len(bounds) > 1 and bounds[-1] - bounds[-2] <= settings.tol * n:
+            status = Status.CONVERGED
+            break
+        if len(bounds) > settings.max_sweeps:
+            status = Status.MAX_SWEEPS
+            break
         if progress.stopped:
             status = Status.STOPPED
             break
         state = sweep(state)
         bounds.append(state.factors.bound)
-        n_clusters = int((state.shares.sum(axis=0) > 0.5).sum())
-        progress.show(sweep=number, clusters=n_clusters, bound=f"{bounds[-1]:.2f}")
-        if bounds[-1] - bounds[-2] <= settings.tol * n:
-            status = Status.CONVERGED
-            break
+        n_clusters = int((state.factors.sizes > 0.5).sum())
+        progress.show(sweep=len(bounds) - 1, clusters=n_clusters, bound=f"{bounds[-1]:.2f}")
     logger.info("variational: %d sweeps, bound %.4f, %s", len(bounds) - 1, bounds[-1], status)
     return Result(state, np.array(bounds), status)
 
@@ -179,7 +217,8 @@ def fit_factors(
     """Fit all factors to the shares and return them with the bound."""
     statistics = problem.family.soft_statistics(problem.X, shares)
     counts = soft_counts(problem.links, shares)
-    return factors_of(problem.family, prior, settings, statistics, counts, shares, alpha)
+    entropy = entropy_of(shares)
+    return factors_of(problem.family, prior, settings, statistics, counts, entropy, alpha)
 
 
 def factors_of(
@@ -188,12 +227,12 @@ def factors_of(
     settings: Settings,
     statistics: Statistics,
     counts: LinkCounts,
-    shares: Array,
+    entropy: float,
     alpha: Array,
 ) -> Factors:
     """Return the factors that fit these statistics and counts, and the bound.
 
-    The shares are needed for their entropy; of a stream they are those of the present batch.
+    The entropy is that of the shares; of a stream, of those of the present batch.
     """
     sticks = fit_sticks(statistics.size, alpha)
     if settings.alpha is None:
@@ -202,7 +241,7 @@ def factors_of(
         settings.data_weight * float(family.log_marginal(statistics, prior).sum())
         + sticks_bound(statistics.size, sticks, alpha, settings)
         + log_evidence(counts, settings.reliability_prior, settings.reliability)
-        + entropy_of(shares)
+        + entropy
     )
     return Factors(family.posterior(prior, statistics), sticks, alpha, counts, bound)
 
