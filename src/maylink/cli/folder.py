@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,13 +158,25 @@ def _workers(asked: Asked) -> Iterator[None]:
     from distributed import Client, LocalCluster
 
     memory = "auto" if asked.worker_memory is None else asked.worker_memory
-    with (
-        LocalCluster(
+    with _deaf_to_interrupts():
+        cluster = LocalCluster(
             n_workers=asked.workers, memory_limit=memory, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        Client(cluster),
-    ):
+        )
+    with cluster, Client(cluster):
         yield
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let processes that start now not hear Ctrl-C: this one does, and ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # ---------------------------------------------------------------------- data and links
