@@ -31,7 +31,7 @@ FAMILIES = (
     "bernoulli", "diagonal-gaussian", "dirichlet-multinomial", "full-gaussian", "gamma", "gaussian",
     "multinomial", "poisson", "shared-gaussian", "von-mises-fisher",
 )  # fmt: skip
-ON_DASK = ("rdpmeans", "dpmeans")
+ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""
 
 MANY_NUMBERS = 3_200_000  # in the data, above which TVClust takes minutes
