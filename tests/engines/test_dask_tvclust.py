@@ -293,6 +293,28 @@ def test_a_broken_fit_goes_on_where_it_was(family, init, monkeypatch, tmp_path):
     assert again.shares_.compute().tolist() == whole.shares_.compute().tolist()
 
 
+def test_a_fit_that_ctrl_c_stops_keeps_its_checkpoint(monkeypatch, tmp_path):
+    monkeypatch.setattr(resume, "REST", 0.0)
+    path = tmp_path / "fit.npz"
+    whole = quick().fit(cut(X, 0), links=LINKS)
+    swept, made = big_variational.Solver.sweep, []
+
+    def counted(self, state):
+        made.append(1)
+        return swept(self, state)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(big_variational.Solver, "sweep", counted)
+        patch.setattr(Progress, "stopped", property(lambda self: len(made) == 2))
+        stopped = quick(checkpoint=path).fit(cut(X, 0), links=LINKS)
+    assert (stopped.status_, stopped.n_iter_) == (Status.STOPPED, 2)
+    assert path.exists()
+    again = quick(checkpoint=path).fit(cut(X, 0), links=LINKS)
+    assert again.bounds_.tolist() == whole.bounds_.tolist()
+    assert again.labels_.compute().tolist() == whole.labels_.compute().tolist()
+    assert not path.exists()
+
+
 @SLOW
 def test_two_processes():
     theirs = quick().fit(X, links=LINKS)
