@@ -1,10 +1,14 @@
 """RDP-means on Dask beside the single-machine engine and dask-ml's KMeans, on the same chunks.
 
-    python benchmarks/dask_scale.py [rows, default 10,000,000] [workers' memory, default 2GiB]
+    python benchmarks/dask_scale.py [rows, default 10,000,000]
 
-Blobs of 32 features in float32 with one link for every ten rows lie in Parquet files in a temporary
-folder, which is deleted in the end. Every sweep starts from the same 50 centres. dask-ml runs in an
-environment of its own (``benchmarks/peers.py``).
+Blobs of 32 features in float32 lie in Parquet files in a temporary folder, which is deleted in the
+end. Every run starts from the same 50 centres. The first table has one link for every ten rows: two
+workers of 2 GiB, the single-machine engine, and dask-ml's KMeans, which runs in an environment of
+its own (``benchmarks/peers.py``). The second has 1.6 times as many rows and one link for a hundred
+of them: two workers against one that has the memory of both, on clear blobs, where bounds spare
+most of the work, and on 200 blobs that overlap. The last has four times as many rows, 5.1 GB for two
+workers of 2 GiB: more than they can hold.
 """
 
 import json
@@ -20,6 +24,7 @@ from maylink import Links
 from timing import markdown
 
 D, K, CHUNK, SWEEPS = 32, 50, 500_000, 6
+OVERLAP = 0.3  # spread of the centres of blobs that overlap, in their own deviation
 
 PEER = """
 import json, sys, time, warnings
@@ -50,14 +55,14 @@ if __name__ == "__main__":
 """
 
 
-def write(folder, n):
+def write(folder, n, n_links, k=K, spread=1.0):
     """Write blobs file by file; return the links and the centres to start from."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(0)
-    centers = rng.standard_normal((K, D)).astype(np.float32)
-    y = rng.integers(0, K, n)
+    centers = (spread * rng.standard_normal((k, D))).astype(np.float32)
+    y = rng.integers(0, k, n)
     for number, low in enumerate(range(0, n, CHUNK)):
         own = y[low : low + CHUNK]
         rows = centers[own] + rng.standard_normal((len(own), D), np.float32)
@@ -65,10 +70,10 @@ def write(folder, n):
         pq.write_table(
             table, folder / f"part-{number:04d}.parquet", compression="none", use_dictionary=False
         )
-    i, j = rng.integers(0, n, (2, n // 10))
+    i, j = rng.integers(0, n, (2, n_links))
     i, j = i[i != j], j[i != j]
     links = Links(n, i, j, np.where(y[i] == y[j], 1, -1))
-    return links, centers + 0.5 * rng.standard_normal((K, D)).astype(np.float32)
+    return links, centers + 0.5 * rng.standard_normal((k, D)).astype(np.float32)
 
 
 def dask_sweeps(folder, links, start, memory, n_workers):
@@ -157,32 +162,81 @@ def peer(folder, start, memory):
     return float(done.stdout.strip().splitlines()[-1])
 
 
-def main(n=10_000_000, memory="2GiB"):
-    """Print the table."""
+def main(n=10_000_000):
+    """Print both tables."""
+    print(beside_peers(n), flush=True)
+    for k, spread in ((K, 1.0), (4 * K, OVERLAP)):
+        print(two_against_one(n * 8 // 5, k, spread), flush=True)
+    print(beyond_memory(n * 4))
+
+
+def beside_peers(n):
+    """Sweeps on Dask, on one machine, and of dask-ml."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        links, start = write(folder, n)
+        links, start = write(folder, n, n // 10)
         size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
-        print(f"{n} × {D} float32, {size / 1e9:.2f} GB, {links.n_links} links, K = {K}", flush=True)
-        rows, known = [], []
-        for n_workers in (2, 1):
-            laid_out, times, changed, peak = dask_sweeps(folder, links, start, memory, n_workers)
-            known.append(changed)
-            first, rest = times[0], float(np.median(times[1:]))
-            cells = f"{laid_out:.1f}", f"{first:.2f}", f"{rest:.2f}", f"{peak / 2**30:.2f}"
-            rows.append([f"Dask, {n_workers} workers of {memory}", *cells])
-            print(rows[-1], changed, flush=True)
-        times, changed = single(folder, links, start)
-        known.append(changed)
-        rows.append(["one machine", "", f"{times[0]:.2f}", f"{np.median(times[1:]):.2f}", ""])
-        found = peer(folder, start, memory)
-        shown = found if isinstance(found, str) else f"{found:.2f}"
-        rows.append(["dask-ml KMeans, 2 workers", "", "", shown, ""])
-    columns = ["what", "laying out, s", "first sweep, s", "later sweeps, s", "worker, GiB"]
-    print(markdown(f"RDP-means on Dask, {n} × {D}", columns, rows))
-    print("labels changed alike:", all(one == known[0] for one in known))
+        row, changed = dask_row(folder, links, start, "2GiB", 2)
+        times, alike = single(folder, links, start)
+        found = peer(folder, start, "2GiB")
+    other = found if isinstance(found, str) else f"{found:.2f}"
+    rows = [
+        row,
+        ["one machine", "", *shown(times), ""],
+        ["dask-ml KMeans, 2 workers of 2GiB", "", "", other, "", ""],
+    ]
+    told = f"labels changed alike on one machine: {alike == changed}"
+    return f"{markdown(titled(n, size, links), COLUMNS, rows)}\n{told}\n"
+
+
+def two_against_one(n, k, spread):
+    """Sweeps of two workers beside those of one with the memory of both."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        links, start = write(folder, n, n // 100, k, spread)
+        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+        two, _ = dask_row(folder, links, start, "3GiB", 2)
+        one, _ = dask_row(folder, links, start, "6GiB", 1)
+    ratios = [f"{float(b) / float(a):.2f}" for a, b in zip(two[1:5], one[1:5], strict=True)]
+    rows = [two, one, ["one / two (1.7 asked)", *ratios, ""]]
+    title = f"{titled(n, size, links, k)}, centres {spread:g} deviations apart"
+    return markdown(title, COLUMNS, rows)
+
+
+def beyond_memory(n):
+    """Sweeps of two workers that cannot hold the data."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        links, start = write(folder, n, n // 40)
+        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+        row, _ = dask_row(folder, links, start, "2GiB", 2)
+    return markdown(titled(n, size, links), COLUMNS, [row])
+
+
+def titled(n, size, links, k=K):
+    """Say what the data are."""
+    return f"{n:,} × {D} float32, {size / 1e9:.2f} GB, {links.n_links:,} links, K = {k}"
+
+
+COLUMNS = [
+    "what", "laying out, s", "first sweep, s", "later sweeps, median s", "all sweeps, s",
+    "worker, GiB",
+]  # fmt: skip
+
+
+def dask_row(folder, links, start, memory, n_workers):
+    """A row of a table, and how many labels changed in each sweep."""
+    laid_out, times, changed, peak = dask_sweeps(folder, links, start, memory, n_workers)
+    what = f"Dask, {n_workers} worker{'s' * (n_workers > 1)} of {memory}"
+    row = [what, f"{laid_out:.1f}", *shown(times), f"{peak / 2**30:.2f}"]
+    print(row, changed, file=sys.stderr, flush=True)
+    return row, changed
+
+
+def shown(times):
+    """First sweep, median of the others, all."""
+    return f"{times[0]:.2f}", f"{np.median(times[1:]):.2f}", f"{sum(times):.2f}"
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    main(*[int(value) for value in given[:1]], *given[1:])
+    main(*[int(value) for value in sys.argv[1:2]])
