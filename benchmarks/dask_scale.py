@@ -7,8 +7,8 @@ end. Every run starts from the same 50 centres. The first table has one link for
 workers of 2 GiB, the single-machine engine, and dask-ml's KMeans, which runs in an environment of
 its own (``benchmarks/peers.py``). The second has 1.6 times as many rows and one link for a hundred
 of them: two workers against one that has the memory of both, on clear blobs, where bounds spare
-most of the work, and on 200 blobs that overlap. The last has four times as many rows, 5.1 GB for two
-workers of 2 GiB: more than they can hold.
+most of the work, and on 200 blobs that overlap. The last has four times as many rows, 5.1 GB for
+two workers of 2 GiB: more than they can hold.
 """
 
 import json

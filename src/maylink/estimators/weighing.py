@@ -26,10 +26,11 @@ from maylink.solvers import penalty, rdpmeans
 
 HINTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
-SCALES = (0.01, 0.03, 0.1, 0.3)
-"""What a nat of log odds may weigh, in cluster penalties: λ is some nats to a hundred of them."""
+SCALES = (0.01, 0.1)
+"""What a nat of log odds may weigh, in cluster penalties: λ is ten to a hundred nats."""
 
 MAX_SWEEPS = 60  # of a run in a fold
+PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
 
 
 class Candidate(NamedTuple):
@@ -83,7 +84,11 @@ def choose(
             penalties.append(penalties[-1] / 2.0)
     else:
         penalties = [given]
-    quick = replace(settings, max_sweeps=min(MAX_SWEEPS, settings.max_sweeps))
+    quick = replace(
+        settings,
+        max_sweeps=min(MAX_SWEEPS, settings.max_sweeps),
+        patience=min(PATIENCE, settings.patience),
+    )
     candidates = [Candidate(value, scale) for value in penalties for scale in (np.inf, *SCALES)]
 
     def prepare(fold: Fold) -> race.Predictor:

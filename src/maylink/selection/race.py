@@ -124,15 +124,14 @@ def compete(
         for entry in entries:
             if entry.racing:
                 entry.scores.append(predict(entry.candidate))
-        drop(entries, votes, limit)
-        for entry, beside in between:
-            if any(one.racing for one in beside):
-                entry.racing = True
-                entry.scores.append(predict(entry.candidate))
-        between = []
-        drop(entries, votes, limit)
-        if not plainest:
-            _join_twins(entries)
+        _thin_out(entries, votes, limit, plainest)
+        if between:
+            for entry, beside in between:
+                if any(one.racing for one in beside):
+                    entry.racing = True
+                    entry.scores.append(predict(entry.candidate))
+            between = []
+            _thin_out(entries, votes, limit, plainest)
         progress.advance()
         if progress.stopped or _settled(entries, votes):
             break
@@ -179,6 +178,13 @@ def _between(entries: list[Entry], ladder: Callable[[Any], Any]) -> list[tuple[E
     for entry, _ in waiting:
         entry.racing = False
     return waiting
+
+
+def _thin_out(entries: list[Entry], votes: list[Array], limit: float, plainest: bool) -> None:
+    """Drop the hopeless, and of twins all but the plainest where that is not the one to win."""
+    drop(entries, votes, limit)
+    if not plainest:
+        _join_twins(entries)
 
 
 def _join_twins(entries: list[Entry]) -> None:
