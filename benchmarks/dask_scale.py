@@ -8,7 +8,8 @@ workers of 2 GiB, the single-machine engine, and dask-ml's KMeans, which runs in
 its own (``benchmarks/peers.py``). The second has 1.6 times as many rows and one link for a hundred
 of them: two workers against one that has the memory of both, on clear blobs, where bounds spare
 most of the work, and on 200 blobs that overlap. The last has four times as many rows, 5.1 GB for
-two workers of 2 GiB: more than they can hold.
+two workers of 2 GiB: more than they can hold. ``growth`` in place of a number prints how a sweep
+grows with rows, clusters and links, on blobs that overlap.
 """
 
 import json
@@ -213,6 +214,21 @@ def beyond_memory(n):
     return markdown(titled(n, size, links), COLUMNS, [row])
 
 
+def growth(n=2_000_000):
+    """Print sweeps as rows, clusters or links grow, one at a time."""
+    cases = [(n, K, n // 100), (2 * n, K, n // 50), (4 * n, K, n // 25), (n, 4 * K, n // 100),
+             (n, 16 * K, n // 100), (n, K, n // 10), (n, K, n // 2)]  # fmt: skip
+    rows = []
+    for size, k, n_links in cases:
+        with tempfile.TemporaryDirectory() as name:
+            links, start = write(Path(name), size, n_links, k, OVERLAP)
+            row, _ = dask_row(Path(name), links, start, "2GiB", 2)
+        linked = int(links.touches().sum())
+        rows.append([f"{size:,}", k, f"{links.n_links:,}", f"{linked:,}", *row[2:5]])
+    columns = ["n", "K", "links", "linked points", *COLUMNS[2:5]]
+    print(markdown(f"Growth, {D} features, 2 workers of 2GiB", columns, rows))
+
+
 def titled(n, size, links, k=K):
     """Say what the data are."""
     return f"{n:,} × {D} float32, {size / 1e9:.2f} GB, {links.n_links:,} links, K = {k}"
@@ -239,4 +255,7 @@ def shown(times):
 
 
 if __name__ == "__main__":
-    main(*[int(value) for value in sys.argv[1:2]])
+    if sys.argv[1:] == ["growth"]:
+        growth()
+    else:
+        main(*[int(value) for value in sys.argv[1:2]])

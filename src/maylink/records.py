@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from maylink.big.data import is_dask
 from maylink.errors import FileError, MaylinkError
 from maylink.links import Links
 from maylink.mixture import one_of
@@ -50,6 +51,7 @@ def known_records() -> Mapping[str, type]:
         found += [member for member in members if _is_named_tuple(member)]
     found += [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
     found += [posterior.SampledPosterior, posterior.VariationalPosterior, posterior.StreamPosterior]
+    found += [posterior.LinkedPosterior]
     found += [result.Result, result.Trace, result.Sweep, penalty.Rung, spectral.Candidate]
     found += [stochastic.Stream, variational.Settings, streaming.MeansStream, Totals]
     return {cls.__name__: cls for cls in found}
@@ -132,6 +134,8 @@ class Encoder:
         return {kind: [self.encode(item, f"{name}.{at}") for at, item in enumerate(value)]}
 
     def _object(self, value: Any, name: str) -> Any:
+        if is_dask(value):
+            return self._gathered(value, name)
         if isinstance(value, Links):
             columns = {key: getattr(value, key) for key in ("n", "i", "j", "kind", "weight")}
             columns |= {"source": value.source, "sources": value.sources}
@@ -148,6 +152,13 @@ class Encoder:
         if cls.__name__ in ("DataFrame", "Series"):
             return self._table(value, name)
         raise _foreign(name, f"a {cls.__name__}")
+
+    def _gathered(self, value: Any, name: str) -> Any:
+        """Bring an array from Dask here, once."""
+        if id(value) not in self._names:
+            self._alive.append(value)
+            self._names[id(value)] = self._store(np.asarray(value), name)
+        return {"array": self._names[id(value)]}
 
     def _generator(self, value: Any, name: str) -> Any:
         if isinstance(value, np.random.Generator):

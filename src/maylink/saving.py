@@ -25,6 +25,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from maylink.atomic import written
+from maylink.big.data import is_dask
 from maylink.errors import FileError, MaylinkError
 from maylink.records import Arrays, Decoder, Encoder, warn_unknown
 from maylink.version import __version__
@@ -87,6 +88,8 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
         raise MaylinkError(f"model: this {name} is not fitted; call fit first")
     if not keep_data:
         fitted.pop(DATA, None)
+    if is_dask(fitted.get("shares_")):
+        del fitted["shares_"]  # made from the data whenever they are asked for
     # An array that stands in several places gets the name of the attribute that users know.
     fitted = dict(sorted(fitted.items(), key=lambda item: not isinstance(item[1], np.ndarray)))
     encoder = Encoder()

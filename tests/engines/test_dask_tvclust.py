@@ -11,7 +11,7 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink import Links, TVClust  # noqa: E402
+from maylink import Links, RDPMeans, TVClust, load, save  # noqa: E402
 from maylink.big import resume  # noqa: E402
 from maylink.big import shares as workers  # noqa: E402
 from maylink.big import variational as big_variational  # noqa: E402
@@ -20,7 +20,7 @@ from maylink.estimators import choice, tvclust_dask  # noqa: E402
 from maylink.progress import Progress  # noqa: E402
 from maylink.result import Status  # noqa: E402
 from maylink.solvers import starts  # noqa: E402
-from zoo import draw, draw_pairs, example, links_of  # noqa: E402
+from zoo import draw, draw_pairs, example, links_of, true_links  # noqa: E402
 
 FAMILIES = [
     "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
@@ -405,3 +405,18 @@ def test_a_sample_has_starts_of_its_own(monkeypatch):
     monkeypatch.setattr(tvclust_dask, "SAMPLE", 100)
     TVClust(**GIVEN, n_init=1).fit(cut(X, 0), links=LINKS)
     assert set(asked) == {100}
+
+
+@pytest.mark.parametrize("cls", [TVClust, RDPMeans])
+def test_a_model_of_data_on_dask_is_saved_with_its_labels(cls, tmp_path):
+    X, y = draw("gaussian", N, 1)
+    links = true_links(y, 60, 1)
+    family = {"covariance": "diagonal"} if cls is TVClust else {}
+    model = cls(random_state=0, **family).fit(cut(X, 0), links=links)
+    save(model, tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert again.labels_.tolist() == model.labels_.compute().tolist()
+    assert again.predict(X).tolist() == model.predict(cut(X, 0)).compute().tolist()
+    if cls is TVClust:
+        assert again.suspect_links().equals(model.suspect_links())
+        assert not hasattr(again, "shares_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,7 +42,9 @@ def persist(parts: list[Any]) -> list[Any]:
 @contextmanager
 def _explained() -> Iterator[None]:
     try:
-        yield
+        with warnings.catch_warnings():  # linked rows, ranks: each is sent once
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            yield
     except MaylinkError:
         raise
     except Exception as error:

@@ -7,8 +7,8 @@ and two from the third fold on, since one fold says little about how a fit varie
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
 all that are left predict alike. In the end the leader wins, or the plainest of those within one
 standard error of it (twins then all run on); docs/decisions/0019 says when which is better. Beside
-them runs a guess, which puts all points into one cluster and so tells all links alike: links that
-nothing predicts better do not tell which setting is right.
+them runs a guess, which puts all points into one cluster and so tells all links alike: where
+nothing predicts better, links do not tell which setting is right.
 
 Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
 first, and those in between only beside one that is still in the race.
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
 
     chosen: Any
     rows: list[dict[str, Any]]
-    telling: bool  # whether the winner is ahead of a guess, by more than a standard error
+    telling: bool  # whether the winner predicts better than a guess
 
 
 def compete(
@@ -142,7 +142,7 @@ def compete(
         chosen = leader(entries, votes)
     ahead = chosen.ahead_of(guess, votes)
     rows = [_told(entry, votes, chosen) for entry in entries]
-    return Outcome(chosen.candidate, rows, ahead.mean > ahead.error)
+    return Outcome(chosen.candidate, rows, ahead.mean > ALIKE)
 
 
 def enough(links: Links) -> bool:
