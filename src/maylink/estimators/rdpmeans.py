@@ -133,8 +133,7 @@ class RDPMeans(CenterClusterer):
         What "auto" tried where probability chose: hint, penalty, clusters found and log joint
         probability of each.
     link_scale_ : float or None
-        What a nat of log odds weighs in cluster penalties, where held-out links chose it; infinite
-        where weights grew without end.
+        What a nat of log odds weighs in cluster penalties, where held-out links chose it.
     chosen_by_ : {"held-out links", "evidence", "given"}
         How the penalty came about.
     selection_ : DataFrame or None
@@ -510,6 +509,6 @@ def _by_links(
         logger.info("no penalty predicts held-out links better than a guess: the evidence decides")
         return None
     logger.info("held-out links chose λ = %g, link weights up to %s", own.penalty, own.scale)
-    scale = np.inf if own.scale is None else own.scale / own.penalty
     table = pd.DataFrame(found.rows)
+    scale = float(table.loc[table["chosen"], "link_scale"].iloc[0])
     return Choice(own, "held-out links", link_scale=scale, table=table)

@@ -95,10 +95,7 @@ def _beside_the_choice(told: pd.DataFrame) -> NDArray[np.float64]:
 def _race_of_penalties(told: pd.DataFrame) -> _Race:
     table = told.rename(columns={"cluster_penalty": "x"})
     table["score"] = _beside_the_choice(told)
-    table["group"] = [
-        f"links weigh up to {scale:g} λ a nat" if np.isfinite(scale) else "link weights grow on"
-        for scale in told["link_scale"]
-    ]
+    table["group"] = [f"links weigh up to {scale:g} λ a nat" for scale in told["link_scale"]]
     table["dropped"] = told["folds"] < told["folds"].max()
     best = table[told["chosen"]].iloc[0]
     return _Race(table, "cluster penalty λ", True, [], f"λ = {best['x']:.3g}, {best['group']}")

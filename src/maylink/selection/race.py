@@ -6,7 +6,7 @@ below the leader's is out: by four standard errors of the difference after one f
 and two from the third fold on, since one fold says little about how a fit varies. Of those that
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
 all that are left predict alike. In the end the leader wins, or the plainest of those within one
-standard error of it (twins then all run on); docs/decisions/0019 says when which is better. Beside
+standard error of it; docs/decisions/0019 says when which is better. Beside
 them runs a guess, which puts all points into one cluster and so tells all links alike: where
 nothing predicts better, links do not tell which setting is right.
 
@@ -85,6 +85,7 @@ def compete(
     progress: Progress = SILENT,
     plainest: bool = False,
     ladder: Callable[[Any], Any] | None = None,
+    kin: Callable[[Any], Any] | None = None,
 ) -> Outcome:
     """Let candidates race.
 
@@ -106,6 +107,8 @@ def compete(
         Whether the plainest of those within one standard error of the leader wins, in its place.
     ladder : function, optional
         Tells which ladder a candidate is a step of; without it each is tried by itself.
+    kin : function, optional
+        Tells who may run for whom where they predict alike: those of whom it says the same.
 
     Returns
     -------
@@ -124,14 +127,16 @@ def compete(
         for entry in entries:
             if entry.racing:
                 entry.scores.append(predict(entry.candidate))
-        _thin_out(entries, votes, limit, plainest)
+        drop(entries, votes, limit)
+        _join_twins(entries, kin)
         if between:
             for entry, beside in between:
                 if any(one.racing for one in beside):
                     entry.racing = True
                     entry.scores.append(predict(entry.candidate))
             between = []
-            _thin_out(entries, votes, limit, plainest)
+            drop(entries, votes, limit)
+            _join_twins(entries, kin)
         progress.advance()
         if progress.stopped or _settled(entries, votes):
             break
@@ -180,22 +185,20 @@ def _between(entries: list[Entry], ladder: Callable[[Any], Any]) -> list[tuple[E
     return waiting
 
 
-def _thin_out(entries: list[Entry], votes: list[Array], limit: float, plainest: bool) -> None:
-    """Drop the hopeless, and of twins all but the plainest where that is not the one to win."""
-    drop(entries, votes, limit)
-    if not plainest:
-        _join_twins(entries)
-
-
-def _join_twins(entries: list[Entry]) -> None:
-    """Of those that predicted every link of the last fold alike let the plainest run on."""
+def _join_twins(entries: list[Entry], kin: Callable[[Any], Any] | None) -> None:
+    """Of kin that predicted every link of the last fold alike let the plainest run on."""
     single: list[Entry] = []
     for entry in entries:
         if entry.racing:
-            last = entry.scores[-1]
-            entry.racing = all(np.abs(last - one.scores[-1]).max() > TWINS for one in single)
+            entry.racing = not any(_twins(entry, one, kin) for one in single)
             if entry.racing:
                 single.append(entry)
+
+
+def _twins(entry: Entry, other: Entry, kin: Callable[[Any], Any] | None) -> bool:
+    if kin is not None and kin(entry.candidate) != kin(other.candidate):
+        return False
+    return bool(np.abs(entry.scores[-1] - other.scores[-1]).max() <= TWINS)
 
 
 def _settled(entries: list[Entry], votes: list[Array]) -> bool:
