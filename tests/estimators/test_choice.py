@@ -48,17 +48,6 @@ def test_with_few_links_the_evidence_decides(n_links):
     assert table["bound"].idxmax() == table["chosen"].idxmax()
 
 
-def test_links_that_nothing_predicts_leave_it_to_the_evidence(quick, monkeypatch):
-    X, y = draw("gaussian", 80, 0)
-    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
-    assert TVClust(random_state=0).fit(X, links=links).chosen_by_ == "held-out links"
-    compete = race.compete
-    monkeypatch.setattr(race, "compete", lambda *a, **k: compete(*a, **k)._replace(telling=False))
-    model = TVClust(random_state=0).fit(X, links=links)
-    assert (model.chosen_by_, model.data_weight_) == ("evidence", 1.0)
-    assert "bound" in model.selection_
-
-
 def test_evidence_at_the_weight_that_was_given():
     X, _ = tilted(60, 0)
     model = TVClust(data_weight=0.5, n_init=1, random_state=0).fit(X)

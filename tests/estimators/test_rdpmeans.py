@@ -9,11 +9,10 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from maylink import Links, RDPMeans, log_joint, sample_links
+from maylink import Links, RDPMeans, log_joint
 from maylink.errors import LinksError, MaylinkError
 from maylink.metrics import pair_f
 from maylink.result import Status
-from maylink.selection import race
 from zoo import FAMILIES, draw, example
 
 X, Y = make_blobs(120, centers=4, random_state=3, cluster_std=1.0)
@@ -224,14 +223,3 @@ def test_prediction_opens_no_cluster(model):
     far = np.full((3, 2), 1e6)
     strangers = Links.from_pairs(may_not=[(i, 120) for i in range(120)], n=123)
     assert set(model.predict(far, links=strangers)) <= set(range(model.n_clusters_))
-
-
-def test_links_that_nothing_predicts_leave_the_penalty_to_the_evidence(monkeypatch):
-    X, y = draw("gaussian", 80, 0)
-    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
-    assert RDPMeans(random_state=0).fit(X, links=links).chosen_by_ == "held-out links"
-    compete = race.compete
-    monkeypatch.setattr(race, "compete", lambda *a, **k: compete(*a, **k)._replace(telling=False))
-    assert RDPMeans(random_state=0).fit(X, links=links).chosen_by_ == "evidence"
-    given = RDPMeans(cluster_penalty=5.0, random_state=0).fit(X, links=links)
-    assert (given.chosen_by_, given.cluster_penalty_) == ("given", 5.0)

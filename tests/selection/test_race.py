@@ -40,16 +40,6 @@ def test_the_leader_wins_and_the_table_tells_the_race():
         assert row["score"] == pytest.approx(row["mean"], abs=0.1)
 
 
-def test_a_guess_runs_along():
-    links = links_of()[1]
-    share = np.mean(links.kind == 1)
-    guess = share * np.log(share) + (1 - share) * np.log(1 - share)  # one cluster for all, about
-    for lead, telling in ((0.1, True), (-0.1, False)):
-        runners = [Runner(guess + lead), Runner(guess - 1.0)]
-        outcome = race.compete(runners, links, prepare, np.random.default_rng(0))
-        assert outcome.telling == telling
-
-
 def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():
     def noisy(fold):
         rng = np.random.default_rng(fold.test.n_links)

@@ -1,9 +1,8 @@
 """What TVClust chooses by itself: the family of the data, their covariance, and the data weight.
 
 Links decide: the setting that predicts held-out links best (:mod:`maylink.selection.race`). Where
-there are too few links for that, or nothing predicts them better than a guess, the evidence decides
-on the covariance of real data, at data weight 1; counts are then taken as bursty, of which those
-that are not are a case.
+there are too few links for that, the evidence decides on the covariance of real data, at data
+weight 1; counts are then taken as bursty, of which those that are not are a case.
 
 **Nothing leaks.** Starts of a fold are made from the links that the fold may see; a fit may begin
 at the fit of another data weight to the same links, never at one of another fold. What all folds
@@ -121,9 +120,9 @@ def choose(
         return Choice(next(iter(problems.values())), weights[0], "given", None)
     judged = _sampled(problems, rng)
     n, checked = next((one.n, one.links) for one in judged.values())
-    plain = replace(settings, data_weight=weights[0] if given else 1.0)
     if not race.enough(checked):
         logger.info("%d links are too few to hold any out: the evidence decides", checked.n_links)
+        plain = replace(settings, data_weight=weights[0] if given else 1.0)
         return _by_evidence(problems, judged, wish.prior, plain, rng, n_jobs)
     fitted = _fitted(judged, wish.prior, rng, n_jobs)
     tried = [Candidate(name, weight) for name in fitted for weight in weights]
@@ -137,9 +136,6 @@ def choose(
     outcome = race.compete(
         tried, checked, prepare, rng, progress, ladder=lambda candidate: candidate.family
     )
-    if not outcome.telling:
-        logger.info("no setting predicts held-out links better than a guess: the evidence decides")
-        return _by_evidence(problems, judged, wish.prior, plain, rng, n_jobs)
     name, weight = outcome.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
     views = _views(fitted) if n == problems[name].n else None

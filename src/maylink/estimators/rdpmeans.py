@@ -77,9 +77,8 @@ class RDPMeans(CenterClusterer):
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
         ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and
         chooses, together with the link weight, by predicting held-out links. Where there are fewer
-        than 40 links, nothing predicts them better than a guess, or ``link_weight`` is given, the
-        penalty is chosen whose partition has the highest exact probability (see
-        :mod:`maylink.solvers.penalty`).
+        than 40 links, or ``link_weight`` is given, the penalty is chosen whose partition has the
+        highest exact probability (see :mod:`maylink.solvers.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
@@ -454,9 +453,7 @@ class RDPMeans(CenterClusterer):
         elif self.n_clusters_hint is not None:
             given = penalty.from_hint(engine, int(self.n_clusters_hint))
         if race.enough(problem.links) and self.link_weight == "auto" and self.keep == "probability":
-            chosen = _by_links(problem, settings, given, rng, self.n_jobs, progress)
-            if chosen is not None:
-                return chosen
+            return _by_links(problem, settings, given, rng, self.n_jobs, progress)
         if given is not None:
             return Choice(penalty.with_penalty(settings, given, relative), "given")
         found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
@@ -499,15 +496,12 @@ def _by_links(
     rng: np.random.Generator,
     n_jobs: int | None,
     progress: Progress,
-) -> Choice | None:
-    """Let held-out links choose; None where nothing predicts them better than a guess."""
+) -> Choice:
+    """Let held-out links choose."""
     import pandas as pd
 
     found = weighing.choose(problem, settings, given, rng, n_jobs, progress)
     own = found.settings
-    if not found.telling:
-        logger.info("no penalty predicts held-out links better than a guess: the evidence decides")
-        return None
     logger.info("held-out links chose λ = %g, link weights up to %s", own.penalty, own.scale)
     table = pd.DataFrame(found.rows)
     scale = float(table.loc[table["chosen"], "link_scale"].iloc[0])

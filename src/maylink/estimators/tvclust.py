@@ -74,8 +74,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         γ, the power on the data's likelihood. Below 1 the data speak more softly against the links,
         which helps where the family describes the clusters badly. "auto" chooses, together with
         family and covariance, what predicts held-out links best (:mod:`maylink.selection`); where
-        there are fewer than 40 links, or nothing predicts them better than a guess, it is 1, and
-        the evidence chooses the family.
+        there are fewer than 40 links it is 1, and the evidence chooses the family.
     alpha : float, optional
         Concentration of the Dirichlet process; learned under ``alpha_prior`` if not given.
     alpha_prior : (float, float), default (1, 1)

@@ -41,11 +41,10 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What was chosen, the candidates, and whether links told anything."""
+    """What was chosen, and the candidates."""
 
     settings: rdpmeans.Settings
     rows: list[dict[str, Any]]
-    telling: bool
 
 
 def choose(
@@ -114,7 +113,7 @@ def choose(
         ladder=lambda candidate: candidate.link_scale,
         kin=lambda candidate: candidate.cluster_penalty,
     )
-    return Choice(with_candidate(settings, outcome.chosen), outcome.rows, outcome.telling)
+    return Choice(with_candidate(settings, outcome.chosen), outcome.rows)
 
 
 def with_candidate(settings: rdpmeans.Settings, candidate: Candidate) -> rdpmeans.Settings:

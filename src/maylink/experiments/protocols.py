@@ -200,8 +200,16 @@ def rdp_means_default(task: Task) -> Labels:
 
 
 def rdp_means_schedule(task: Task) -> Labels:
-    """RDP-means as before, but for link weights that grow until links are obeyed, k not told."""
+    """RDP-means with weights that grow without end, the most probable sweep kept, k not told."""
     model = RDPMeans("diagonal-gaussian", link_weight=None, random_state=task.rng, n_jobs=1)
+    return model.fit(task.X, links=task.links).labels_
+
+
+def rdp_means_obeying(task: Task) -> Labels:
+    """RDP-means with weights that grow until links are obeyed, the last sweep kept, k not told."""
+    model = RDPMeans(
+        "diagonal-gaussian", link_weight=None, keep="objective", random_state=task.rng, n_jobs=1
+    )
     return model.fit(task.X, links=task.links).labels_
 
 
@@ -234,6 +242,7 @@ METHODS: dict[str, Callable[[Task], Labels]] = {
     **PUBLISHED,
     "RDP-means, k not told": rdp_means_default,
     "RDP-means, schedule": rdp_means_schedule,
+    "RDP-means, obeying": rdp_means_obeying,
     "TVClust, Gibbs": tvclust_gibbs,
     "COP-KMeans": as_method(COPKMeans, search=True),
     "PCKMeans": as_method(PCKMeans),

@@ -6,9 +6,7 @@ below the leader's is out: by four standard errors of the difference after one f
 and two from the third fold on, since one fold says little about how a fit varies. Of those that
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
 all that are left predict alike. In the end the leader wins, or the plainest of those within one
-standard error of it; docs/decisions/0019 says when which is better. Beside
-them runs a guess, which puts all points into one cluster and so tells all links alike: where
-nothing predicts better, links do not tell which setting is right.
+standard error of it; docs/decisions/0019 says when which is better.
 
 Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
 first, and those in between only beside one that is still in the race.
@@ -27,7 +25,7 @@ from maylink.families.base import Array
 from maylink.links import Links
 from maylink.progress import SILENT, Progress
 from maylink.selection.folds import Fold, LinkFolds
-from maylink.selection.scores import Score, partition_scores, summary
+from maylink.selection.scores import Score, summary
 
 logger = logging.getLogger("maylink")
 
@@ -70,11 +68,10 @@ Runner = TypeVar("Runner", bound=Entry)
 
 
 class Outcome(NamedTuple):
-    """Who won, the whole race as rows of a table, and whether links told anything."""
+    """Who won, and the whole race as rows of a table."""
 
     chosen: Any
     rows: list[dict[str, Any]]
-    telling: bool  # whether the winner predicts better than a guess
 
 
 def compete(
@@ -117,12 +114,9 @@ def compete(
     entries = [Entry(candidate) for candidate in candidates]
     between = _between(entries, ladder) if ladder else []
     votes: list[Array] = []
-    guess = Entry("one cluster", racing=False)
-    together = np.zeros(links.n, np.int64)
     for fold in LinkFolds(FOLDS, random_state=rng).split(links):
         predict = prepare(fold)
         votes.append(fold.test.weight)
-        guess.scores.append(partition_scores(together, fold.test, fold.train))
         limit = BEHIND[min(len(votes), len(BEHIND)) - 1]
         for entry in entries:
             if entry.racing:
@@ -145,9 +139,7 @@ def compete(
         chosen = next(entry for entry in entries if entry.racing)
     else:
         chosen = leader(entries, votes)
-    ahead = chosen.ahead_of(guess, votes)
-    rows = [_told(entry, votes, chosen) for entry in entries]
-    return Outcome(chosen.candidate, rows, ahead.mean > ALIKE)
+    return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
 
 
 def enough(links: Links) -> bool:
