@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +57,7 @@ if __name__ == "__main__":
 """
 
 
-def write(folder, n, n_links, k=K, spread=1.0):
+def write(folder, n, n_links, k, spread):
     """Write blobs file by file; return the links and the centres to start from."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -75,6 +76,17 @@ def write(folder, n, n_links, k=K, spread=1.0):
     i, j = i[i != j], j[i != j]
     links = Links(n, i, j, np.where(y[i] == y[j], 1, -1))
     return links, centers + 0.5 * rng.standard_normal((k, D)).astype(np.float32)
+
+
+@contextmanager
+def blobs(n, n_links, k=K, spread=1.0):
+    """Blobs in a folder that is deleted in the end; what they are, in words, comes with them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        links, start = write(folder, n, n_links, k, spread)
+        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+        said = f"{n:,} × {D} float32, {size / 1e9:.2f} GB, {links.n_links:,} links, K = {k}"
+        yield folder, links, start, said
 
 
 def dask_sweeps(folder, links, start, memory, n_workers):
@@ -173,10 +185,7 @@ def main(n=10_000_000):
 
 def beside_peers(n):
     """Sweeps on Dask, on one machine, and of dask-ml."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        links, start = write(folder, n, n // 10)
-        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+    with blobs(n, n // 10) as (folder, links, start, said):
         row, changed = dask_row(folder, links, start, "2GiB", 2)
         times, alike = single(folder, links, start)
         found = peer(folder, start, "2GiB")
@@ -187,31 +196,24 @@ def beside_peers(n):
         ["dask-ml KMeans, 2 workers of 2GiB", "", "", other, "", ""],
     ]
     told = f"labels changed alike on one machine: {alike == changed}"
-    return f"{markdown(titled(n, size, links), COLUMNS, rows)}\n{told}\n"
+    return f"{markdown(said, COLUMNS, rows)}\n{told}\n"
 
 
 def two_against_one(n, k, spread):
     """Sweeps of two workers beside those of one with the memory of both."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        links, start = write(folder, n, n // 100, k, spread)
-        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+    with blobs(n, n // 100, k, spread) as (folder, links, start, said):
         two, _ = dask_row(folder, links, start, "3GiB", 2)
         one, _ = dask_row(folder, links, start, "6GiB", 1)
     ratios = [f"{float(b) / float(a):.2f}" for a, b in zip(two[1:5], one[1:5], strict=True)]
     rows = [two, one, ["one / two (1.7 asked)", *ratios, ""]]
-    title = f"{titled(n, size, links, k)}, centres {spread:g} deviations apart"
-    return markdown(title, COLUMNS, rows)
+    return markdown(f"{said}, centres {spread:g} deviations apart", COLUMNS, rows)
 
 
 def beyond_memory(n):
     """Sweeps of two workers that cannot hold the data."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        links, start = write(folder, n, n // 40)
-        size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
+    with blobs(n, n // 40) as (folder, links, start, said):
         row, _ = dask_row(folder, links, start, "2GiB", 2)
-    return markdown(titled(n, size, links), COLUMNS, [row])
+    return markdown(said, COLUMNS, [row])
 
 
 def growth(n=2_000_000):
@@ -220,18 +222,12 @@ def growth(n=2_000_000):
              (n, 16 * K, n // 100), (n, K, n // 10), (n, K, n // 2)]  # fmt: skip
     rows = []
     for size, k, n_links in cases:
-        with tempfile.TemporaryDirectory() as name:
-            links, start = write(Path(name), size, n_links, k, OVERLAP)
-            row, _ = dask_row(Path(name), links, start, "2GiB", 2)
+        with blobs(size, n_links, k, OVERLAP) as (folder, links, start, _):
+            row, _ = dask_row(folder, links, start, "2GiB", 2)
         linked = int(links.touches().sum())
         rows.append([f"{size:,}", k, f"{links.n_links:,}", f"{linked:,}", *row[2:5]])
     columns = ["n", "K", "links", "linked points", *COLUMNS[2:5]]
     print(markdown(f"Growth, {D} features, 2 workers of 2GiB", columns, rows))
-
-
-def titled(n, size, links, k=K):
-    """Say what the data are."""
-    return f"{n:,} × {D} float32, {size / 1e9:.2f} GB, {links.n_links:,} links, K = {k}"
 
 
 COLUMNS = [

@@ -42,17 +42,9 @@ def rdp_means(X, name, links, penalty, order, xi=0.001, rate=2.0, patience=20, m
                     if labels[j] == k
                 )
                 values.append(Fraction(divergence(points[i], centers[k])) - Fraction(xi) * net)
-            least = min(values)
-            tolerance = 1e-8 * (1 + abs(penalty))
-            if sum(value - least < tolerance for value in values) > 1:
-                raise TooCloseError
-            if abs(least - Fraction(penalty)) < tolerance:
-                raise TooCloseError
-            if least < penalty:
-                labels[i] = values.index(least)
-            else:
+            labels[i] = chosen(values, penalty)
+            if labels[i] == len(centers):
                 centers.append(points[i])
-                labels[i] = len(centers) - 1
         used = sorted(set(labels))
         labels = [used.index(k) for k in labels]
         before = [used.index(k) if k in used else -1 for k in before]
@@ -61,6 +53,16 @@ def rdp_means(X, name, links, penalty, order, xi=0.001, rate=2.0, patience=20, m
         xi *= rate
         sweeps += 1
     return by_first_appearance(labels), sweeps
+
+
+def chosen(values, penalty):
+    """The cluster with the least value, or the next new one where that is the penalty or more."""
+    least, tolerance = min(values), 1e-8 * (1 + abs(penalty))
+    if sum(value - least < tolerance for value in values) > 1:
+        raise TooCloseError
+    if abs(least - Fraction(penalty)) < tolerance:
+        raise TooCloseError
+    return values.index(least) if least < penalty else len(values)
 
 
 def by_first_appearance(labels):

@@ -252,6 +252,12 @@ def test_links_are_shown_without_their_data(files, capsys):
     assert told["sources"] == {"ann": {"links": 2, "may": 1}, "bob": {"links": 2, "may": 2}}
 
 
+def test_the_format_of_links_may_be_said_twice(files, capsys):
+    words = ("--from", "table", "--read-links", "format=pairs")
+    assert run("links", "show", "links.csv", *words) == 0
+    assert "read as         table in csv" in capsys.readouterr().out
+
+
 def test_numbers_too_large_for_rows_are_ids(files, capsys):
     Path("large.csv").write_text("i,j,kind\n3000000000,3000000001,may\n3000000000,7,may-not\n")
     assert run("links", "show", "large.csv") == 0

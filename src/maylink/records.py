@@ -93,7 +93,7 @@ class Encoder:
             return str(value)
         if isinstance(value, float) and not isinstance(value, np.generic):
             return value if np.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, (np.ndarray, np.generic)):
+        if isinstance(value, (np.ndarray, np.generic)) or is_dask(value):
             return self._array(value, name)
         if isinstance(value, PurePath):
             return {"path": str(value)}
@@ -134,8 +134,6 @@ class Encoder:
         return {kind: [self.encode(item, f"{name}.{at}") for at, item in enumerate(value)]}
 
     def _object(self, value: Any, name: str) -> Any:
-        if is_dask(value):
-            return self._gathered(value, name)
         if isinstance(value, Links):
             columns = {key: getattr(value, key) for key in ("n", "i", "j", "kind", "weight")}
             columns |= {"source": value.source, "sources": value.sources}
@@ -152,13 +150,6 @@ class Encoder:
         if cls.__name__ in ("DataFrame", "Series"):
             return self._table(value, name)
         raise _foreign(name, f"a {cls.__name__}")
-
-    def _gathered(self, value: Any, name: str) -> Any:
-        """Bring an array from Dask here, once."""
-        if id(value) not in self._names:
-            self._alive.append(value)
-            self._names[id(value)] = self._store(np.asarray(value), name)
-        return {"array": self._names[id(value)]}
 
     def _generator(self, value: Any, name: str) -> Any:
         if isinstance(value, np.random.Generator):

@@ -15,7 +15,7 @@ from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.result import Status
 from maylink.solvers.streaming import MeansStream
-from reference import TooCloseError, by_first_appearance, geometry
+from reference import TooCloseError, by_first_appearance, chosen, geometry
 from zoo import draw, draw_pairs, links_of
 
 FAMILIES = [
@@ -56,14 +56,9 @@ def choose(i, points, divergence, centers, labels, pairs, penalty, xi):
             if other is not None and other < len(labels) and labels[other] == k:
                 value -= Fraction(kind) * Fraction(weight) * Fraction(xi[kind == -1])
         values.append(value)
-    least, tolerance = min(values), 1e-8 * (1 + abs(penalty))
-    if sum(value - least < tolerance for value in values) > 1 or abs(least - penalty) < tolerance:
-        raise TooCloseError
-    if least < penalty:
-        labels[i] = values.index(least)
-    else:
+    labels[i] = chosen(values, penalty)
+    if labels[i] == len(centers):
         centers.append(points[i])
-        labels[i] = len(centers) - 1
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -124,7 +124,7 @@ class BigProblem:
 
         starts = np.concatenate([[0], np.cumsum(self.sizes)])
         cuts = np.searchsorted(rows, starts)
-        take = delayed(_take, pure=False)
+        take = delayed(taken, pure=False)
         parts = [
             take(chunk, rows[low:high] - start)
             for chunk, low, high, start in zip(
@@ -158,7 +158,8 @@ def _least_whole(values: list[float]) -> float:
     return 0.5 if 0.5 in values else max(values)
 
 
-def _take(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+def taken(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return some rows of a chunk; runs on the workers."""
     return chunk[rows]
 
 

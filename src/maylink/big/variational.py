@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.big.problem import BigProblem
+from maylink.big.problem import BigProblem, taken
 from maylink.big.shares import (
     GivenLabels,
     SoftRule,
@@ -76,7 +76,7 @@ class Solver:
         self.places = [own - low for own, low in zip(self.places, ends[:-1], strict=True)]
         pairs = list(zip(problem.chunks, self.places, strict=True))
         parts = [delayed(alone, pure=False)(chunk, own) for chunk, own in pairs]
-        linked = [delayed(_taken, pure=False)(chunk, own) for chunk, own in pairs]
+        linked = [delayed(taken, pure=False)(chunk, own) for chunk, own in pairs]
         made = persist(parts + linked)  # together: a chunk is read once
         self.parts = made[: len(parts)]
         self.X = np.concatenate(compute(made[len(parts) :])[0])
@@ -102,7 +102,7 @@ class Solver:
             for part, own in zip(ranked, self.places, strict=True)
         ]
         theirs = [
-            delayed(_taken, pure=False)(part, own)
+            delayed(taken, pure=False)(part, own)
             for part, own in zip(ranked, self.places, strict=True)
         ]
         made = persist(own + theirs)
@@ -260,7 +260,3 @@ class Solver:
         both = [delayed(one, traverse=False) for one in (family, self.ready)]
         parts = [delayed(left_out, pure=False)(part, *both) for part in self.parts]
         return float(compute([tree(sum, parts)])[0][0]) + left_out(self.X, family, self.ready)
-
-
-def _taken(chunk: NDArray[Any], rows: Index) -> NDArray[Any]:
-    return chunk[rows]

@@ -136,11 +136,11 @@ def cluster(
         plan = planned(table, method, family, k, quiet=quiet)
         chosen = "chosen by the fit" if plan.family == "auto" else plan.family
         show.note("family", chosen, quiet=quiet)
-        fitted = fit(table, found, plan, k, seed, bar=not quiet)
+        fitted = fit(table.X, found, plan, k, seed, bar=not quiet)
     last, without = fitted, None
     if report is not None and found is not None and contrast and not stopped(fitted):
         with stages.stage("compare without links"):
-            last = fit(table, None, plan, k, seed)
+            last = fit(table.X, None, plan, k, seed)
         without = None if stopped(last) else last.labels_
     if report is not None:
         with stages.stage("report"):

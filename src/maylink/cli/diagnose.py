@@ -54,7 +54,7 @@ def diagnose(
         found = read_table_links(table, links, how).links
     with stages.stage("fit"), whole_or_nothing():
         plan = planned(table, method, family, k, quiet=quiet)
-        model = fit(table, found, plan, k, seed)
+        model = fit(table.X, found, plan, k, seed)
     with stages.stage("diagnose"), whole_or_nothing():
         from maylink import diagnosis
 

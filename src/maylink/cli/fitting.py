@@ -28,14 +28,14 @@ def planned(table: Table, method: str, family: str, k: int | None, *, quiet: boo
 
 
 def fit(
-    table: Table, links: Links | None, plan: Plan, k: int | None, seed: int, *, bar: bool = False
+    X: Any, links: Links | None, plan: Plan, k: int | None, seed: int, *, bar: bool = False
 ) -> Any:
     """Fit what was planned; with a bar only where a terminal shows it."""
     from maylink import methods
 
     shown = bar and sys.stderr.isatty()
     model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=shown)
-    return methods.fit(model, table.X, links)
+    return methods.fit(model, X, links)
 
 
 def stopped(model: Any) -> bool:

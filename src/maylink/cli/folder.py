@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import re
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli import options, show
 from maylink.cli.failures import INPUT, INSIDE, USAGE, CommandError, writing
-from maylink.cli.inputs import Reading, read_link_file_of, tell_links
+from maylink.cli.fitting import fit
+from maylink.cli.inputs import Reading, forbid_heading, read_link_file_of, tell_links
 from maylink.cli.outputs import check_outputs, check_parent, write_csv
 from maylink.cli.stages import Stages
 from maylink.cli.summary import summary, tell
@@ -80,9 +80,7 @@ def cluster_folder(asked: Asked, refused: dict[str, Any]) -> int:
             plan = methods.plan_on_dask(data.X, asked.method, asked.family)
             show.note("method", f"{plan.method} ({plan.why})", quiet=quiet)
             show.note("family", plan.family, quiet=quiet)
-            bar = not quiet and sys.stderr.isatty()
-            model = methods.make(plan.method, plan.family, random_state=asked.seed, verbose=bar)
-            model = methods.fit(model, data.X, found)
+            model = fit(data.X, found, plan, None, asked.seed, bar=not quiet)
         with stages.stage("write"):
             said, suspects = _judged(model, data, found, plan)
             if asked.suspects is not None:
@@ -198,12 +196,7 @@ def _read(asked: Asked) -> Folder:
             raise CommandError(
                 f"{folder}: has no column {column!r}; it has {show.few([*kinds])}", INPUT
             )
-    if how.id in LABEL_COLUMNS:
-        raise CommandError(
-            f"{folder}: the column of ids is called {how.id!r}, and so is one that --out writes; "
-            "rename it",
-            INPUT,
-        )
+    forbid_heading(how.id, LABEL_COLUMNS, folder)
     kept = [column for column in kinds if column != how.id and column not in (how.drop or ())]
     columns = [column for column in kept if kinds[column] == "number"]
     if not columns:
@@ -267,9 +260,7 @@ def _judged(
 
     sizes = dask.array.bincount(model.labels_, minlength=model.n_clusters_)
     known = links is not None and links.n_links > 0
-    linked = (
-        np.unique(np.concatenate([links.i, links.j])) if links is not None else np.empty(0, int)
-    )
+    linked = np.empty(0, int) if links is None else np.flatnonzero(links.touches())
     sizes, labels = compute([sizes, model.labels_[linked]])[0]
     reliability, suspects = None, None
     if links is not None and known:

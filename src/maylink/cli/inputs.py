@@ -85,7 +85,7 @@ def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
     """Read the links of a table and say what they are."""
     from maylink.inputs import read_links_of
 
-    found = read_links_of(table, _opened(path), **_wished(how))
+    found = read_links_of(table, opened(path), **wished_links(how))
     tell_links(path, found.file, found.links, how)
     if found.lost:
         note("links", f"left out, of rows that were left out: {found.lost}", quiet=how.quiet)
@@ -96,7 +96,7 @@ def read_link_file_of(path: str, how: Reading, **rows: Any) -> LinkFile:
     """Read links; ``rows`` says how many rows there are, or where their ids stand."""
     from maylink.link_io import read_link_file
 
-    return read_link_file(_opened(path), **_wished(how), **rows)
+    return read_link_file(opened(path), **wished_links(how), **rows)
 
 
 def tell_links(path: str, file: LinkFile, links: Links, how: Reading) -> None:
@@ -114,11 +114,13 @@ def tell_links(path: str, file: LinkFile, links: Links, how: Reading) -> None:
         note("links", told, quiet=how.quiet)
 
 
-def _opened(path: str) -> Any:
+def opened(path: str) -> Any:
+    """Return what to read: the path, or standard input."""
     return sys.stdin.buffer if path == STDIN else path
 
 
-def _wished(how: Reading) -> dict[str, Any]:
+def wished_links(how: Reading) -> dict[str, Any]:
+    """Return the format and the options by which links are to be read."""
     from maylink.link_io.layouts import Options
 
     told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
@@ -156,10 +158,15 @@ def names_of(table: Table) -> Any:
 
 def heading_of(table: Table, path: str) -> str:
     """Return what a CSV of labels calls the column of names; refuse what it calls another."""
-    if table.id_name in LABEL_COLUMNS:
+    forbid_heading(table.id_name, LABEL_COLUMNS, path)
+    return table.id_name or "row"
+
+
+def forbid_heading(id_name: str | None, written: tuple[str, ...], path: str) -> None:
+    """Refuse a column of ids that is called like one that is written beside it."""
+    if id_name in written:
         raise CommandError(
-            f"{path}: the column of ids is called {table.id_name!r}, and so is one that --out "
-            "writes; rename it",
+            f"{path}: the column of ids is called {id_name!r}, and so is one that --out writes; "
+            "rename it",
             INPUT,
         )
-    return table.id_name or "row"

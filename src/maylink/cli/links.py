@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maylink.cli import options, show
 from maylink.cli.failures import USAGE, CommandError, writing
-from maylink.cli.inputs import Reading, read_table
+from maylink.cli.inputs import Reading, opened, read_table, wished_links
 from maylink.cli.outputs import check_format, check_outputs
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def show_links(
     json: options.Json = False,
 ) -> int:
     """Say what a file of links is and holds."""
-    found = _read(file, from_, read_links, data, Reading(id, read=read))[0]
+    found = _read(file, from_, data, Reading(id, read=read, read_links=read_links))[0]
     links = found.links
     by_source = [
         (str(source), int((links.source == at).sum()), int(((links.source == at) & may).sum()))
@@ -102,7 +101,7 @@ def convert(
 
     check_outputs({"OUT": out}, {"IN": file, "--data": data}, force=force)
     check_format(out, to, option="--to")
-    found, ids = _read(file, from_, read_links, data, Reading(id, read=read))
+    found, ids = _read(file, from_, data, Reading(id, read=read, read_links=read_links))
     if (
         data is None
         and ids is not None
@@ -124,23 +123,18 @@ def _names_of(found: LinkFile, data: str | None, id_column: str | None) -> str:
     return "row numbers" if found.ids is None else "ids"
 
 
-def _read(
-    file: str, from_: str | None, words: list[str] | None, data: str | None, how: Reading
-) -> tuple[LinkFile, Any]:
+def _read(file: str, from_: str | None, data: str | None, how: Reading) -> tuple[LinkFile, Any]:
     """Read links, by the rows of the data where these are given; return them and the ids."""
     from maylink.inputs import read_links_of
     from maylink.link_io import read_link_file
-    from maylink.link_io.layouts import Options
 
     for option, said in (("--id", how.id), ("--read", how.read)):
         if said is not None and data is None:
             raise CommandError(f"{option}: of which file? name it with --data", USAGE)
-    told = options.settings(words, options.READ_LINKS, "--read-links")
-    format_ = from_ or told.pop("format", None)
-    source: Any = sys.stdin.buffer if file == options.STDIN else file
+    wished = wished_links(how)
+    wished["format"] = from_ or wished["format"]
     if data is None:
-        found = read_link_file(source, ids="found", format=format_, options=Options(**told))
+        found = read_link_file(opened(file), ids="found", **wished)
         return found, found.ids
     table = read_table(data, how._replace(missing="median", quiet=True))
-    found = read_links_of(table, source, format=format_, options=Options(**told)).file
-    return found, table.file_ids
+    return read_links_of(table, opened(file), **wished).file, table.file_ids

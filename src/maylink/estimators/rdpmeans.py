@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -39,9 +38,6 @@ from maylink.solvers.streaming import MeansStream
 
 if TYPE_CHECKING:
     import pandas as pd
-
-logger = logging.getLogger("maylink")
-
 
 FROM_FIRST = (  # what the first batch of a stream sets for all
     "family_", "cluster_penalty_", "penalty_path_", "link_scale_", "chosen_by_", "selection_",
@@ -87,8 +83,8 @@ class RDPMeans(CenterClusterer):
         grow, which makes the result independent of the unit of the data; the paper's own value is
         0.001. "auto" begins as None does and lets weights grow to what the reliability of the
         links, as the partition shows it, is worth, at a scale that held-out links choose (see
-        :mod:`maylink.estimators.weighing`); with ``keep="objective"``, or where links choose
-        nothing, it is None.
+        :mod:`maylink.estimators.weighing`); with ``keep="objective"`` or fewer than 40 links it is
+        None.
     link_weight_rate : float, default 2
         Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
@@ -457,12 +453,12 @@ class RDPMeans(CenterClusterer):
         if given is not None:
             return Choice(penalty.with_penalty(settings, given, relative), "given")
         found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
-        own = penalty.with_penalty(settings, found.penalty, relative)
+        chosen = penalty.with_penalty(settings, found.penalty, relative)
         kept = found.kept
         if kept is not None:
             state = replace(kept.state, labels=engine.stored(found.labels))
             kept = kept._replace(state=state)
-        return Choice(own, "evidence", tuple(found.rungs), kept)
+        return Choice(chosen, "evidence", tuple(found.rungs), kept)
 
     def _orders(
         self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
@@ -501,8 +497,5 @@ def _by_links(
     import pandas as pd
 
     found = weighing.choose(problem, settings, given, rng, n_jobs, progress)
-    own = found.settings
-    logger.info("held-out links chose λ = %g, link weights up to %s", own.penalty, own.scale)
     table = pd.DataFrame(found.rows)
-    scale = float(table.loc[table["chosen"], "link_scale"].iloc[0])
-    return Choice(own, "held-out links", link_scale=scale, table=table)
+    return Choice(found.settings, "held-out links", link_scale=found.link_scale, table=table)

@@ -10,6 +10,7 @@ better. Runs in a fold let weights grow faster and stop sooner than the run that
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from maylink.selection import race
 from maylink.selection.folds import Fold
 from maylink.selection.scores import partition_scores
 from maylink.solvers import penalty, rdpmeans
+
+logger = logging.getLogger("maylink")
 
 HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
@@ -44,6 +47,7 @@ class Choice(NamedTuple):
     """What was chosen, and the candidates."""
 
     settings: rdpmeans.Settings
+    link_scale: float
     rows: list[dict[str, Any]]
 
 
@@ -113,7 +117,9 @@ def choose(
         ladder=lambda candidate: candidate.link_scale,
         kin=lambda candidate: candidate.cluster_penalty,
     )
-    return Choice(with_candidate(settings, outcome.chosen), outcome.rows)
+    logger.info("held-out links chose λ = %g, link scale %g", *outcome.chosen)
+    own = with_candidate(settings, outcome.chosen)
+    return Choice(own, outcome.chosen.link_scale, outcome.rows)
 
 
 def with_candidate(settings: rdpmeans.Settings, candidate: Candidate) -> rdpmeans.Settings:

@@ -193,24 +193,20 @@ def tvclust_gibbs(task: Task) -> Labels:
     return model.fit(task.X, links=task.links).labels_
 
 
-def rdp_means_default(task: Task) -> Labels:
+def rdp_means_default(task: Task, **settings: Any) -> Labels:
     """RDP-means with its defaults on features of one scale, k not told."""
-    model = RDPMeans("diagonal-gaussian", random_state=task.rng, n_jobs=1)
+    model = RDPMeans("diagonal-gaussian", random_state=task.rng, n_jobs=1, **settings)
     return model.fit(task.X, links=task.links).labels_
 
 
 def rdp_means_schedule(task: Task) -> Labels:
     """RDP-means with weights that grow without end, the most probable sweep kept, k not told."""
-    model = RDPMeans("diagonal-gaussian", link_weight=None, random_state=task.rng, n_jobs=1)
-    return model.fit(task.X, links=task.links).labels_
+    return rdp_means_default(task, link_weight=None)
 
 
 def rdp_means_obeying(task: Task) -> Labels:
     """RDP-means with weights that grow until links are obeyed, the last sweep kept, k not told."""
-    model = RDPMeans(
-        "diagonal-gaussian", link_weight=None, keep="objective", random_state=task.rng, n_jobs=1
-    )
-    return model.fit(task.X, links=task.links).labels_
+    return rdp_means_default(task, link_weight=None, keep="objective")
 
 
 def as_method(cls: type[Baseline], **settings: Any) -> Callable[[Task], Labels]:
