@@ -36,3 +36,4 @@ def quick_choice(request, monkeypatch):
         monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
         monkeypatch.setattr("maylink.estimators.choice.STARTS", {True: 1, False: 1})
         monkeypatch.setattr("maylink.selection.race.FOLDS", 2)
+        monkeypatch.setattr("maylink.selection.race.MOST_FOLDS", 2)

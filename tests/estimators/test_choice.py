@@ -20,7 +20,7 @@ GAUSSIAN = list(choice.GAUSSIAN)
 def quick(monkeypatch):
     """Fewer weights and folds: what is tested is not how well it chooses."""
     monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
-    monkeypatch.setattr(race, "FOLDS", 2)
+    monkeypatch.setattr(race, "MOST_FOLDS", 2)
 
 
 def tilted(n, seed):

@@ -141,7 +141,7 @@ class Watch:
             self.given[-1].append(links)
 
     def check(self, all_links):
-        assert len(self.held) == race.FOLDS
+        assert len(self.held) == race.n_folds(all_links)
         assert set().union(*self.held) == set(all_links.pair_keys.tolist())
         for held, given in zip(self.held, self.given, strict=True):
             assert len(given) > 3

@@ -326,7 +326,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         settings = self._variational_settings(1.0)
         with (
             CtrlC() as stop,
-            Progress("choosing", race.FOLDS, self.verbose, "fold", stop) as progress,
+            Progress("choosing", race.MOST_FOLDS, self.verbose, "fold", stop) as progress,
         ):
             return choose(X, links, wish, settings, rng, self.n_jobs, progress)
 

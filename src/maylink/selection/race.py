@@ -30,6 +30,8 @@ from maylink.selection.scores import Score, summary
 logger = logging.getLogger("maylink")
 
 FOLDS = 4
+MOST_FOLDS = 8
+FEW = 2_000  # links, below which there are most folds: a fit then misses fewer of them
 FEWEST = 40  # linked pairs below which nothing is held out
 ALIKE = 0.002  # nats a link: candidates this close predict alike
 TWINS = 0.01  # nats: candidates that are no further apart on any link of a fold run as one
@@ -114,7 +116,7 @@ def compete(
     entries = [Entry(candidate) for candidate in candidates]
     between = _between(entries, ladder) if ladder else []
     votes: list[Array] = []
-    for fold in LinkFolds(FOLDS, random_state=rng).split(links):
+    for fold in LinkFolds(n_folds(links), random_state=rng).split(links):
         predict = prepare(fold)
         votes.append(fold.test.weight)
         limit = BEHIND[min(len(votes), len(BEHIND)) - 1]
@@ -140,6 +142,11 @@ def compete(
     else:
         chosen = leader(entries, votes)
     return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
+
+
+def n_folds(links: Links) -> int:
+    """Return how many folds links are dealt into."""
+    return FOLDS if links.n_links >= FEW else MOST_FOLDS
 
 
 def enough(links: Links) -> bool:
