@@ -10,11 +10,12 @@ the scores of all partitions of a few points give the exact posterior.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from maylink.errors import MaylinkError
 from maylink.families import Family
@@ -22,6 +23,8 @@ from maylink.families.base import Statistics
 from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.reliability import PRIOR, LinkCounts, count_links, log_evidence
+
+N_ALPHAS = 50  # values of α that an average is taken over
 
 
 def log_joint(
@@ -31,7 +34,7 @@ def log_joint(
     links: Any = None,
     family: Family | str = "gaussian",
     prior: Any = None,
-    alpha: float = 1.0,
+    alpha: float | None = 1.0,
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
 ) -> float:
@@ -49,8 +52,9 @@ def log_joint(
         What the data are.
     prior : optional
         Prior of the clusters' parameters; the family's default for these data if not given.
-    alpha : float, default 1
-        Concentration of the Chinese restaurant process.
+    alpha : float or None, default 1
+        Concentration of the Chinese restaurant process. None averages it out, all orders of
+        magnitude from 0.1 to n alike, for partitions of which nobody knows how fine they are.
     data_weight : float, default 1
         γ, the power on the data's likelihood.
     reliability_prior : (float, float), default (9, 1)
@@ -68,7 +72,8 @@ def log_joint(
     >>> log_joint(X, [0, 0, 1, 1]) > log_joint(X, [0, 1, 0, 1])
     True
     """
-    for name, value in (("alpha", (alpha,)), ("reliability_prior", reliability_prior)):
+    given = () if alpha is None else (alpha,)
+    for name, value in (("alpha", given), ("reliability_prior", reliability_prior)):
         if not all(np.isfinite(number) and number > 0 for number in value):
             raise MaylinkError(f"{name}: {value}; give finite numbers above 0")
     if not (np.isfinite(data_weight) and data_weight >= 0):
@@ -86,7 +91,7 @@ def joint_of(
     problem: Problem,
     labels: NDArray[np.int64],
     prior: Any,
-    alpha: float = 1.0,
+    alpha: float | None = 1.0,
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
     reliability: tuple[float, float] | None = None,
@@ -105,24 +110,42 @@ def joint_of_statistics(
     statistics: Statistics,
     counts: LinkCounts,
     prior: Any,
-    alpha: float = 1.0,
+    alpha: float | None = 1.0,
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
     reliability: tuple[float, float] | None = None,
 ) -> float:
     """Return the same from the statistics of the clusters and the counts of the links."""
-    data = float(family.log_marginal(statistics, prior).sum())
+    data = log_data(family, statistics, prior)
     evidence = log_evidence(counts, reliability_prior, reliability)
-    score = log_crp(statistics.size, alpha) + data_weight * data + evidence
-    if not np.isfinite(score):
+    return log_crp(statistics.size, alpha) + data_weight * data + evidence
+
+
+def log_data(family: Family, statistics: Statistics, prior: Any) -> float:
+    """Return the log probability of the data of all clusters."""
+    data = float(family.log_marginal(statistics, prior).sum())
+    if not np.isfinite(data):
         raise MaylinkError(
             "the log probability of the data is not finite: values of X are too large, too small "
             "or too close for double precision; shift or scale X"
         )
-    return score
+    return data
 
 
-def log_crp(sizes: NDArray[np.float64], alpha: float) -> float:
-    """Return the log probability of a partition with these cluster sizes, all 1 or more."""
-    restaurant = gammaln(alpha) - gammaln(alpha + sizes.sum())
-    return float(restaurant + len(sizes) * np.log(alpha) + gammaln(sizes).sum())
+def log_crp(sizes: NDArray[np.float64], alpha: float | None) -> float:
+    """Return the log probability of a partition with these cluster sizes, all 1 or more.
+
+    Where α is not given it is averaged out; see :func:`log_tables`.
+    """
+    return log_tables(len(sizes), float(sizes.sum()), alpha) + float(gammaln(sizes).sum())
+
+
+@lru_cache(maxsize=4096)
+def log_tables(n_clusters: int, n: float, alpha: float | None) -> float:
+    """Return what the number of clusters alone adds to the log probability of a partition.
+
+    Where α is not given, it is the mean over α from 0.1 to n, all orders of magnitude alike.
+    """
+    alphas = np.geomspace(0.1, n, N_ALPHAS) if alpha is None else np.array([alpha])
+    values = n_clusters * np.log(alphas) + gammaln(alphas) - gammaln(alphas + n)
+    return float(logsumexp(values) - np.log(len(values)))

@@ -6,7 +6,7 @@ Given a partition, the links of a source are counted into four numbers, and p an
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from scipy.special import betaln
 from maylink.links import MAY, Links
 
 Array = NDArray[np.float64]
+Votes = tuple[Array, Array]  # for and against each pair of clusters, by source
 
 # Beta(9, 1): links are expected to be right nine times in ten, with the say of ten links.
 PRIOR = (9.0, 1.0)
@@ -134,3 +135,17 @@ def link_pull(links: Links, may: Array, may_not: Array) -> Array:
     """
     by_link = np.where(links.kind == MAY, may[links.source], -may_not[links.source]) * links.weight
     return np.asarray(by_link[links.csr.link])
+
+
+def votes_between(links: Links, labels: NDArray[Any], size: int) -> Votes:
+    """Return the votes for and against between clusters, by source, each (sources, K, K).
+
+    Both triangles are filled, and the diagonal holds twice what lies inside.
+    """
+    may, may_not = (np.zeros((len(links.sources), size, size)) for _ in range(2))
+    for kind, out in ((MAY, may), (-MAY, may_not)):
+        chosen = links.kind == kind
+        a, b = labels[links.i[chosen]], labels[links.j[chosen]]
+        np.add.at(out, (links.source[chosen], a, b), links.weight[chosen])
+        out += out.transpose(0, 2, 1).copy()
+    return may, may_not

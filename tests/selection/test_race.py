@@ -66,9 +66,11 @@ def test_the_plainest_within_one_standard_error():
 def test_candidates_that_predict_every_link_alike_run_as_one():
     def noisy(fold):
         noise = np.random.default_rng(fold.test.n_links).normal(size=(2, fold.test.n_links))
-        return lambda runner: runner.mean + noise[int(runner.spread)]
+        sign = np.where(np.arange(fold.test.n_links) % 2, 1.0, -1.0)
+        near = noise[0] + race.TWINS / 2 * sign
+        return lambda runner: runner.mean + (noise[0], near, noise[1])[int(runner.spread)]
 
-    runners = [Runner(-0.4, 0), Runner(-0.4 + race.TWINS / 2, 0), Runner(-0.4, 1)]
+    runners = [Runner(-0.4, kind) for kind in range(3)]
     outcome = race.compete(runners, links_of()[1], noisy, np.random.default_rng(0))
     rows = outcome.rows
     assert rows[1]["folds"] == 1
@@ -135,6 +137,7 @@ class Watch:
         monkeypatch.setattr(LinkFolds, "split", watched_split)
         monkeypatch.setattr(race, "compete", watched_race)
         monkeypatch.setattr(race, "BEHIND", (1e9,))
+        monkeypatch.setattr(race, "_settled", lambda *arguments: False)
 
     def note(self, links):
         if self.racing:
@@ -173,13 +176,13 @@ def test_fits_of_tvclust_never_see_what_their_fold_holds_out(monkeypatch):
 def test_nor_do_those_of_rdp_means(monkeypatch):
     X, links = links_of(seed=1)
     watch = Watch(monkeypatch)
-    solve = rdpmeans.solve
+    sweeps = rdpmeans.sweeps
 
-    def watched_solve(problem, *rest, **options):
+    def watched_sweeps(problem, *rest, **options):
         watch.note(problem.links)
-        return solve(problem, *rest, **options)
+        return sweeps(problem, *rest, **options)
 
-    monkeypatch.setattr(rdpmeans, "solve", watched_solve)
+    monkeypatch.setattr(rdpmeans, "sweeps", watched_sweeps)
     monkeypatch.setattr(weighing, "HINTS", (2, 4))
     RDPMeans(n_init=1, n_jobs=1, random_state=0).fit(X, links=links)
     watch.check(links)

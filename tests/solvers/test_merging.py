@@ -9,7 +9,8 @@ from maylink import Links
 from maylink.joint import joint_of
 from maylink.labels import first_appearance
 from maylink.problem import Problem
-from maylink.solvers.merging import Clusters, Settings, cut, merge, votes_between
+from maylink.reliability import votes_between
+from maylink.solvers.merging import Clusters, Settings, cut, merge
 from zoo import draw, draw_pairs, example
 
 FAMILIES = ["gaussian", "diagonal-gaussian", "full-gaussian", "multinomial", "bernoulli", "poisson"]
@@ -41,6 +42,13 @@ def score(problem, settings, labels):
     )
 
 
+def clusters_of(problem, settings, labels):
+    size = int(labels.max()) + 1
+    statistics = problem.family.cluster_statistics(problem.X, labels, size)
+    votes = votes_between(problem.links, labels, size)
+    return Clusters(problem.family, problem.prior, settings, statistics, votes)
+
+
 def joined(labels, a, b):
     return first_appearance(np.where(labels == b, a, labels))[0]
 
@@ -51,10 +59,10 @@ def test_gains_are_differences_of_the_exact_score(name, settings):
     """Of every pair of clusters, at the start and after each merger."""
     problem = problem_of(name, 24, 0)
     labels = first_appearance(np.arange(24) % 6)[0]
-    clusters = Clusters(problem, problem.prior, settings, labels)
+    clusters = clusters_of(problem, settings, labels)
     while len(clusters.alive) > 1:
         before = score(problem, settings, first_appearance(clusters.root[labels])[0])
-        gains = clusters.gain + clusters._link_gain()
+        gains = clusters.gain + clusters._link_gain() + clusters._fewer()
         for a, b in itertools.combinations(range(len(clusters.alive)), 2):
             now = clusters.root[labels]
             after = joined(now, clusters.alive[a], clusters.alive[b])
@@ -66,9 +74,9 @@ def test_gains_are_differences_of_the_exact_score(name, settings):
 def test_no_pair_of_clusters_is_merged_in_the_lower_triangle(name):
     """What is left of the gains are those of pairs, each once."""
     problem = problem_of(name, 12, 1)
-    clusters = Clusters(problem, problem.prior, Settings(), np.arange(12) % 4)
+    clusters = clusters_of(problem, Settings(), np.arange(12) % 4)
     clusters._join(1, 3)
-    total = clusters.gain + clusters._link_gain()
+    total = clusters.gain + clusters._link_gain() + clusters._fewer()
     assert np.isneginf(total[np.tril_indices(3)]).all()
     assert np.isfinite(total[np.triu_indices(3, 1)]).all()
 
@@ -102,7 +110,7 @@ def test_the_best_merger_comes_first():
     labels = np.arange(9) % 5
     pairs = list(itertools.combinations(range(5), 2))
     after = [score(problem, Settings(0.05), joined(labels, a, b)) for a, b in pairs]
-    clusters = Clusters(problem, problem.prior, Settings(0.05), labels)
+    clusters = clusters_of(problem, Settings(0.05), labels)
     assert max(after) > score(problem, Settings(0.05), labels)
     assert clusters.merge_best()
     now = first_appearance(clusters.root[labels])[0]
@@ -140,9 +148,9 @@ def test_votes_between_clusters_by_hand():
         4, [0, 0, 1, 2], [1, 2, 3, 3], [1, 1, 1, -1], [1.0, 2.0, 4.0, 8.0], ["a", "a", "b", "b"]
     )
     labels = np.array([0, 0, 1, 1])
-    may = votes_between(links, labels, 1)
+    may, may_not = votes_between(links, labels, int(labels.max()) + 1)
     assert may.tolist() == [[[2.0, 2.0], [2.0, 0.0]], [[0.0, 4.0], [4.0, 0.0]]]
-    assert votes_between(links, labels, -1).tolist() == [
+    assert may_not.tolist() == [
         [[0.0, 0.0], [0.0, 0.0]],
         [[0.0, 0.0], [0.0, 16.0]],
     ]

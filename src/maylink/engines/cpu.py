@@ -21,6 +21,7 @@ from maylink.engines.layout import lay_out
 from maylink.families.base import Array, Family, Matrix
 from maylink.labels import first_appearance
 from maylink.links import Links
+from maylink.reliability import Votes, votes_between
 from maylink.threads import part_count, share, share_out, thread_count
 
 Index = NDArray[np.int64]
@@ -125,9 +126,10 @@ class CpuEngine:
         """Return labels in the order of the points."""
         return np.take(stored, self.layout.position).astype(np.int64)
 
-    def numbered(self, labels: Stored) -> tuple[Index, Index]:
+    def numbered(self, labels: Stored, root: Index | None = None) -> tuple[Index, Index]:
         """Return labels by first appearance, and the old number of each cluster."""
-        return first_appearance(self.given(labels))
+        given = self.given(labels)
+        return first_appearance(given if root is None else root[given])
 
     def totals(self, labels: Stored, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
@@ -168,6 +170,10 @@ class CpuEngine:
 
             count_votes(*self._ends, self.links.classes, self.links.weight, labels, votes)
         return votes
+
+    def between(self, labels: Stored, n_clusters: int) -> Votes:
+        """Return the votes for and against between clusters, by source, each (sources, K, K)."""
+        return votes_between(self.links, self.given(labels), n_clusters)
 
     @cached_property
     def _ends(self) -> tuple[Stored, Stored]:

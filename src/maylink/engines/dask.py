@@ -27,6 +27,7 @@ from maylink.errors import MaylinkError
 from maylink.families.base import Array, Family
 from maylink.labels import CHUNK
 from maylink.links import Links
+from maylink.reliability import Votes
 
 ROOM = 16_384  # wishes to open a cluster that are dealt with at a time, at the most
 
@@ -184,9 +185,14 @@ class DaskEngine:
             for at, piece in enumerate(self.pieces)
         ]  # fmt: skip
 
-    def numbered(self, labels: Partition) -> tuple[Any, Index]:
+    def numbered(self, labels: Partition, root: Index | None = None) -> tuple[Any, Index]:
         """Return labels by first appearance as a dask array, and the old number of each cluster."""
-        return by_first_appearance(self.given(labels), self.sizes)
+        from dask import delayed
+
+        given = self.given(labels)
+        if root is not None:
+            given = [delayed(np.take, pure=False)(root, part) for part in given]
+        return by_first_appearance(given, self.sizes)
 
     # ------------------------------------------------------------------ scores and sums
 
@@ -226,6 +232,10 @@ class DaskEngine:
     def votes(self, labels: Partition) -> Array:
         """Count links by class and by whether their points share a cluster."""
         return self.local.votes(labels.linked)
+
+    def between(self, labels: Partition, n_clusters: int) -> Votes:
+        """Return the votes for and against between clusters, by source, each (sources, K, K)."""
+        return self.local.between(labels.linked, n_clusters)
 
     @cached_property
     def reach(self) -> float:

@@ -16,6 +16,7 @@ from maylink.links import Links
 
 if TYPE_CHECKING:
     from maylink.engines.cpu import Index, Swept, Totals
+    from maylink.reliability import Votes
 
 Labels = Any
 """A partition in the form of its engine."""
@@ -36,8 +37,11 @@ class Engine(Protocol):
     def stored(self, labels: Any) -> Labels:
         """Return a partition from labels of shape (n,), −1 for none."""
 
-    def numbered(self, labels: Labels) -> tuple[Any, Index]:
-        """Return labels by first appearance, shape (n,), and the old number of each cluster."""
+    def numbered(self, labels: Labels, root: Index | None = None) -> tuple[Any, Index]:
+        """Return labels by first appearance, shape (n,), and the old number of each cluster.
+
+        ``root`` tells, of each cluster, the one that it is part of.
+        """
 
     def given(self, labels: Labels) -> Any:
         """Return labels in the order of the points, shape (n,)."""
@@ -63,6 +67,9 @@ class Engine(Protocol):
 
     def votes(self, labels: Labels) -> Array:
         """Count links by class and by whether their points share a cluster."""
+
+    def between(self, labels: Labels, n_clusters: int) -> Votes:
+        """Return the votes for and against between clusters, by source, each (sources, K, K)."""
 
     def furthest_first(self, length: int, least: float) -> list[float]:
         """Return the divergences of the furthest points, round by round, as long as above least."""

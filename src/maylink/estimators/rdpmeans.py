@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FROM_FIRST = (  # what the first batch of a stream sets for all
-    "family_", "cluster_penalty_", "penalty_path_", "link_scale_", "chosen_by_", "selection_",
+    "family_", "cluster_penalty_", "penalty_path_", "data_weight_", "link_scale_", "chosen_by_",
+    "selection_",
 )  # fmt: skip
 
 
@@ -262,6 +263,7 @@ class RDPMeans(CenterClusterer):
             cluster_centers_=problem.family.units(result.centers),
             cluster_penalty_=settings.penalty,
             penalty_path_=list(choice.rungs),
+            data_weight_=settings.data_weight,
             link_scale_=choice.link_scale,
             chosen_by_=choice.by,
             selection_=choice.table,

@@ -1,11 +1,13 @@
 """What RDPMeans chooses by itself: the cluster penalty, and how far links are believed.
 
-Links decide: candidates are the penalties of a furthest-first ladder, each with link weights that
-grow up to what their reliability is worth, at several scales; of each run the most probable
-partition is kept. Those that predict held-out links clearly worse than the best drop out
-(:mod:`maylink.selection.race`). Of those within one standard error of the best the one with the
-largest penalty wins: hard partitions predict with much noise, and when in doubt fewer clusters are
-better. Runs in a fold let weights grow faster and stop sooner than the run that comes after.
+A run of RDP-means passes through many partitions, and runs at the penalties of a furthest-first
+ladder, with link weights that stop growing at what their reliability is worth or grow without end,
+pass through more. Which of them is best depends on how much the data count against the links: of
+each data weight γ it is the one with the highest ``log p(x, E, z)`` where the data have power γ and
+α is averaged out (clusters may be two or dozens), its clusters merged while that raises it.
+Held-out links choose γ (:mod:`maylink.selection.race`); then penalty and link weights are those
+that had the highest scores under it. Runs in a fold let weights grow faster and stop sooner than
+those that come after.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maylink.engines.cpu import CpuEngine
-from maylink.families.base import Array
+from maylink.engines.cpu import CpuEngine, Index
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.selection import race
@@ -27,16 +28,24 @@ from maylink.solvers import penalty, rdpmeans
 
 logger = logging.getLogger("maylink")
 
+WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
-SCALES = (1.0, 0.1, 0.01)
-"""What a nat of log odds may weigh, in cluster penalties: λ is one to a hundred nats."""
+SCALES = (0.1, np.inf)
+"""What a nat of log odds may weigh, in cluster penalties: λ is ten nats, or weights never stop."""
 
 MAX_SWEEPS = 30  # of a run in a fold
 PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
+BEST = 2  # runs of each data weight that go on after the first fold
 
 
 class Candidate(NamedTuple):
+    """What data count against links."""
+
+    data_weight: float
+
+
+class Run(NamedTuple):
     """A penalty, and what a nat of log odds weighs in units of it."""
 
     cluster_penalty: float
@@ -59,7 +68,7 @@ def choose(
     n_jobs: int | None = None,
     progress: Progress = SILENT,
 ) -> Choice:
-    """Choose the penalty, unless it is given, and the scale of the link weights.
+    """Choose the data weight, the penalty, unless it is given, and the scale of the link weights.
 
     Parameters
     ----------
@@ -79,53 +88,126 @@ def choose(
     if problem.n > penalty.SAMPLE:
         problem = problem.rows(penalty.sample_rows(problem, penalty.SAMPLE, rng))
     problem = problem.loaded()
-    if given is None:
-        engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
-        ladder = penalty.ladder(engine, max(HINTS))
-        penalties = sorted({float(ladder[hint - 1]) for hint in HINTS}, reverse=True)
-        while len(penalties) < FEWEST_STEPS:  # many points are equally far, as on a grid
-            penalties.append(penalties[-1] / 2.0)
-    else:
-        penalties = [given]
+    penalties = [given] if given is not None else _ladder(problem, n_jobs)
     quick = replace(
         settings,
         rate=settings.rate**2,
         max_sweeps=min(MAX_SWEEPS, settings.max_sweeps),
         patience=min(PATIENCE, settings.patience),
+        alpha=None,
     )
-    candidates = [Candidate(value, scale) for value in penalties for scale in SCALES]
+    runs = [Run(value, scale) for value in penalties for scale in SCALES]
+    pools: list[Pool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
-        seen = replace(problem, links=fold.train)
-        engine = CpuEngine(problem.X, problem.family, n_jobs, fold.train)
+        going = pools[-1].best() if pools else runs
+        pool = Pool(replace(problem, links=fold.train), quick, going, rng, n_jobs)
+        pools.append(pool)
+        return lambda candidate: partition_scores(
+            pool.labels(candidate.data_weight), fold.test, fold.train
+        )
 
-        def predict(candidate: Candidate) -> Array:
-            own = with_candidate(quick, candidate)
-            start = rdpmeans.init(seen, engine, own, rng.permutation(seen.n))
-            result, _ = rdpmeans.solve(seen, engine, own, [start])
-            return partition_scores(result.labels, fold.test, fold.train)
-
-        return predict
-
-    outcome = race.compete(
-        candidates,
-        problem.links,
-        prepare,
-        rng,
-        progress,
-        plainest=True,
-        ladder=lambda candidate: candidate.link_scale,
-        kin=lambda candidate: candidate.cluster_penalty,
-    )
-    logger.info("held-out links chose λ = %g, link scale %g", *outcome.chosen)
-    own = with_candidate(settings, outcome.chosen)
-    return Choice(own, outcome.chosen.link_scale, outcome.rows)
+    candidates = [Candidate(weight) for weight in WEIGHTS]
+    outcome = race.compete(candidates, problem.links, prepare, rng, progress)
+    weight = outcome.chosen.data_weight
+    best = {row["data_weight"]: _best(pools, row["data_weight"]) for row in outcome.rows}
+    logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *best[weight])
+    own = with_run(settings, best[weight])
+    own = replace(own, data_weight=weight, alpha=None, merge=True)
+    rows = [{**row, **best[row["data_weight"]]._asdict()} for row in outcome.rows]
+    return Choice(own, best[weight].link_scale, rows)
 
 
-def with_candidate(settings: rdpmeans.Settings, candidate: Candidate) -> rdpmeans.Settings:
-    """Return the settings of a candidate, its first link weights being multiples of λ."""
-    value, scale = candidate
+class Pool:
+    """The partitions that some runs pass through, of which each data weight prefers one.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, the links of a fold, and family.
+    settings : Settings
+        How RDP-means runs.
+    runs : list of Run
+        Penalties and link scales.
+    rng : Generator
+        Orders visits.
+    n_jobs : int, optional
+        Threads.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: rdpmeans.Settings,
+        runs: list[Run],
+        rng: np.random.Generator,
+        n_jobs: int | None,
+    ) -> None:
+        self.problem, self.settings = problem, settings
+        self.engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
+        self.kept: dict[Run, dict[float, rdpmeans.Kept]] = {}
+        for run in runs:
+            own = with_run(settings, run)
+            start = rdpmeans.init(problem, self.engine, own, rng.permutation(problem.n))
+            self.kept[run] = self._passed(own, start)
+            self.engine.forget()
+
+    def _passed(
+        self, settings: rdpmeans.Settings, start: rdpmeans.State
+    ) -> dict[float, rdpmeans.Kept]:
+        """Return, of the partitions that a run passes through, the best at each data weight."""
+        score = rdpmeans.Score(self.problem, self.engine, settings)
+        best: dict[float, rdpmeans.Kept] = {}
+        for state in rdpmeans.sweeps(self.problem, self.engine, settings, start):
+            if len(state.sweeps) > 1 and not state.sweeps[-1].n_changed:
+                continue
+            data, rest = score.parts(state)
+            for weight in WEIGHTS:
+                value = weight * data + rest
+                if weight not in best or value > best[weight].log_joint:
+                    best[weight] = rdpmeans.Kept(state, value, state)
+        return best
+
+    def score(self, run: Run, weight: float) -> float:
+        """Return the highest score of the partitions of a run."""
+        return self.kept[run][weight].log_joint
+
+    def best(self) -> list[Run]:
+        """Return the runs that are among the best of any data weight, in order."""
+        found = set()
+        for weight in WEIGHTS:
+            found |= set(sorted(self.kept, key=lambda run: -self.score(run, weight))[:BEST])
+        return [run for run in self.kept if run in found]
+
+    def labels(self, weight: float) -> Index:
+        """Return the partition of the highest score, its clusters merged while that raises it."""
+        first = max(self.kept, key=lambda run: self.score(run, weight))
+        own = replace(self.settings, data_weight=weight)
+        score = rdpmeans.Score(self.problem, self.engine, own)
+        kept = score.merged(self.kept[first][weight])
+        return self.engine.numbered(kept.state.labels, kept.root)[0]
+
+
+def with_run(settings: rdpmeans.Settings, run: Run) -> rdpmeans.Settings:
+    """Return the settings of a run, its first link weights being multiples of λ."""
+    value, scale = run
     return replace(
         penalty.with_penalty(settings, value, relative_weights=True),
-        scale=scale * value,
+        scale=scale * value if np.isfinite(scale) else None,
+    )
+
+
+def _ladder(problem: Problem, n_jobs: int | None) -> list[float]:
+    engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
+    ladder = penalty.ladder(engine, max(HINTS))
+    penalties = sorted({float(ladder[hint - 1]) for hint in HINTS}, reverse=True)
+    while len(penalties) < FEWEST_STEPS:  # many points are equally far, as on a grid
+        penalties.append(penalties[-1] / 2.0)
+    return penalties
+
+
+def _best(pools: list[Pool], weight: float) -> Run:
+    """Return the run with the highest mean score, of those that ran in every fold."""
+    return max(
+        pools[-1].kept, key=lambda run: float(np.mean([pool.score(run, weight) for pool in pools]))
     )

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
-from maylink.families.base import Array, Statistics
+from maylink.families.base import Array, Family, Statistics
+from maylink.joint import log_tables
 from maylink.labels import first_appearance
-from maylink.links import MAY, Links
 from maylink.problem import Problem
-from maylink.reliability import PRIOR
+from maylink.reliability import PRIOR, Votes, votes_between
 
 Index = NDArray[np.int64]
+MOST = 256  # clusters that are merged: what it costs grows faster than their square
 ENOUGH = 1e-9  # a merger must raise the score by this
 
 
@@ -29,7 +30,7 @@ class Settings(NamedTuple):
     """What the score depends on besides data, links and prior."""
 
     data_weight: float = 1.0
-    alpha: float = 1.0
+    alpha: float | None = 1.0  # None: averaged out
     reliability: tuple[float, float] | None = None
     reliability_prior: tuple[float, float] = PRIOR
 
@@ -53,10 +54,30 @@ def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> In
     array of shape (n,)
         The coarser partition, numbered by first appearance.
     """
-    clusters = Clusters(problem, prior, settings, labels)
-    while clusters.merge_best():
-        pass
-    return first_appearance(clusters.root[labels])[0]
+    size = int(labels.max()) + 1
+    statistics = problem.family.cluster_statistics(problem.X, labels, size)
+    votes = votes_between(problem.links, labels, size)
+    root, _ = merge_clusters(problem.family, prior, settings, statistics, votes)
+    return first_appearance(root[labels])[0]
+
+
+def merge_clusters(
+    family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: Votes
+) -> tuple[Index, float]:
+    """Do the same with what is known of the clusters alone.
+
+    Returns
+    -------
+    array of shape (K,)
+        Of each cluster the one that it is part of now.
+    float
+        By how much the score has risen.
+    """
+    clusters = Clusters(family, prior, settings, statistics, votes)
+    gained = 0.0
+    while gain := clusters.merge_best():
+        gained += gain
+    return clusters.root, gained
 
 
 def cut(labels: Index, pieces: Index, least: float = 0.0) -> Index:
@@ -78,29 +99,31 @@ def cut(labels: Index, pieces: Index, least: float = 0.0) -> Index:
 class Clusters:
     """The clusters that are left, with what every merger of two of them would gain."""
 
-    def __init__(self, problem: Problem, prior: Any, settings: Settings, labels: Index) -> None:
-        self.family, self.prior, self.settings = problem.family, prior, settings
-        size = int(labels.max()) + 1
+    def __init__(
+        self, family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: Votes
+    ) -> None:
+        self.family, self.prior, self.settings = family, prior, settings
+        size = len(statistics.size)
         self.root = np.arange(size)  # of each cluster of the start, the one that it is part of
         self.alive = np.arange(size)  # names of those that are left
-        self.statistics = problem.family.cluster_statistics(problem.X, labels, size)
-        self.own = problem.family.log_marginal(self.statistics, prior)
-        self.may = votes_between(problem.links, labels, MAY)
-        self.may_not = votes_between(problem.links, labels, -MAY)
+        self.statistics = Statistics(*(part.copy() for part in statistics))
+        self.own = family.log_marginal(self.statistics, prior)
+        self.may, self.may_not = votes
         self.gain = np.full((size, size), -np.inf)  # of the data and the restaurant, upper triangle
         for k in range(size - 1):
             self.gain[k, k + 1 :] = self._gain(k, np.arange(k + 1, size))
 
-    def merge_best(self) -> bool:
-        """Merge the two that gain most; tell whether any gains."""
+    def merge_best(self) -> float:
+        """Merge the two that gain most and return what they gain; 0 where none gains."""
         if len(self.alive) < 2:
-            return False
-        total = self.gain + self._link_gain()
+            return 0.0
+        total = self.gain + self._link_gain() + self._fewer()
         a, b = np.unravel_index(int(total.argmax()), total.shape)
-        if not total[a, b] > ENOUGH:
-            return False
+        gain = float(total[a, b])
+        if not gain > ENOUGH:
+            return 0.0
         self._join(int(a), int(b))
-        return True
+        return gain
 
     def _join(self, a: int, b: int) -> None:
         """Make b part of a, and forget b."""
@@ -127,7 +150,12 @@ class Clusters:
         both = Statistics(*(x + y for x, y in zip(theirs, mine, strict=True)))
         data = self.family.log_marginal(both, self.prior) - self.own[others] - self.own[a]
         seats = gammaln(both.size) - gammaln(theirs.size) - gammaln(mine.size)
-        return np.asarray(self.settings.data_weight * data + seats - np.log(self.settings.alpha))
+        return np.asarray(self.settings.data_weight * data + seats)
+
+    def _fewer(self) -> float:
+        """Return what one cluster less does to the restaurant."""
+        n, size, alpha = float(self.statistics.size.sum()), len(self.alive), self.settings.alpha
+        return log_tables(size - 1, n, alpha) - log_tables(size, n, alpha)
 
     def _some(self, which: Index) -> Statistics:
         return Statistics(*(part[which] for part in self.statistics))
@@ -152,16 +180,3 @@ class Clusters:
             out[some] += betaln(inside[0] + moved, inside[1] + moved_not) - betaln(*inside)
             out[some] += betaln(between[0] - moved_not, between[1] - moved) - betaln(*between)
         return out
-
-
-def votes_between(links: Links, labels: Index, kind: int) -> Array:
-    """Return the votes of one kind between clusters, by source, (sources, K, K).
-
-    Both triangles are filled, and the diagonal holds twice what lies inside.
-    """
-    size = int(labels.max()) + 1
-    out = np.zeros((len(links.sources), size, size))
-    chosen = links.kind == kind
-    a, b = labels[links.i[chosen]], labels[links.j[chosen]]
-    np.add.at(out, (links.source[chosen], a, b), links.weight[chosen])
-    return np.asarray(out + out.transpose(0, 2, 1))

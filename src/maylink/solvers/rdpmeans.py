@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -27,12 +27,13 @@ from maylink.engines.cpu import Totals
 from maylink.engines.protocol import Engine, Labels
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Statistics
-from maylink.joint import joint_of_statistics
+from maylink.joint import log_crp, log_data
 from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
-from maylink.reliability import LinkCounts, as_counts, expected
+from maylink.reliability import LinkCounts, as_counts, expected, log_evidence
 from maylink.result import Result, Status, Sweep, Trace
+from maylink.solvers import merging
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,13 @@ class Settings:
     keep : {"probability", "objective"}
         What to keep of the runs: the most probable partition that a sweep of any of them left, or
         the last partition of the run with the least objective, as the paper does.
+    data_weight : float
+        γ, the power on the likelihood of the data in that probability.
+    alpha : float, optional
+        Concentration of the Chinese restaurant process in it; None averages it out.
+    merge : bool
+        Whether clusters of the most probable partition of a run are merged while that makes it more
+        probable still.
     """
 
     penalty: float
@@ -70,6 +78,9 @@ class Settings:
     max_sweeps: int = 300
     scale: float | None = None
     keep: str = "probability"
+    data_weight: float = 1.0
+    alpha: float | None = 1.0
+    merge: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,7 @@ class Kept(NamedTuple):
     state: State
     log_joint: float  # of its partition; NaN where runs are judged by their objective
     run: State
+    root: NDArray[np.int64] | None = None  # of each cluster the one that it was merged into
 
 
 def solve(
@@ -115,7 +127,8 @@ def solve(
     present one.
     """
     runs = list(done)
-    score = Score(problem, engine) if settings.keep == "probability" else None
+    judged = settings.keep == "probability"
+    score = Score(problem, engine, settings) if judged else None
     for start in starts:
         told = None if watch is None else partial(watch, list(runs))
         runs.append(_run(problem, engine, settings, start, progress, score, told))
@@ -139,10 +152,26 @@ def best_of(settings: Settings, runs: list[Kept]) -> Kept:
 def result_of(problem: Problem, engine: Engine, settings: Settings, kept: Kept) -> Result:
     """Number the clusters by first appearance and say how the run ended."""
     status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
-    labels, old = engine.numbered(kept.state.labels)
+    labels, old = engine.numbered(kept.state.labels, kept.root)
+    centers = kept.state.centers if kept.root is None else _joined(engine, kept.state, kept.root)
     sweep = len(kept.state.sweeps) - 1
     value = kept.state.sweeps[-1].objective
-    return Result(labels, kept.state.centers[old], value, Trace(kept.run.sweeps, sweep), status)
+    return Result(labels, centers[old], value, Trace(kept.run.sweeps, sweep), status)
+
+
+def _joined(engine: Engine, state: State, root: NDArray[np.int64]) -> Array:
+    """Return the centres of merged clusters, each under the number of its root."""
+    totals = Totals(*(_by_root(part, root) for part in state.totals))
+    left = np.unique(root)
+    centers = np.zeros_like(state.centers)
+    centers[left] = engine.means(totals.only(left))
+    return centers
+
+
+def _by_root(part: Any, root: NDArray[np.int64]) -> Any:
+    out = np.zeros_like(part)
+    np.add.at(out, root, part)
+    return out
 
 
 def init(
@@ -240,8 +269,7 @@ def _run(
     """Sweep until nothing changes; with a score, remember the best partition on the way."""
     best = Kept(start, -np.inf, start) if isinstance(start, State) else start
     state = best.run
-    while len(state.sweeps) < settings.max_sweeps:
-        state = step(problem, engine, settings, state)
+    for state in sweeps(problem, engine, settings, best.run):
         last = state.sweeps[-1]
         progress.show(sweep=len(state.sweeps), clusters=last.n_clusters, changed=last.n_changed)
         if not np.isfinite(last.objective):
@@ -253,22 +281,41 @@ def _run(
                 best = best._replace(state=state)  # the same partition, under heavier links
         if watch is not None:
             watch(Kept(state, np.nan, state) if score is None else best._replace(run=state))
-        if _settled(problem, settings, state):
-            break
     logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
     progress.advance()
     run = replace(state, order=np.empty(0, np.int32))  # an order is large, and no longer needed
     if score is None:
         return Kept(run, np.nan, run)
-    return best._replace(state=replace(best.state, order=run.order), run=run)
+    best = best._replace(state=replace(best.state, order=run.order), run=run)
+    return score.merged(best) if settings.merge else best
+
+
+def sweeps(problem: Problem, engine: Engine, settings: Settings, state: State) -> Iterator[State]:
+    """Yield the state after each sweep, until nothing changes."""
+    while len(state.sweeps) < settings.max_sweeps:
+        state = step(problem, engine, settings, state)
+        yield state
+        if _settled(problem, settings, state):
+            break
 
 
 class Score:
-    """The exact log probability of partitions of one problem; see :func:`maylink.log_joint`."""
+    """The exact log probability of partitions of one problem; see :func:`maylink.log_joint`.
 
-    def __init__(self, problem: Problem, engine: Engine) -> None:
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    engine : Engine
+        Holds the points.
+    settings : Settings
+        Hold the data weight and the concentration.
+    """
+
+    def __init__(self, problem: Problem, engine: Engine, settings: Settings) -> None:
         self.problem = problem
         self.engine = engine
+        self.settings = settings
 
     @cached_property
     def _log_base(self) -> float:
@@ -276,15 +323,39 @@ class Score:
 
     def __call__(self, state: State) -> float:
         """Return the score of the partition of a state."""
+        data, rest = self.parts(state)
+        return self.settings.data_weight * data + rest
+
+    def parts(self, state: State) -> tuple[float, float]:
+        """Return the log probability of the data, and that of the partition and the links."""
+        statistics = self.statistics(state)
+        data = log_data(self.problem.family, statistics, self.problem.prior)
+        seats = log_crp(statistics.size, self.settings.alpha)
+        return data, seats + log_evidence(state.counts)
+
+    def statistics(self, state: State) -> Statistics:
+        """Return the statistics of the clusters of a state."""
         family, totals = self.problem.family, state.totals
         size = totals.size.astype(np.float64)
         total = family.summed(totals.points, totals.potential)
         if total is None:  # the sums of the sweep are not the statistics of the likelihood
             labels = self.engine.given(state.labels)
-            statistics = self.problem.cluster_statistics(labels, size.size)
-        else:
-            statistics = Statistics(size, total, np.full(size.size, self._log_base / size.size))
-        return joint_of_statistics(family, statistics, state.counts, self.problem.prior)
+            return self.problem.cluster_statistics(labels, size.size)
+        return Statistics(size, total, np.full(size.size, self._log_base / size.size))
+
+    def merged(self, kept: Kept) -> Kept:
+        """Merge the clusters of a partition while that raises the score; not if very many."""
+        size = len(kept.state.centers)
+        if not 2 <= size <= merging.MOST:
+            return kept
+        root, gain = merging.merge_clusters(
+            self.problem.family,
+            self.problem.prior,
+            merging.Settings(self.settings.data_weight, self.settings.alpha),
+            self.statistics(kept.state),
+            self.engine.between(kept.state.labels, size),
+        )
+        return kept._replace(root=root, log_joint=kept.log_joint + gain)
 
 
 def _settled(problem: Problem, settings: Settings, state: State) -> bool:

@@ -33,7 +33,6 @@ Index = NDArray[np.int64]
 HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
 MOST_PIECES = 64
 WORK = 2e6  # pieces² × statistics: what merging all pieces may cost
-MOST_MERGED = 4 * MOST_PIECES  # clusters that are merged, at most
 SMALLEST = 0.25  # parts of a cluster, in pieces of mean size, that are cut off
 SWEEPS = 10  # of the K-means that makes the pieces
 
@@ -158,7 +157,7 @@ class Fitted:
 
     def merged(self, labels: Index, links: Links, settings: Settings) -> Index:
         """Merge clusters while that raises the score, unless they are very many."""
-        if int(labels.max()) >= MOST_MERGED:
+        if int(labels.max()) >= merging.MOST:
             return labels
         problem = replace(self.problem, links=links)
         return merging.merge(problem, self.prior, settings, labels)
