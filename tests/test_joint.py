@@ -12,7 +12,7 @@ from reference import all_partitions
 from zoo import FAMILIES, N_FEATURES, draw, example
 
 
-@pytest.mark.parametrize("alpha", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 4.0, None])
 @pytest.mark.parametrize("n", [1, 4, 6])
 def test_restaurant_probabilities_sum_to_one(alpha, n):
     total = sum(np.exp(log_crp(np.bincount(z).astype(float), alpha)) for z in all_partitions(n))

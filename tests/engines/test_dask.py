@@ -14,7 +14,7 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans  # noqa: E402
+from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans, sample_links  # noqa: E402
 from maylink.big import resume  # noqa: E402
 from maylink.big.problem import BigProblem  # noqa: E402
 from maylink.engines import dask as dask_engine  # noqa: E402
@@ -166,6 +166,19 @@ def test_fits_are_those_of_one_machine(order, keep):
     assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
     assert ours.cluster_centers_.tobytes() == theirs.cluster_centers_.tobytes()
     assert ours.trace_.equals(theirs.trace_)
+
+
+def test_clusters_are_merged_alike():
+    rng = np.random.default_rng(0)
+    blob = rng.integers(0, 6, 240)
+    data = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
+    data = data + rng.normal(size=(240, 2))
+    links = sample_links(blob % 2, rate=0.05, accuracy=0.9, rng=0)
+    theirs = RDPMeans("diagonal-gaussian", random_state=0, n_init=2).fit(data, links=links)
+    ours = RDPMeans("diagonal-gaussian", random_state=0, n_init=2).fit(cut(data, 0), links=links)
+    assert theirs.n_clusters_ < theirs.trace_["n_clusters"].iloc[theirs.kept_sweep_]
+    assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_)
 
 
 def test_penalty_and_link_weight_are_chosen_alike():

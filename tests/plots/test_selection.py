@@ -80,8 +80,10 @@ def test_the_choice_of_tvclust(ax):
 def test_the_choice_of_rdp_means(ax):
     table = pd.DataFrame(
         {
+            "by": ["probability", "probability", "penalty", "penalty"],
+            "data_weight": [1.0, 0.3, 1.0, 1.0],
             "cluster_penalty": [8.0, 2.0, 8.0, 2.0],
-            "link_scale": [np.inf, np.inf, 0.3, 0.3],
+            "link_scale": [np.inf, np.inf, 1.0, 1.0],
             "score": [-0.6, -0.5, -0.4, -0.3],
             "error": [0.03] * 4,
             "behind": [0.3, 0.2, 0.1, 0.0],
@@ -90,10 +92,14 @@ def test_the_choice_of_rdp_means(ax):
         }
     )
     plot_selection(SimpleNamespace(selection_=table), ax=ax)
-    assert ax.get_title("left") == "Held-out links chose: λ = 2, links weigh up to 0.3 λ a nat"
-    assert ax.get_xlabel() == "cluster penalty λ"
-    assert ring(ax)[1] == pytest.approx(-0.3)
-    assert marks(ax, hollow=True) == pytest.approx([-0.6])
+    assert ax.get_title("right") == "Held-out links chose: λ = 2 alone"
+    told = [label.get_text() for label in ax.get_yticklabels()]
+    assert told == ["data weight 1", "data weight 0.3", "λ = 8 alone", "λ = 2 alone"]
+    assert ring(ax) == pytest.approx((-0.3, 3.0))
+    table["chosen"] = [False, True, False, False]
+    ax.clear()
+    plot_selection(SimpleNamespace(selection_=table), ax=ax)
+    assert ax.get_title("right") == "Held-out links chose: data weight 0.3, λ = 2"
 
 
 def test_nothing_was_held_out(ax):

@@ -75,6 +75,19 @@ def test_the_hopeless_drop_out():
     )
 
 
+def test_the_first_within_some_standard_errors_wins():
+    table = search(drop=None).fit(X, links=LINKS).cv_results_
+    behind = table["mean_behind_best"] / np.maximum(table["std_error_behind_best"], 1e-300)
+    for within in (0.0, 1.0, float(behind[2]) + 0.01, 1e9):
+        found = search(drop=None, within=within).fit(X, links=LINKS)
+        assert found.best_index_ == np.flatnonzero(behind <= within)[0]
+        assert found.best_score_ == table["mean_test_score"][found.best_index_]
+    dropped = search(within=1e9).fit(X, links=LINKS)
+    assert dropped.best_index_ == np.flatnonzero(dropped.cv_results_["n_folds"] == 4)[0]
+    with pytest.raises(MaylinkError, match="within"):
+        search(within=-1.0).fit(X, links=LINKS)
+
+
 def test_fits_see_only_the_links_of_their_fold():
     seen = []
 

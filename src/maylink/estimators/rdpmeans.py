@@ -72,10 +72,11 @@ class RDPMeans(CenterClusterer):
         "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
-        ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and
-        chooses, together with the link weight, by predicting held-out links. Where there are fewer
-        than 40 links, or ``link_weight`` is given, the penalty is chosen whose partition has the
-        highest exact probability (see :mod:`maylink.solvers.penalty`).
+        ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and takes
+        the one whose partitions have the highest exact probability. How much the data count in
+        that, held-out links choose, and overrule it where one penalty clearly predicts them better
+        (see :mod:`maylink.estimators.weighing`); where there are fewer than 40 links, or
+        ``link_weight`` is given, the data count fully (see :mod:`maylink.solvers.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
@@ -83,9 +84,9 @@ class RDPMeans(CenterClusterer):
         ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, or λ where the weights do not
         grow, which makes the result independent of the unit of the data; the paper's own value is
         0.001. "auto" begins as None does and lets weights grow to what the reliability of the
-        links, as the partition shows it, is worth, at a scale that held-out links choose (see
-        :mod:`maylink.estimators.weighing`); with ``keep="objective"`` or fewer than 40 links it is
-        None.
+        links, as the partition shows it, is worth, or without end, whichever led to more probable
+        partitions where held-out links chose; with ``keep="objective"`` or fewer than 40 links it
+        is None.
     link_weight_rate : float, default 2
         Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
@@ -98,7 +99,9 @@ class RDPMeans(CenterClusterer):
     keep : {"probability", "objective"}, default "probability"
         What to keep of them. "probability": of all partitions that a sweep of any run left, the one
         with the highest exact probability of data and links (see :func:`maylink.log_joint`); since
-        the link weights grow from sweep to sweep, this decides how far links are believed.
+        the link weights grow from sweep to sweep, this decides how far links are believed. Where
+        held-out links chose how much the data count, clusters are then merged while that makes the
+        partition more probable still.
         "objective": the last partition of the run with the least objective, as the paper has it,
         which obeys most links, right or wrong.
     patience : int, default 20
@@ -128,18 +131,23 @@ class RDPMeans(CenterClusterer):
     penalty_path_ : list of Rung
         What "auto" tried where probability chose: hint, penalty, clusters found and log joint
         probability of each.
+    data_weight_ : float
+        γ, how much the data count against the links where partitions are judged: the power on their
+        likelihood. 1 where held-out links did not choose it.
     link_scale_ : float or None
-        What a nat of log odds weighs in cluster penalties, where held-out links chose it.
+        What a nat of log odds weighs in cluster penalties, infinite where weights grow without end;
+        None where held-out links did not choose.
     chosen_by_ : {"held-out links", "evidence", "given"}
         How the penalty came about.
     selection_ : DataFrame or None
-        What held-out links chose among: penalty, link scale, mean log probability of a held-out
-        link with its standard error, how many links and folds that is of, and the one chosen.
+        What held-out links chose among: data weights ("probability") and penalties by themselves
+        ("penalty"), the mean log probability of a held-out link with its standard error, how many
+        links and folds that is of, the one chosen, and the penalty and link scale that each takes.
     link_weight_ : (float, float) or None
         (ξ_may, ξ_not) of the sweep that was kept, the last one that left the kept partition alone;
         None where there were no links.
     objective_ : float
-        The objective at that sweep, each pair counted once.
+        The objective at that sweep, each pair counted once, before clusters were merged.
     trace_ : DataFrame
         What each sweep of the run did.
     kept_sweep_ : int

@@ -4,10 +4,14 @@ A run of RDP-means passes through many partitions, and runs at the penalties of 
 ladder, with link weights that stop growing at what their reliability is worth or grow without end,
 pass through more. Which of them is best depends on how much the data count against the links: of
 each data weight γ it is the one with the highest ``log p(x, E, z)`` where the data have power γ and
-α is averaged out (clusters may be two or dozens), its clusters merged while that raises it.
-Held-out links choose γ (:mod:`maylink.selection.race`); then penalty and link weights are those
-that had the highest scores under it. Runs in a fold let weights grow faster and stop sooner than
-those that come after.
+α is averaged out (clusters may be two or dozens), its clusters merged while that raises it. So data
+weights are candidates. A score may be wrong at every data weight, as where clusters are too small
+for the family; so runs by themselves are candidates, too, one for each penalty.
+
+Held-out links choose (:mod:`maylink.selection.race`): of the candidates within one standard error
+of the best the first, so that a run by itself has to be clearly better. A data weight then takes
+the penalty and the link weights that had the highest scores under it. Runs in a fold let weights
+grow faster and stop sooner than those that come after.
 """
 
 from __future__ import annotations
@@ -31,18 +35,13 @@ logger = logging.getLogger("maylink")
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
-SCALES = (0.1, np.inf)
-"""What a nat of log odds may weigh, in cluster penalties: λ is ten nats, or weights never stop."""
+SCALES = (1.0, 0.1, np.inf)
+"""What a nat of log odds may weigh, in cluster penalties; at infinity weights never stop."""
 
+ALONE = 1.0  # the scale of runs that may win by themselves: a link is worth about a cluster
 MAX_SWEEPS = 30  # of a run in a fold
 PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
 BEST = 2  # runs of each data weight that go on after the first fold
-
-
-class Candidate(NamedTuple):
-    """What data count against links."""
-
-    data_weight: float
 
 
 class Run(NamedTuple):
@@ -50,6 +49,13 @@ class Run(NamedTuple):
 
     cluster_penalty: float
     link_scale: float
+
+
+class Candidate(NamedTuple):
+    """A data weight, under which the most probable partition of all runs is kept; or one run."""
+
+    data_weight: float
+    run: Run | None
 
 
 class Choice(NamedTuple):
@@ -100,22 +106,34 @@ def choose(
     pools: list[Pool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
-        going = pools[-1].best() if pools else runs
+        going = pools[0].best() if pools else runs
         pool = Pool(replace(problem, links=fold.train), quick, going, rng, n_jobs)
         pools.append(pool)
-        return lambda candidate: partition_scores(
-            pool.labels(candidate.data_weight), fold.test, fold.train
-        )
+        return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 
-    candidates = [Candidate(weight) for weight in WEIGHTS]
-    outcome = race.compete(candidates, problem.links, prepare, rng, progress)
-    weight = outcome.chosen.data_weight
-    best = {row["data_weight"]: _best(pools, row["data_weight"]) for row in outcome.rows}
-    logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *best[weight])
-    own = with_run(settings, best[weight])
-    own = replace(own, data_weight=weight, alpha=None, merge=True)
-    rows = [{**row, **best[row["data_weight"]]._asdict()} for row in outcome.rows]
-    return Choice(own, best[weight].link_scale, rows)
+    candidates = [Candidate(weight, None) for weight in WEIGHTS]
+    candidates += [Candidate(1.0, run) for run in runs if run.link_scale == ALONE]
+    outcome = race.compete(
+        candidates, problem.links, prepare, rng, progress, plainest=True, kin=_penalty_of
+    )
+    chosen = outcome.chosen
+    run = _run_of(pools, chosen)
+    logger.info("held-out links chose data weight %g, λ = %g, link scale %g", chosen[0], *run)
+    own = replace(with_run(settings, run), data_weight=chosen.data_weight, alpha=None)
+    own = replace(own, merge=chosen.run is None)
+    rows = [
+        {
+            "by": "penalty" if row.pop("run") else "probability",
+            **row,
+            **_run_of(pools, candidate)._asdict(),
+        }
+        for candidate, row in zip(candidates, outcome.rows, strict=True)
+    ]
+    return Choice(own, run.link_scale, rows)
+
+
+def _penalty_of(candidate: Candidate) -> float | None:
+    return None if candidate.run is None else candidate.run.cluster_penalty
 
 
 class Pool:
@@ -145,17 +163,22 @@ class Pool:
     ) -> None:
         self.problem, self.settings = problem, settings
         self.engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
-        self.kept: dict[Run, dict[float, rdpmeans.Kept]] = {}
-        for run in runs:
-            own = with_run(settings, run)
-            start = rdpmeans.init(problem, self.engine, own, rng.permutation(problem.n))
-            self.kept[run] = self._passed(own, start)
+        self.runs, self.rng = runs, rng
+        self.known: dict[Run, dict[float, rdpmeans.Kept]] = {}
+
+    def kept(self, run: Run) -> dict[float, rdpmeans.Kept]:
+        """Return, of the partitions that a run passes through, the best at each data weight."""
+        if run not in self.known:
+            own = with_run(self.settings, run)
+            order = self.rng.permutation(self.problem.n)
+            start = rdpmeans.init(self.problem, self.engine, own, order)
+            self.known[run] = self._passed(own, start)
             self.engine.forget()
+        return self.known[run]
 
     def _passed(
         self, settings: rdpmeans.Settings, start: rdpmeans.State
     ) -> dict[float, rdpmeans.Kept]:
-        """Return, of the partitions that a run passes through, the best at each data weight."""
         score = rdpmeans.Score(self.problem, self.engine, settings)
         best: dict[float, rdpmeans.Kept] = {}
         for state in rdpmeans.sweeps(self.problem, self.engine, settings, start):
@@ -170,21 +193,24 @@ class Pool:
 
     def score(self, run: Run, weight: float) -> float:
         """Return the highest score of the partitions of a run."""
-        return self.kept[run][weight].log_joint
+        return self.kept(run)[weight].log_joint
 
     def best(self) -> list[Run]:
         """Return the runs that are among the best of any data weight, in order."""
         found = set()
         for weight in WEIGHTS:
-            found |= set(sorted(self.kept, key=lambda run: -self.score(run, weight))[:BEST])
-        return [run for run in self.kept if run in found]
+            found |= set(sorted(self.runs, key=lambda run: -self.score(run, weight))[:BEST])
+        return [run for run in self.runs if run in found]
 
-    def labels(self, weight: float) -> Index:
-        """Return the partition of the highest score, its clusters merged while that raises it."""
-        first = max(self.kept, key=lambda run: self.score(run, weight))
-        own = replace(self.settings, data_weight=weight)
-        score = rdpmeans.Score(self.problem, self.engine, own)
-        kept = score.merged(self.kept[first][weight])
+    def labels(self, weight: float, run: Run | None) -> Index:
+        """Return the partition of the highest score of all runs, merged, or that of one run."""
+        if run is not None:
+            kept = self.kept(run)[weight]
+        else:
+            first = max(self.runs, key=lambda run: self.score(run, weight))
+            own = replace(self.settings, data_weight=weight)
+            score = rdpmeans.Score(self.problem, self.engine, own)
+            kept = score.merged(self.kept(first)[weight])
         return self.engine.numbered(kept.state.labels, kept.root)[0]
 
 
@@ -206,8 +232,12 @@ def _ladder(problem: Problem, n_jobs: int | None) -> list[float]:
     return penalties
 
 
-def _best(pools: list[Pool], weight: float) -> Run:
-    """Return the run with the highest mean score, of those that ran in every fold."""
+def _run_of(pools: list[Pool], candidate: Candidate) -> Run:
+    """Return the run of a candidate: of a data weight the one with the highest mean score."""
+    if candidate.run is not None:
+        return candidate.run
+    weight = candidate.data_weight
+    made = [pool for pool in pools if pool.known.keys() >= set(pool.runs)]
     return max(
-        pools[-1].kept, key=lambda run: float(np.mean([pool.score(run, weight) for pool in pools]))
+        made[-1].runs, key=lambda run: float(np.mean([pool.score(run, weight) for pool in made]))
     )

@@ -36,9 +36,10 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        A line for each family or each combination of the other parameters. Bars are one standard
-        error. Hollow marks dropped out before the last fold, and stand as far from the choice, the
-        ring, as they did on the links that both predicted. The title names the choice.
+        A line for each family or each combination of the other parameters; of RDP-means a row for
+        each candidate. Bars are one standard error. Hollow marks dropped out before the last fold,
+        and stand as far from the choice, the ring, as they did on the links that both predicted.
+        The title names the choice.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> links = ml.sample_links(data.y, rate=0.05, accuracy=0.9, rng=0)
     >>> model = ml.RDPMeans(random_state=0).fit(data.X, links=links)
     >>> ml.plots.plot_selection(model).get_xlabel()
-    'cluster penalty λ'
+    'log probability of a held-out link (right is better)'
     """
     race = _race_of(model)
     if ax is None:
@@ -83,7 +84,7 @@ def _race_of(model: Any) -> _Race:
             "model: no links were held out to choose by; give a fitted LinkSearchCV, or a TVClust "
             "or RDPMeans whose chosen_by_ is 'held-out links'"
         )
-    return _race_of_penalties(told) if "cluster_penalty" in told else _race_of_weights(told)
+    return _race_of_rows(told) if "cluster_penalty" in told else _race_of_weights(told)
 
 
 def _beside_the_choice(told: pd.DataFrame) -> NDArray[np.float64]:
@@ -92,13 +93,22 @@ def _beside_the_choice(told: pd.DataFrame) -> NDArray[np.float64]:
     return best - told["behind"].to_numpy(np.float64)
 
 
-def _race_of_penalties(told: pd.DataFrame) -> _Race:
-    table = told.rename(columns={"cluster_penalty": "x"})
+def _race_of_rows(told: pd.DataFrame) -> _Race:
+    """Return the candidates of RDP-means: data weights, and penalties by themselves."""
+    table = told.assign(x=np.arange(len(told), dtype=float), group="")
     table["score"] = _beside_the_choice(told)
-    table["group"] = [f"links weigh up to {scale:g} λ a nat" for scale in told["link_scale"]]
     table["dropped"] = told["folds"] < told["folds"].max()
-    best = table[told["chosen"]].iloc[0]
-    return _Race(table, "cluster penalty λ", True, [], f"λ = {best['x']:.3g}, {best['group']}")
+    words = [
+        f"data weight {row.data_weight:g}"
+        if row.by == "probability"
+        else f"λ = {row.cluster_penalty:.3g} alone"
+        for row in told.itertuples()
+    ]
+    best = told[told["chosen"]].iloc[0]
+    chosen = words[int(np.argmax(told["chosen"]))]
+    if best["by"] == "probability":
+        chosen += f", λ = {best['cluster_penalty']:.3g}"
+    return _Race(table, "", False, words, chosen)
 
 
 def _race_of_weights(told: pd.DataFrame) -> _Race:

@@ -82,6 +82,9 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     drop : float or None, default 2
         A candidate is out when it lies this many standard errors of the difference behind the
         leader; the race ends when one is left. None keeps all to the end.
+    within : float, default 0
+        Of the candidates that came to the end and lie within this many standard errors of the
+        leader the first one wins. 1 is the one-standard-error rule: list the plainest first.
     n_jobs : int, optional
         Processes, one candidate each; one by default. It does not change the result.
     verbose : bool, default False
@@ -106,8 +109,8 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         candidate was not in the race any more), ``mean_test_score`` and its standard error
         ``std_error_test_score`` over the ``n_links`` links of its ``n_folds`` folds, the mean NaN
         where it failed; ``rank_test_score``, by how far it came and then by score;
-        ``mean_behind_best`` and ``std_error_behind_best``, how far it was behind the best on the
-        links that both predicted; ``mean_fit_time`` in seconds; ``failure``, in words.
+        ``mean_behind_best`` and ``std_error_behind_best``, how far it was behind the first of
+        these on the links that both predicted; ``mean_fit_time`` in seconds; ``failure``, in words.
     n_splits_ : int
         How many folds there were.
     refit_time_ : float
@@ -151,6 +154,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         cv: Any = 4,
         refit: bool = True,
         drop: float | None = 2.0,
+        within: float = 0.0,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
@@ -162,6 +166,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         self.cv = cv
         self.refit = refit
         self.drop = drop
+        self.within = within
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -293,7 +298,9 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
                 stacklevel=3,
             )
         results = _table(runners, folds)
-        best = int(np.argmin(results["rank_test_score"]))
+        leader = int(np.argmin(results["rank_test_score"]))
+        near = results["mean_behind_best"] <= self.within * results["std_error_behind_best"]
+        best = int(np.argmax(near & (results["n_folds"] == results["n_folds"][leader])))
         return {
             "cv_results_": results,
             "best_index_": best,
@@ -315,6 +322,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
             check_integer("cv", self.cv, 2)
         if self.drop is not None:
             check_number("drop", self.drop, 0.0)
+        check_number("within", self.within, 0.0)
         check_flag("refit", self.refit)
 
     def _candidates(self, seed: int) -> list[dict[str, Any]]:

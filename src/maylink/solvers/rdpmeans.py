@@ -355,6 +355,7 @@ class Score:
             self.statistics(kept.state),
             self.engine.between(kept.state.labels, size),
         )
+        logger.info("merged into %d clusters", len(np.unique(root)))
         return kept._replace(root=root, log_joint=kept.log_joint + gain)
 
 
