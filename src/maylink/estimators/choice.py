@@ -128,9 +128,7 @@ def choose(
     tried = [Candidate(name, weight) for name in fitted for weight in weights]
 
     def prepare(fold: Fold) -> race.Predictor:
-        sweeps = min(MAX_SWEEPS, settings.max_sweeps)
-        quick = replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
-        fits = Fits(fitted, fold.train, quick, rng, n_jobs)
+        fits = Fits(fitted, fold.train, quick(settings), rng, n_jobs)
         return lambda candidate: posterior_scores(fits(candidate), fold.test)
 
     outcome = race.compete(
@@ -140,6 +138,12 @@ def choose(
     logger.info("held-out links chose %s, data weight %g", name, weight)
     views = _views(fitted) if n == problems[name].n else None
     return Choice(problems[name], weight, "held-out links", _frame(outcome.rows), views)
+
+
+def quick(settings: variational.Settings) -> variational.Settings:
+    """Return the settings of a fit that shows the way to others."""
+    sweeps = min(MAX_SWEEPS, settings.max_sweeps)
+    return replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
 
 
 def every(

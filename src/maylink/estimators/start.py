@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink.errors import MaylinkError
+from maylink.estimators.choice import WEIGHTS, labels_of, quick
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.progress import Progress
-from maylink.solvers.merging import ENOUGH, Settings
-from maylink.solvers.starts import Fitted, Pool, View
+from maylink.solvers import merging, variational
+from maylink.solvers.starts import Fitted, Pool, View, exact_settings
 from maylink.solvers.variational import Result, S
 
 PLAIN_STARTS = ("rdp-means", "one", "singletons")
@@ -25,10 +27,15 @@ AGAIN = 3  # times that the clusters of a fit are cut and merged anew, at most
 
 
 class Model(NamedTuple):
-    """What the exact score of a start depends on besides the problem."""
+    """What a fit depends on besides the problem."""
 
     prior: Any
-    settings: Settings
+    settings: variational.Settings
+
+    @property
+    def exact(self) -> merging.Settings:
+        """What the exact score depends on."""
+        return exact_settings(self.settings)
 
 
 class Start:
@@ -72,16 +79,36 @@ class Start:
         view = next((one for one in views if repr(one.problem.family) == own), views[0])
         pool = Pool(views, problem.links, self.rng, self.n_jobs)
         self.fitted = Fitted(problem, self.model.prior, view)
-        return pool.best(self.fitted, self.model.settings, count)
+        return pool.best(self.fitted, self.model.exact, count, self._near(pool))
+
+    def _near(self, pool: Pool) -> list[NDArray[np.int64]]:
+        """Fit with higher data weights, the highest first, each from the one before.
+
+        Where data are quiet one cluster for all is a start that no fit leaves, though better ones
+        are near: those that the data find when they are louder.
+        """
+        assert self.fitted is not None
+        assert self.model is not None
+        settings, near = quick(self.model.settings), list[NDArray[np.int64]]()
+        for weight in WEIGHTS:
+            if weight <= settings.data_weight:
+                break
+            louder = replace(settings, data_weight=weight)
+            labels = pool.best(self.fitted, exact_settings(louder), 1, near)[0]
+            found = variational.solve(self.fitted.problem, self.model.prior, louder, labels)
+            near = [labels_of(found.state)]
+            if not near[0].any():
+                break
+        return near
 
     def anew(self, labels: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Cut the clusters that a fit found and merge them again; None if that is no better."""
         if self.fitted is None or self.model is None:
             return None
-        links, settings = self.fitted.problem.links, self.model.settings
+        links, settings = self.fitted.problem.links, self.model.exact
         made = self.fitted.remerged(labels, links, settings)
         before = self.fitted.score(labels, links, settings)
-        return made if self.fitted.score(made, links, settings) > before + ENOUGH else None
+        return made if self.fitted.score(made, links, settings) > before + merging.ENOUGH else None
 
     def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
         model = RDPMeans(

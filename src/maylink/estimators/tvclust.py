@@ -40,7 +40,6 @@ from maylink.reliability import PRIOR
 from maylink.result import Status
 from maylink.selection import race
 from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
-from maylink.solvers.starts import exact_settings
 from maylink.stop import CtrlC
 from maylink.threads import one_thread
 
@@ -306,7 +305,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
         problem = choice.problem
         prior = self._prior_of(problem)
         settings = self._variational_settings(choice.data_weight)
-        model = Model(prior, exact_settings(settings))
+        model = Model(prior, settings)
         if self.inference == "gibbs":
             found = self._sample(problem, model, choice.data_weight, rng)
         elif self.batch_size is not None:
@@ -447,7 +446,7 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             told = {name: getattr(self, name) for name in CHOSEN}
         warn_overlooked(stream.family, data)
         known = links_of_new_points(links, stream.n, data.shape[0])
-        model = Model(stream.prior, exact_settings(stream.settings))
+        model = Model(stream.prior, stream.settings)
         start = Start(self.init, self.n_jobs, rng, model)
         stream = stream.add(data, known, start)
         return self._keep(X, **stream.describe(), **told, stream_=stream)

@@ -23,7 +23,6 @@ from maylink.estimators.choice import Choice, labels_of
 from maylink.progress import Progress
 from maylink.solvers import variational
 from maylink.solvers.penalty import SAMPLE, sample_rows
-from maylink.solvers.starts import exact_settings
 from maylink.stop import CtrlC
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def _best(
 ) -> variational.Result[SoftState]:
     """Run from all starts and return the best."""
     problem, settings = choice.problem, solver.settings
-    exact = starts.Model(solver.prior, exact_settings(settings))
+    exact = starts.Model(solver.prior, settings)
     start = starts.Start(model.init, model.n_jobs, rng, exact, choice.views)
     if not (isinstance(model.init, str) and model.init == "auto"):
         given = _given(problem, solver, start, model._n_starts)
