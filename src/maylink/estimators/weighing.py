@@ -6,7 +6,8 @@ pass through more. Which of them is best depends on how much the data count agai
 each data weight γ it is the one with the highest ``log p(x, E, z)`` where the data have power γ and
 α is averaged out (clusters may be two or dozens), its clusters merged while that raises it. So data
 weights are candidates. A score may be wrong at every data weight, as where clusters are too small
-for the family; so runs by themselves are candidates, too, one for each penalty.
+for the family; so runs by themselves are candidates, too, one for each penalty, and where they end
+counts, not what the score says of them.
 
 Held-out links choose (:mod:`maylink.selection.race`): of the candidates within one standard error
 of the best the first, so that a run by itself has to be clearly better. A data weight then takes
@@ -119,8 +120,11 @@ def choose(
     chosen = outcome.chosen
     run = _run_of(pools, chosen)
     logger.info("held-out links chose data weight %g, λ = %g, link scale %g", chosen[0], *run)
-    own = replace(with_run(settings, run), data_weight=chosen.data_weight, alpha=None)
-    own = replace(own, merge=chosen.run is None)
+    own = with_run(settings, run)
+    if chosen.run is None:
+        own = replace(own, data_weight=chosen.data_weight, alpha=None, merge=True)
+    else:
+        own = replace(own, keep="objective")
     rows = [
         {
             "by": "penalty" if row.pop("run") else "probability",
@@ -165,31 +169,28 @@ class Pool:
         self.engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
         self.runs, self.rng = runs, rng
         self.known: dict[Run, dict[float, rdpmeans.Kept]] = {}
+        self.last: dict[Run, rdpmeans.State] = {}
 
     def kept(self, run: Run) -> dict[float, rdpmeans.Kept]:
         """Return, of the partitions that a run passes through, the best at each data weight."""
         if run not in self.known:
-            own = with_run(self.settings, run)
+            settings = with_run(self.settings, run)
             order = self.rng.permutation(self.problem.n)
-            start = rdpmeans.init(self.problem, self.engine, own, order)
-            self.known[run] = self._passed(own, start)
+            start = rdpmeans.init(self.problem, self.engine, settings, order)
+            score = rdpmeans.Score(self.problem, self.engine, settings)
+            best: dict[float, rdpmeans.Kept] = {}
+            for state in rdpmeans.sweeps(self.problem, self.engine, settings, start):
+                self.last[run] = state
+                if len(state.sweeps) > 1 and not state.sweeps[-1].n_changed:
+                    continue
+                data, rest = score.parts(state)
+                for weight in WEIGHTS:
+                    value = weight * data + rest
+                    if weight not in best or value > best[weight].log_joint:
+                        best[weight] = rdpmeans.Kept(state, value, state)
+            self.known[run] = best
             self.engine.forget()
         return self.known[run]
-
-    def _passed(
-        self, settings: rdpmeans.Settings, start: rdpmeans.State
-    ) -> dict[float, rdpmeans.Kept]:
-        score = rdpmeans.Score(self.problem, self.engine, settings)
-        best: dict[float, rdpmeans.Kept] = {}
-        for state in rdpmeans.sweeps(self.problem, self.engine, settings, start):
-            if len(state.sweeps) > 1 and not state.sweeps[-1].n_changed:
-                continue
-            data, rest = score.parts(state)
-            for weight in WEIGHTS:
-                value = weight * data + rest
-                if weight not in best or value > best[weight].log_joint:
-                    best[weight] = rdpmeans.Kept(state, value, state)
-        return best
 
     def score(self, run: Run, weight: float) -> float:
         """Return the highest score of the partitions of a run."""
@@ -203,14 +204,14 @@ class Pool:
         return [run for run in self.runs if run in found]
 
     def labels(self, weight: float, run: Run | None) -> Index:
-        """Return the partition of the highest score of all runs, merged, or that of one run."""
+        """Return the partition of the highest score of all runs, merged, or the last of one run."""
         if run is not None:
-            kept = self.kept(run)[weight]
-        else:
-            first = max(self.runs, key=lambda run: self.score(run, weight))
-            own = replace(self.settings, data_weight=weight)
-            score = rdpmeans.Score(self.problem, self.engine, own)
-            kept = score.merged(self.kept(first)[weight])
+            self.kept(run)
+            return self.engine.numbered(self.last[run].labels)[0]
+        first = max(self.runs, key=lambda run: self.score(run, weight))
+        own = replace(self.settings, data_weight=weight)
+        score = rdpmeans.Score(self.problem, self.engine, own)
+        kept = score.merged(self.kept(first)[weight])
         return self.engine.numbered(kept.state.labels, kept.root)[0]
 
 
