@@ -51,16 +51,24 @@ def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():
     assert rows[2]["folds"] == 1
 
 
-def test_the_plainest_within_one_standard_error():
+def test_a_rank_matters_when_in_doubt():
     def uneven(fold):
         sign = np.where(np.arange(fold.test.n_links) % 2, 1.0, -1.0)
         return lambda runner: runner.mean + runner.spread * sign
 
-    runners = [Runner(-9.0), Runner(-0.5, 0.2), Runner(-0.41, 0.5), Runner(-0.4, -0.2)]
+    runners = [Runner(-9.0), Runner(-0.5, 0.2), Runner(-0.42, 0.5), Runner(-0.41, 0.4),
+               Runner(-0.4, -0.2)]  # fmt: skip
     links = links_of()[1]
-    rng = np.random.default_rng
-    assert race.compete(runners, links, uneven, rng(0)).chosen == runners[3]
-    assert race.compete(runners, links, uneven, rng(0), plainest=True).chosen == runners[2]
+
+    def winner(*ranks):
+        rank = dict(zip(runners, ranks, strict=True)).get if ranks else None
+        return race.compete(runners, links, uneven, np.random.default_rng(0), rank=rank).chosen
+
+    assert winner() == runners[4]
+    assert winner(0, 0, 0, 0, 0) == runners[4]
+    assert winner(0, 0, 0, 0, 1) == runners[3]  # the better one of the lower rank
+    assert winner(0, 0, 0, 1, 2) == runners[2]
+    assert winner(0, 0, 1, 1, 1) == runners[4]  # clearly better than all of a lower rank
 
 
 def test_candidates_that_predict_every_link_alike_run_as_one():

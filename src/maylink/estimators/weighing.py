@@ -9,10 +9,10 @@ weights are candidates. A score may be wrong at every data weight, as where clus
 for the family; so runs by themselves are candidates, too, one for each penalty, and where they end
 counts, not what the score says of them.
 
-Held-out links choose (:mod:`maylink.selection.race`): of the candidates within one standard error
-of the best the first, so that a run by itself has to be clearly better. A data weight then takes
-the penalty and the link weights that had the highest scores under it. Runs in a fold let weights
-grow faster and stop sooner than those that come after.
+Held-out links choose (:mod:`maylink.selection.race`): the best data weight, unless a run by itself
+is better by more than one standard error. A data weight then takes the penalty and the link weights
+that had the highest scores under it. Runs in a fold let weights grow faster and stop sooner than
+those that come after.
 """
 
 from __future__ import annotations
@@ -115,7 +115,13 @@ def choose(
     candidates = [Candidate(weight, None) for weight in WEIGHTS]
     candidates += [Candidate(1.0, run) for run in runs if run.link_scale == ALONE]
     outcome = race.compete(
-        candidates, problem.links, prepare, rng, progress, plainest=True, kin=_penalty_of
+        candidates,
+        problem.links,
+        prepare,
+        rng,
+        progress,
+        rank=lambda candidate: int(candidate.run is not None),
+        kin=_penalty_of,
     )
     chosen = outcome.chosen
     run = _run_of(pools, chosen)

@@ -5,8 +5,8 @@ predict the links that it holds out. They are compared link by link: one whose s
 below the leader's is out: by four standard errors of the difference after one fold, three after two
 and two from the third fold on, since one fold says little about how a fit varies. Of those that
 predict every link of a fold alike the plainest runs on for all of them. The race ends early where
-all that are left predict alike. In the end the leader wins, or the plainest of those within one
-standard error of it; docs/decisions/0019 says when which is better.
+all that are left predict alike. In the end the leader wins, where candidates have ranks the best of
+the lowest rank within one standard error of it.
 
 Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
 first, and those in between only beside one that is still in the race.
@@ -82,7 +82,7 @@ def compete(
     prepare: Callable[[Fold], Predictor],
     rng: np.random.Generator,
     progress: Progress = SILENT,
-    plainest: bool = False,
+    rank: Callable[[Any], int] | None = None,
     ladder: Callable[[Any], Any] | None = None,
     kin: Callable[[Any], Any] | None = None,
 ) -> Outcome:
@@ -102,8 +102,9 @@ def compete(
         Deals out the links.
     progress : Progress, optional
         Told about every fold.
-    plainest : bool, default False
-        Whether the plainest of those within one standard error of the leader wins, in its place.
+    rank : function, optional
+        Tells how far back a candidate stands when in doubt: of those within one standard error of
+        the leader only those of the lowest rank may win.
     ladder : function, optional
         Tells which ladder a candidate is a step of; without it each is tried by itself.
     kin : function, optional
@@ -136,11 +137,12 @@ def compete(
         progress.advance()
         if progress.stopped or _settled(entries, votes):
             break
-    if plainest:
+    if rank is not None:
         drop(entries, votes, ONE_ERROR)
-        chosen = next(entry for entry in entries if entry.racing)
-    else:
-        chosen = leader(entries, votes)
+        least = min(rank(entry.candidate) for entry in entries if entry.racing)
+        for entry in entries:
+            entry.racing = entry.racing and rank(entry.candidate) == least
+    chosen = leader(entries, votes)
     return Outcome(chosen.candidate, [_told(entry, votes, chosen) for entry in entries])
 
 
