@@ -184,7 +184,20 @@ def test_a_stream_follows_what_one_fit_finds():
     for low in range(0, 240, 60):
         model.partial_fit(X[low : low + 60], links=links[np.arange(low + 60)])
     assert model.chosen_by_ == "held-out links"
-    assert pair_f(Y, model.labels_) > 0.99  # the first 60 points chose
+    assert pair_f(Y, model.labels_) > 0.95  # the first 60 points chose
+
+
+def test_merged_clusters_stay_merged_in_a_stream():
+    rng = np.random.default_rng(0)
+    blob = rng.integers(0, 6, 480)
+    data = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
+    data = data + rng.normal(size=(480, 2))
+    links = sample_links(blob % 2, rate=0.05, accuracy=0.9, rng=0)
+    model = RDPMeans("diagonal-gaussian", cluster_penalty=0.5, random_state=0)
+    model.partial_fit(data[:240], links=links[np.arange(240)])
+    found = model.n_clusters_
+    assert found < model.trace_["n_clusters"].iloc[model.kept_sweep_]
+    assert model.partial_fit(data[240:]).n_clusters_ == found
 
 
 def test_a_fit_ends_a_stream():

@@ -29,6 +29,7 @@ from maylink.estimators.base import (
 )
 from maylink.families import Family
 from maylink.labels import complete_codes
+from maylink.links import Links
 from maylink.problem import Problem, as_data, as_links
 from maylink.progress import Progress
 from maylink.result import Status
@@ -287,7 +288,9 @@ class RDPMeans(CenterClusterer):
         """Go on with another batch of points; see :mod:`maylink.solvers.streaming`.
 
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
-        penalty and the link weights. Each later batch is visited by the same rule until it settles.
+        penalty and the link weights. Each later batch is visited by the same rule until it settles;
+        where clusters were merged, the penalty is at least the divergence of the first batch's
+        furthest point.
         Points seen before do not move and are not kept: centres are the means of all points seen,
         new clusters may open. Links weigh what they weighed in the sweep that made the partition of
         the first batch, so no more than it took; if that had no links, ``link_weight`` where it is
@@ -357,10 +360,22 @@ class RDPMeans(CenterClusterer):
         self.fit(X, links=links)
         data = as_data(X, self)
         self.stream_ = MeansStream.begin(
-            self.family_, self.cluster_penalty_, self._stream_weights(), data, self.labels_,
+            self.family_, self._stream_penalty(data), self._stream_weights(), data, self.labels_,
             as_links(links, data.shape[0]), self.n_jobs,
         )  # fmt: skip
         return self
+
+    def _stream_penalty(self, data: Any) -> float:
+        """Return λ after the first batch; where clusters were merged it may be too small for them.
+
+        What is no further from every centre than the points of the first batch opens none.
+        """
+        trace = self.result_.trace
+        if self.n_clusters_ == trace.sweeps[trace.kept].n_clusters:
+            return float(self.cluster_penalty_)
+        engine = CpuEngine(data, self.family_, self.n_jobs, Links.empty(data.shape[0]))
+        furthest = float(engine.scores(self.result_.centers).min(axis=1).max())
+        return max(float(self.cluster_penalty_), furthest * penalty.ABOVE)
 
     def _stream_weights(self) -> tuple[float, float]:
         """Return what links weigh after the first batch."""
