@@ -7,6 +7,7 @@ import pytest
 
 from maylink import RDPMeans, log_joint, sample_links
 from maylink.estimators import weighing
+from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers import rdpmeans
@@ -55,7 +56,10 @@ def test_clusters_are_merged_while_that_is_more_probable():
 def test_no_merger_is_left_that_gains(seed, monkeypatch):
     X, y = draw("gaussian", 90, seed)
     links = sample_links(y, rate=0.05, accuracy=0.8, rng=seed)
-    monkeypatch.setattr(weighing, "ALONE", None)
+    compete = weighing.race.compete  # data weights alone
+    monkeypatch.setattr(
+        weighing.race, "compete", lambda runners, *rest, **more: compete(runners[:6], *rest, **more)
+    )
     model = RDPMeans(random_state=seed).fit(X, links=links)
     options = {"links": links, "data_weight": model.data_weight_, "alpha": None}
     best = log_joint(X, model.labels_, **options)
@@ -69,25 +73,26 @@ def test_the_pool_holds_the_best_partition_of_every_run(name):
     """Against the exact score of every partition on the way, computed from data and labels."""
     X, y = draw(name, 60, 0)
     problem = Problem.build(X, sample_links(y, rate=0.06, rng=0), example(name))
-    runs = [weighing.Run(penalty, scale) for penalty in (1.0, 4.0) for scale in (0.1, np.inf)]
-    pool = weighing.Pool(problem, SETTINGS, runs, np.random.default_rng(0), 1)
+    pool = weighing.Pool(problem, SETTINGS, [4.0, 1.0], True, np.random.default_rng(0), 1)
+    best = {weight: pool.score(pool.first(weight), weight) for weight in weighing.WEIGHTS}
     rng = np.random.default_rng(0)
     known = {"links": problem.links, "family": problem.family, "prior": problem.prior}
-    for run in runs:
+    assert set(pool.known) == set(pool.runs) >= {weighing.Run(4.0, 0.1), weighing.Run(1.0, 0.1)}
+    for run in pool.known:
         settings = weighing.with_run(SETTINGS, run)
         start = rdpmeans.init(problem, pool.engine, settings, rng.permutation(problem.n))
         passed = [
             pool.engine.given(state.labels)
             for state in rdpmeans.sweeps(problem, pool.engine, settings, start)
         ]
+        assert pool.labels(1.0, run).tolist() == first_appearance(passed[-1])[0].tolist()
         for weight in weighing.WEIGHTS:
             scores = [log_joint(X, z, data_weight=weight, alpha=None, **known) for z in passed]
             assert pool.score(run, weight) == pytest.approx(max(scores), rel=1e-9)
+            assert pool.score(run, weight) <= best[weight]
     for weight in weighing.WEIGHTS:
         merged = log_joint(X, pool.labels(weight, None), data_weight=weight, alpha=None, **known)
-        best = max(pool.score(run, weight) for run in runs)
-        assert merged >= best - 1e-6 * abs(best)
-    assert set(pool.best()) <= set(runs)
+        assert merged >= best[weight] - 1e-6 * abs(best[weight])
 
 
 def test_the_table_tells_what_each_data_weight_would_take():
@@ -99,14 +104,14 @@ def test_the_table_tells_what_each_data_weight_would_take():
     assert judged["data_weight"].tolist() == list(weighing.WEIGHTS)
     alone = table[table["by"] == "penalty"]["cluster_penalty"]
     assert alone.is_monotonic_decreasing
-    assert set(judged["cluster_penalty"]) <= set(alone)
     chosen = table[table["chosen"]].iloc[0]
     assert chosen["data_weight"] == model.data_weight_
     assert chosen["cluster_penalty"] == model.cluster_penalty_
     assert chosen["link_scale"] == model.link_scale_
     given = RDPMeans("diagonal-gaussian", cluster_penalty=2.0, random_state=0)
     given.fit(X, links=links)
-    assert set(given.selection_["cluster_penalty"]) == {2.0}
+    assert given.cluster_penalty_ == 2.0
+    assert given.n_clusters_ == given.trace_["n_clusters"].iloc[given.kept_sweep_]  # none merged
 
 
 def test_dozens_of_small_clusters():

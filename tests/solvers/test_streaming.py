@@ -193,7 +193,7 @@ def test_merged_clusters_stay_merged_in_a_stream():
     data = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
     data = data + rng.normal(size=(480, 2))
     links = sample_links(blob % 2, rate=0.05, accuracy=0.9, rng=0)
-    model = RDPMeans("diagonal-gaussian", cluster_penalty=0.5, random_state=0)
+    model = RDPMeans("diagonal-gaussian", random_state=0)
     model.partial_fit(data[:240], links=links[np.arange(240)])
     found = model.n_clusters_
     assert found < model.trace_["n_clusters"].iloc[model.kept_sweep_]

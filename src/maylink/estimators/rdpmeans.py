@@ -342,7 +342,7 @@ class RDPMeans(CenterClusterer):
             weight = (stream.xi_may, stream.xi_not)
         return self._keep(
             X,
-            **{name: getattr(self, name) for name in FROM_FIRST},
+            **{name: getattr(self, name, None) for name in FROM_FIRST},
             stream_=stream,
             result_=result,
             labels_=result.labels,

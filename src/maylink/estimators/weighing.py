@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maylink.engines.cpu import CpuEngine, Index
+from maylink.links import Links
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.selection import race
@@ -36,13 +38,14 @@ logger = logging.getLogger("maylink")
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
-SCALES = (1.0, 0.1, np.inf)
+MIDDLE = 0.1
+SCALES = (1.0, MIDDLE, np.inf)
 """What a nat of log odds may weigh, in cluster penalties; at infinity weights never stop."""
 
 ALONE = 1.0  # the scale of runs that may win by themselves: a link is worth about a cluster
 MAX_SWEEPS = 30  # of a run in a fold
 PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
-BEST = 2  # runs of each data weight that go on after the first fold
+BEST = 2  # penalties of each data weight that are tried with all scales
 
 
 class Run(NamedTuple):
@@ -103,17 +106,17 @@ def choose(
         patience=min(PATIENCE, settings.patience),
         alpha=None,
     )
-    runs = [Run(value, scale) for value in penalties for scale in SCALES]
-    pools: list[Pool] = []
+    merge = given is None  # a penalty that is given says how fine clusters are to be
+
+    def pool_of(links: Links) -> Pool:
+        return Pool(replace(problem, links=links), quick, penalties, merge, rng, n_jobs)
 
     def prepare(fold: Fold) -> race.Predictor:
-        going = pools[0].best() if pools else runs
-        pool = Pool(replace(problem, links=fold.train), quick, going, rng, n_jobs)
-        pools.append(pool)
+        pool = pool_of(fold.train)
         return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 
     candidates = [Candidate(weight, None) for weight in WEIGHTS]
-    candidates += [Candidate(1.0, run) for run in runs if run.link_scale == ALONE]
+    candidates += [Candidate(1.0, Run(value, ALONE)) for value in penalties]
     outcome = race.compete(
         candidates,
         problem.links,
@@ -123,23 +126,22 @@ def choose(
         rank=lambda candidate: int(candidate.run is not None),
         kin=_penalty_of,
     )
-    chosen = outcome.chosen
-    run = _run_of(pools, chosen)
-    logger.info("held-out links chose data weight %g, λ = %g, link scale %g", chosen[0], *run)
-    own = with_run(settings, run)
-    if chosen.run is None:
-        own = replace(own, data_weight=chosen.data_weight, alpha=None, merge=True)
+    weight, run = outcome.chosen
+    if run is None:
+        run = pool_of(problem.links).first(weight)
+        own = with_run(settings, run)
+        own = replace(own, data_weight=weight, alpha=None, merge=merge)
     else:
-        own = replace(own, keep="objective")
-    rows = [
-        {
-            "by": "penalty" if row.pop("run") else "probability",
-            **row,
-            **_run_of(pools, candidate)._asdict(),
-        }
-        for candidate, row in zip(candidates, outcome.rows, strict=True)
-    ]
-    return Choice(own, run.link_scale, rows)
+        own = replace(with_run(settings, run), keep="objective")
+    logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *run)
+    return Choice(own, run.link_scale, [_told(row, run) for row in outcome.rows])
+
+
+def _told(row: dict[str, Any], chosen: Run) -> dict[str, Any]:
+    """Return a row of the table; of the data weights only the one that was chosen took a run."""
+    alone = row.pop("run")
+    run = alone or (chosen if row["chosen"] else Run(np.nan, np.nan))
+    return {"by": "penalty" if alone else "probability", **row, **run._asdict()}
 
 
 def _penalty_of(candidate: Candidate) -> float | None:
@@ -147,16 +149,21 @@ def _penalty_of(candidate: Candidate) -> float | None:
 
 
 class Pool:
-    """The partitions that some runs pass through, of which each data weight prefers one.
+    """The partitions that runs pass through, of which each data weight prefers one.
+
+    Runs at every penalty have the middle one of the link scales; those at the others follow at the
+    penalties that were among the best for any data weight.
 
     Parameters
     ----------
     problem : Problem
-        Data, the links of a fold, and family.
+        Data, the links that may be seen, and family.
     settings : Settings
         How RDP-means runs.
-    runs : list of Run
-        Penalties and link scales.
+    penalties : list of float
+        The ladder.
+    merge : bool
+        Whether clusters of the partition that a data weight prefers are merged.
     rng : Generator
         Orders visits.
     n_jobs : int, optional
@@ -167,15 +174,31 @@ class Pool:
         self,
         problem: Problem,
         settings: rdpmeans.Settings,
-        runs: list[Run],
+        penalties: list[float],
+        merge: bool,
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.problem, self.settings = problem, settings
+        self.problem, self.settings, self.merge, self.rng = problem, settings, merge, rng
+        self.penalties = penalties
         self.engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
-        self.runs, self.rng = runs, rng
         self.known: dict[Run, dict[float, rdpmeans.Kept]] = {}
         self.last: dict[Run, rdpmeans.State] = {}
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The runs that data weights choose among, the largest penalty first."""
+        first = [Run(value, MIDDLE) for value in self.penalties]
+        good = set()
+        for weight in WEIGHTS:
+            ranked = sorted(first, key=lambda run: -self.score(run, weight))
+            good |= {run.cluster_penalty for run in ranked[:BEST]}
+        return [
+            Run(value, scale)
+            for value in self.penalties
+            for scale in SCALES
+            if scale == MIDDLE or value in good
+        ]
 
     def kept(self, run: Run) -> dict[float, rdpmeans.Kept]:
         """Return, of the partitions that a run passes through, the best at each data weight."""
@@ -202,22 +225,19 @@ class Pool:
         """Return the highest score of the partitions of a run."""
         return self.kept(run)[weight].log_joint
 
-    def best(self) -> list[Run]:
-        """Return the runs that are among the best of any data weight, in order."""
-        found = set()
-        for weight in WEIGHTS:
-            found |= set(sorted(self.runs, key=lambda run: -self.score(run, weight))[:BEST])
-        return [run for run in self.runs if run in found]
+    def first(self, weight: float) -> Run:
+        """Return the run with the highest score."""
+        return max(self.runs, key=lambda run: self.score(run, weight))
 
     def labels(self, weight: float, run: Run | None) -> Index:
         """Return the partition of the highest score of all runs, merged, or the last of one run."""
         if run is not None:
             self.kept(run)
             return self.engine.numbered(self.last[run].labels)[0]
-        first = max(self.runs, key=lambda run: self.score(run, weight))
-        own = replace(self.settings, data_weight=weight)
-        score = rdpmeans.Score(self.problem, self.engine, own)
-        kept = score.merged(self.kept(first)[weight])
+        kept = self.kept(self.first(weight))[weight]
+        if self.merge:
+            own = replace(self.settings, data_weight=weight)
+            kept = rdpmeans.Score(self.problem, self.engine, own).merged(kept)
         return self.engine.numbered(kept.state.labels, kept.root)[0]
 
 
@@ -237,14 +257,3 @@ def _ladder(problem: Problem, n_jobs: int | None) -> list[float]:
     while len(penalties) < FEWEST_STEPS:  # many points are equally far, as on a grid
         penalties.append(penalties[-1] / 2.0)
     return penalties
-
-
-def _run_of(pools: list[Pool], candidate: Candidate) -> Run:
-    """Return the run of a candidate: of a data weight the one with the highest mean score."""
-    if candidate.run is not None:
-        return candidate.run
-    weight = candidate.data_weight
-    made = [pool for pool in pools if pool.known.keys() >= set(pool.runs)]
-    return max(
-        made[-1].runs, key=lambda run: float(np.mean([pool.score(run, weight) for pool in made]))
-    )

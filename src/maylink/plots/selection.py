@@ -147,12 +147,13 @@ def _race_of_search(search: Any) -> _Race:
     ]
     size = len(words)
     chosen = np.arange(size) == search.best_index_
+    behind = np.asarray(told["mean_behind_best"])
     table = pd.DataFrame(
         {
             "x": np.array(columns[by], float) if by else np.arange(size, dtype=float),
             "group": group if by else [""] * size,
             # Who dropped out was tried on fewer links: put it where it stood beside the choice.
-            "score": search.best_score_ - told["mean_behind_best"],
+            "score": search.best_score_ - (behind - behind[search.best_index_]),
             "error": told["std_error_test_score"],
             "dropped": (told["n_folds"] < search.n_splits_) & ~chosen,
             "chosen": chosen,

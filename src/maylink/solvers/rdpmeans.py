@@ -55,7 +55,7 @@ class Settings:
     max_sweeps : int
         Sweeps after which to stop in any case.
     scale : float, optional
-        What a nat of log odds weighs in units of the divergence, 1/γ. The weights then grow no
+        What a nat of log odds weighs in units of the divergence. The weights then grow no
         further than ``scale · ln(p/(1−q))`` and ``scale · ln(q/(1−p))``, with p and q as the
         present partition shows them. None: they grow until links are obeyed.
     keep : {"probability", "objective"}
