@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.engines.cpu import CpuEngine, Index
-from maylink.links import Links
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.selection import race
@@ -38,14 +37,13 @@ logger = logging.getLogger("maylink")
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
-MIDDLE = 0.1
-SCALES = (1.0, MIDDLE, np.inf)
+ALONE = 1.0  # the scale of runs that may win by themselves: a link is worth about a cluster
+SCALES = (ALONE, 0.1, np.inf)
 """What a nat of log odds may weigh, in cluster penalties; at infinity weights never stop."""
 
-ALONE = 1.0  # the scale of runs that may win by themselves: a link is worth about a cluster
 MAX_SWEEPS = 30  # of a run in a fold
 PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
-BEST = 2  # penalties of each data weight that are tried with all scales
+BEST = 1  # penalties of each data weight that are tried with all scales
 
 
 class Run(NamedTuple):
@@ -108,11 +106,11 @@ def choose(
     )
     merge = given is None  # a penalty that is given says how fine clusters are to be
 
-    def pool_of(links: Links) -> Pool:
-        return Pool(replace(problem, links=links), quick, penalties, merge, rng, n_jobs)
+    last: list[Pool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
-        pool = pool_of(fold.train)
+        pool = Pool(replace(problem, links=fold.train), quick, penalties, merge, rng, n_jobs)
+        last[:] = [pool]
         return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 
     candidates = [Candidate(weight, None) for weight in WEIGHTS]
@@ -128,7 +126,7 @@ def choose(
     )
     weight, run = outcome.chosen
     if run is None:
-        run = pool_of(problem.links).first(weight)
+        run = last[0].first(weight)
         own = with_run(settings, run)
         own = replace(own, data_weight=weight, alpha=None, merge=merge)
     else:
@@ -151,8 +149,8 @@ def _penalty_of(candidate: Candidate) -> float | None:
 class Pool:
     """The partitions that runs pass through, of which each data weight prefers one.
 
-    Runs at every penalty have the middle one of the link scales; those at the others follow at the
-    penalties that were among the best for any data weight.
+    Runs at every penalty have the first of the link scales; those with the others follow at the
+    penalties that were the best for any data weight.
 
     Parameters
     ----------
@@ -188,7 +186,7 @@ class Pool:
     @cached_property
     def runs(self) -> list[Run]:
         """The runs that data weights choose among, the largest penalty first."""
-        first = [Run(value, MIDDLE) for value in self.penalties]
+        first = [Run(value, ALONE) for value in self.penalties]
         good = set()
         for weight in WEIGHTS:
             ranked = sorted(first, key=lambda run: -self.score(run, weight))
@@ -197,7 +195,7 @@ class Pool:
             Run(value, scale)
             for value in self.penalties
             for scale in SCALES
-            if scale == MIDDLE or value in good
+            if scale == ALONE or value in good
         ]
 
     def kept(self, run: Run) -> dict[float, rdpmeans.Kept]:
