@@ -108,6 +108,15 @@ def test_nothing_was_held_out(ax):
             plot_selection(SimpleNamespace(selection_=table), ax=ax)
 
 
+def test_the_choice_of_a_search_need_not_lead(ax):
+    model = searched(hint=[2, 4, 8, 16])
+    model.best_index_, model.best_score_ = 1, float(model.cv_results_["mean_test_score"][1])
+    plot_selection(model, ax=ax)
+    every = marks(ax, hollow=True) + marks(ax, hollow=False)
+    assert sorted(every) == pytest.approx(model.cv_results_["mean_test_score"])
+    assert ring(ax)[1] == pytest.approx(model.best_score_)
+
+
 def test_the_choice_of_a_search_over_a_number(ax):
     model = searched(keep=["a", "b"] * 4, hint=[2, 2, 4, 4, 8, 8, 16, 16])
     plot_selection(model, ax=ax)

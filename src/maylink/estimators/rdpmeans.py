@@ -102,7 +102,8 @@ class RDPMeans(CenterClusterer):
         with the highest exact probability of data and links (see :func:`maylink.log_joint`); since
         the link weights grow from sweep to sweep, this decides how far links are believed. Where
         held-out links chose how much the data count, clusters are then merged while that makes the
-        partition more probable still.
+        partition more probable still, unless λ or a hint was given; where they chose a penalty by
+        itself, the last partition is kept.
         "objective": the last partition of the run with the least objective, as the paper has it,
         which obeys most links, right or wrong.
     patience : int, default 20
@@ -415,8 +416,9 @@ class RDPMeans(CenterClusterer):
         Returns
         -------
         array of shape (m,)
-            For the points of the fit it need not be ``labels_``, which links had a say in. Of a
-            dask array it is a dask array, computed when it is asked for.
+            For the points of the fit it need not be ``labels_``, which links had a say in. Clusters
+            that were merged have one centre, which may lie far from their parts; TVClust is better
+            there. Of a dask array it is a dask array, computed when it is asked for.
         """
         if is_big(X):
             if links is not None:

@@ -8,7 +8,7 @@ predict every link of a fold alike the plainest runs on for all of them. The rac
 all that are left predict alike. In the end the leader wins, where candidates have ranks the best of
 the lowest rank within one standard error of it.
 
-Candidates may be steps of ladders, as penalties and data weights are: then every other step runs
+Candidates may be steps of ladders, as the data weights of TVClust are: then every other step runs
 first, and those in between only beside one that is still in the race.
 """
 
