@@ -228,7 +228,7 @@ def test_lists_of_grids_leave_gaps():
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_pipelines_inside(routing):
-    model = make_pipeline(StandardScaler(), RDPMeans(n_init=1))
+    model = make_pipeline(StandardScaler(), RDPMeans(n_init=1, link_weight=0.0))
     grid = {"rdpmeans__n_clusters_hint": [1, 4]}
     with sklearn.config_context(enable_metadata_routing=routing):
         found = search(model, grid, cv=2).fit(X, links=LINKS)
@@ -236,7 +236,10 @@ def test_pipelines_inside(routing):
     assert found.labels_.shape == (60,)
     assert found.predict(X[:5]).shape == (5,)
     direct = RDPMeans(
-        n_clusters_hint=4, n_init=1, random_state=found.best_estimator_[-1].random_state
+        n_clusters_hint=4,
+        n_init=1,
+        link_weight=0.0,
+        random_state=found.best_estimator_[-1].random_state,
     )
     direct.fit(StandardScaler().fit_transform(X), links=LINKS)
     assert direct.labels_.tolist() == found.labels_.tolist()
