@@ -35,6 +35,14 @@ def draw(name, n, seed, n_clusters=3):
     return X[order], labels[order]
 
 
+def pieces(n=240, seed=0):
+    """Two classes, each of three blobs that lie among those of the other."""
+    rng = np.random.default_rng(seed)
+    blob = rng.integers(0, 6, n)
+    X = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
+    return X + rng.normal(size=(n, 2)), blob % 2
+
+
 def draw_pairs(n, n_links, seed):
     """Random links as (i, j, kind, weight), contradictions included."""
     rng = np.random.default_rng(seed)

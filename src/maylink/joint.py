@@ -22,7 +22,7 @@ from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes
 from maylink.problem import Problem
-from maylink.reliability import PRIOR, LinkCounts, count_links, log_evidence
+from maylink.reliability import PRIOR, count_links, log_evidence
 
 N_ALPHAS = 50  # values of α that an average is taken over
 
@@ -100,22 +100,6 @@ def joint_of(
     family = problem.family
     statistics = family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     counts = count_links(problem.links, labels)
-    return joint_of_statistics(
-        family, statistics, counts, prior, alpha, data_weight, reliability_prior, reliability
-    )
-
-
-def joint_of_statistics(
-    family: Family,
-    statistics: Statistics,
-    counts: LinkCounts,
-    prior: Any,
-    alpha: float | None = 1.0,
-    data_weight: float = 1.0,
-    reliability_prior: tuple[float, float] = PRIOR,
-    reliability: tuple[float, float] | None = None,
-) -> float:
-    """Return the same from the statistics of the clusters and the counts of the links."""
     data = log_data(family, statistics, prior)
     evidence = log_evidence(counts, reliability_prior, reliability)
     return log_crp(statistics.size, alpha) + data_weight * data + evidence

@@ -23,7 +23,7 @@ from maylink.engines.cpu import CpuEngine  # noqa: E402
 from maylink.engines.piece import Piece  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
 from maylink.problem import Problem  # noqa: E402
-from zoo import draw, draw_pairs, example, links_of  # noqa: E402
+from zoo import draw, draw_pairs, example, links_of, pieces  # noqa: E402
 
 FAMILIES = [
     "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
@@ -169,11 +169,8 @@ def test_fits_are_those_of_one_machine(order, keep):
 
 
 def test_clusters_are_merged_alike():
-    rng = np.random.default_rng(0)
-    blob = rng.integers(0, 6, 240)
-    data = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
-    data = data + rng.normal(size=(240, 2))
-    links = sample_links(blob % 2, rate=0.05, accuracy=0.9, rng=0)
+    data, y = pieces()
+    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
     theirs = RDPMeans("diagonal-gaussian", random_state=0, n_init=2).fit(data, links=links)
     ours = RDPMeans("diagonal-gaussian", random_state=0, n_init=2).fit(cut(data, 0), links=links)
     assert theirs.n_clusters_ < theirs.trace_["n_clusters"].iloc[theirs.kept_sweep_]

@@ -11,17 +11,9 @@ from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers import rdpmeans
-from zoo import FAMILIES, draw, example
+from zoo import FAMILIES, draw, example, pieces
 
 SETTINGS = rdpmeans.Settings(penalty=np.nan, rate=4.0, max_sweeps=30, patience=5, alpha=None)
-
-
-def pieces(n=240, seed=0):
-    """Two classes, each of three blobs that lie among those of the other."""
-    rng = np.random.default_rng(seed)
-    blob = rng.integers(0, 6, n)
-    X = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
-    return X + rng.normal(size=(n, 2)), blob % 2
 
 
 def entities(n=45, seed=0):

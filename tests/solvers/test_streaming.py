@@ -16,7 +16,7 @@ from maylink.problem import Problem
 from maylink.result import Status
 from maylink.solvers.streaming import MeansStream
 from reference import TooCloseError, by_first_appearance, chosen, geometry
-from zoo import draw, draw_pairs, links_of
+from zoo import draw, draw_pairs, links_of, pieces
 
 FAMILIES = [
     "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
@@ -188,15 +188,14 @@ def test_a_stream_follows_what_one_fit_finds():
 
 
 def test_merged_clusters_stay_merged_in_a_stream():
-    rng = np.random.default_rng(0)
-    blob = rng.integers(0, 6, 480)
-    data = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 0], [0, 16]])[blob]
-    data = data + rng.normal(size=(480, 2))
-    links = sample_links(blob % 2, rate=0.05, accuracy=0.9, rng=0)
-    model = RDPMeans("diagonal-gaussian", random_state=0)
+    data, y = pieces(480)
+    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
+    model = RDPMeans(random_state=0)
     model.partial_fit(data[:240], links=links[np.arange(240)])
     found = model.n_clusters_
     assert found < model.trace_["n_clusters"].iloc[model.kept_sweep_]
+    apart = ((data[:240, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    assert model.cluster_penalty_ < apart.min(axis=1).max() < model.stream_.penalty
     assert model.partial_fit(data[240:]).n_clusters_ == found
 
 

@@ -144,7 +144,7 @@ class RDPMeans(CenterClusterer):
     selection_ : DataFrame or None
         What held-out links chose among: data weights ("probability") and penalties by themselves
         ("penalty"), the mean log probability of a held-out link with its standard error, how many
-        links and folds that is of, the one chosen, and the penalty and link scale that each takes.
+        links and folds that is of, the one chosen, and its penalty and link scale.
     link_weight_ : (float, float) or None
         (ξ_may, ξ_not) of the sweep that was kept, the last one that left the kept partition alone;
         None where there were no links.
@@ -343,7 +343,7 @@ class RDPMeans(CenterClusterer):
             weight = (stream.xi_may, stream.xi_not)
         return self._keep(
             X,
-            **{name: getattr(self, name, None) for name in FROM_FIRST},
+            **{name: getattr(self, name) for name in FROM_FIRST},
             stream_=stream,
             result_=result,
             labels_=result.labels,

@@ -79,27 +79,7 @@ class Start:
         view = next((one for one in views if repr(one.problem.family) == own), views[0])
         pool = Pool(views, problem.links, self.rng, self.n_jobs)
         self.fitted = Fitted(problem, self.model.prior, view)
-        return pool.best(self.fitted, self.model.exact, count, self._near(pool))
-
-    def _near(self, pool: Pool) -> list[NDArray[np.int64]]:
-        """Fit with higher data weights, the highest first, each from the one before.
-
-        Where data are quiet one cluster for all is a start that no fit leaves, though better ones
-        are near: those that the data find when they are louder.
-        """
-        assert self.fitted is not None
-        assert self.model is not None
-        settings, near = quick(self.model.settings), list[NDArray[np.int64]]()
-        for weight in WEIGHTS:
-            if weight <= settings.data_weight:
-                break
-            louder = replace(settings, data_weight=weight)
-            labels = pool.best(self.fitted, exact_settings(louder), 1, near)[0]
-            found = variational.solve(self.fitted.problem, self.model.prior, louder, labels)
-            near = [labels_of(found.state)]
-            if not near[0].any():
-                break
-        return near
+        return pool.best(self.fitted, self.model.exact, count, _near(pool, self.fitted, self.model))
 
     def anew(self, labels: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Cut the clusters that a fit found and merge them again; None if that is no better."""
@@ -171,6 +151,24 @@ def best_of(
             break
         best = result
     return best
+
+
+def _near(pool: Pool, fitted: Fitted, model: Model) -> list[NDArray[np.int64]]:
+    """Fit with higher data weights, the highest first, each from the one before.
+
+    Where data are quiet one cluster for all is a start that no fit leaves, though better ones are
+    near: those that the data find when they are louder.
+    """
+    settings, near = quick(model.settings), list[NDArray[np.int64]]()
+    for weight in WEIGHTS:
+        if weight <= settings.data_weight:
+            break
+        louder = replace(settings, data_weight=weight)
+        labels = pool.best(fitted, exact_settings(louder), 1, near)[0]
+        near = [labels_of(variational.solve(fitted.problem, model.prior, louder, labels).state)]
+        if not near[0].any():
+            break
+    return near
 
 
 class ChainStart:

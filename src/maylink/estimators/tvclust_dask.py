@@ -92,8 +92,8 @@ def _best(
 ) -> variational.Result[SoftState]:
     """Run from all starts and return the best."""
     problem, settings = choice.problem, solver.settings
-    exact = starts.Model(solver.prior, settings)
-    start = starts.Start(model.init, model.n_jobs, rng, exact, choice.views)
+    fit = starts.Model(solver.prior, settings)
+    start = starts.Start(model.init, model.n_jobs, rng, fit, choice.views)
     if not (isinstance(model.init, str) and model.init == "auto"):
         given = _given(problem, solver, start, model._n_starts)
         return starts.best_of(given, runs.from_labels, lambda state: None, progress)

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.engines.cpu import CpuEngine, Index
+from maylink.estimators.choice import WEIGHTS
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.selection import race
@@ -34,7 +35,6 @@ from maylink.solvers import penalty, rdpmeans
 
 logger = logging.getLogger("maylink")
 
-WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 FEWEST_STEPS = 8  # of the ladder
 ALONE = 1.0  # the scale of runs that may win by themselves: a link is worth about a cluster
@@ -43,7 +43,6 @@ SCALES = (ALONE, 0.1, np.inf)
 
 MAX_SWEEPS = 30  # of a run in a fold
 PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
-BEST = 1  # penalties of each data weight that are tried with all scales
 
 
 class Run(NamedTuple):
@@ -105,7 +104,6 @@ def choose(
         alpha=None,
     )
     merge = given is None  # a penalty that is given says how fine clusters are to be
-
     last: list[Pool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
@@ -187,10 +185,10 @@ class Pool:
     def runs(self) -> list[Run]:
         """The runs that data weights choose among, the largest penalty first."""
         first = [Run(value, ALONE) for value in self.penalties]
-        good = set()
-        for weight in WEIGHTS:
-            ranked = sorted(first, key=lambda run: -self.score(run, weight))
-            good |= {run.cluster_penalty for run in ranked[:BEST]}
+        good = {
+            max(first, key=lambda run: self.score(run, weight)).cluster_penalty
+            for weight in WEIGHTS
+        }
         return [
             Run(value, scale)
             for value in self.penalties

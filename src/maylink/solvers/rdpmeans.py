@@ -127,15 +127,14 @@ def solve(
     present one.
     """
     runs = list(done)
-    judged = settings.keep == "probability"
-    score = Score(problem, engine, settings) if judged else None
+    score = Score(problem, engine, settings) if settings.keep == "probability" else None
     for start in starts:
         told = None if watch is None else partial(watch, list(runs))
         runs.append(_run(problem, engine, settings, start, progress, score, told))
         engine.forget()
-        if settings.keep == "probability":
+        if score is not None:
             runs = [best_of(settings, runs)]
-    if before is not None and settings.keep == "probability":
+    if before is not None and score is not None:
         runs.append(before)
     best = best_of(settings, runs)
     return result_of(problem, engine, settings, best), best
