@@ -1,11 +1,12 @@
-"""Held-out links against hindsight: every method takes dense data and sparse counts."""
+"""Held-out links against hindsight: methods take dense data and counts, hindsight is looked up."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from maylink.datasets import Dataset, sample_links
-from maylink.experiments.heldout import METHODS, fitted
+from maylink.experiments.heldout import METHODS, fitted, hindsight
 
 
 @pytest.mark.filterwarnings("ignore:.*did not converge", "ignore:.*had not settled")
@@ -18,3 +19,16 @@ def test_every_method_takes_sparse_counts(method):
     links = sample_links(y, rate=0.1, rng=0)
     labels, _ = fitted(method, truth, links, rng)
     assert labels.shape == (30,)
+
+
+def test_hindsight_has_less_luck_the_more_runs_share_a_candidate():
+    rows = [("hindsight", "a", "4 links", 1.0, {"x": 0.9, "y": 0.5}),
+            ("hindsight", "a", "4 links", 1.0, {"x": 0.3, "y": 0.6}),
+            ("hindsight", "a", "8 links", 1.0, {"x": 0.4, "y": 0.8})]  # fmt: skip
+    rows += [("TVClust", "a", "4 links", 1.0, None)] * 2
+    runs = pd.DataFrame(rows, columns=["method", "data", "variant", "p", "tried"])
+    runs["F"] = [0.9, 0.6, 0.8, 0.7, 0.5]
+    table = hindsight(runs)
+    assert table.loc["a"].to_dict() == pytest.approx({
+        "TVClust": 0.6, "each run": 2.3 / 3, "each cell": (0.6 + 0.8) / 2, "each data set": 1.9 / 3,
+    })  # fmt: skip
