@@ -19,12 +19,12 @@ from sklearn.preprocessing import StandardScaler
 
 import maylink as ml
 from found import BASELINES, ESTIMATORS, build
-from maylink import DPMeans, Links, RDPMeans, TVClust
+from maylink import DPMeans, Links, RDPMeans, TVClust, sample_links
 from maylink.errors import FileError, MaylinkError
 from maylink.families import Family, Gaussian, Product
 from maylink.families.gaussian import NormalGamma
 from maylink.saving import SCHEMA, TOLD
-from zoo import FAMILIES, draw, example, true_links
+from zoo import FAMILIES, draw, example, pieces, true_links
 
 OLD = Path(__file__).parent / "saved" / "schema-1.npz"
 QUICK = {"n_chains": 1, "n_warmup": 2, "n_draws": 8, "data_weight": 1.0, "n_init": 1}
@@ -168,6 +168,17 @@ def test_a_stream_of_means_goes_on_after_loading(make, path):
     loaded = again(model, path)
     for each in (model, loaded):
         each.partial_fit(X[45:])
+    assert_same_model(model, loaded, X)
+
+
+def test_a_stream_of_merged_clusters_goes_on_after_loading(path):
+    X, y = pieces()
+    links = sample_links(y[:200], rate=0.05, accuracy=0.9, rng=0)
+    model = RDPMeans(random_state=0).partial_fit(X[:200], links=links)
+    assert model.result_.merged is not None
+    loaded = again(model, path)
+    for each in (model, loaded):
+        each.partial_fit(X[200:])
     assert_same_model(model, loaded, X)
 
 

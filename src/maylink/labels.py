@@ -49,6 +49,11 @@ def first_appearance(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDAr
         low = max(high - CHUNK, 0)
         first[labels[low:high][::-1]] = np.arange(high - 1, low - 1, -1)
     old = np.argsort(first, kind="stable")[: int((first < labels.size).sum())]
-    number = np.empty(first.size, np.int64)
+    return renumbered(labels, old), old
+
+
+def renumbered(labels: NDArray[np.int64], old: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the labels ``old[0]``, ``old[1]``, … the numbers 0, 1, …; there may be no others."""
+    number = np.empty(int(old.max(initial=-1)) + 1, np.int64)
     number[old] = np.arange(old.size)
-    return number[labels], old
+    return number[labels]

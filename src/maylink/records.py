@@ -52,8 +52,9 @@ def known_records() -> Mapping[str, type]:
     found += [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
     found += [posterior.SampledPosterior, posterior.VariationalPosterior, posterior.StreamPosterior]
     found += [posterior.LinkedPosterior]
-    found += [result.Result, result.Trace, result.Sweep, penalty.Rung, spectral.Candidate]
+    found += [result.Result, result.Parts, result.Trace, result.Sweep, penalty.Rung]
     found += [stochastic.Stream, variational.Settings, streaming.MeansStream, Totals]
+    found += [spectral.Candidate]
     return {cls.__name__: cls for cls in found}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,24 @@ class Trace:
         return frame
 
 
+class Parts(NamedTuple):
+    """What clusters are made of: one part each or, where clusters were merged, those of before."""
+
+    centers: NDArray[np.float64]  # (P, s)
+    cluster: NDArray[np.int64]  # (P,) the cluster of each part; never falls
+
+    @classmethod
+    def build(cls, centers: NDArray[np.float64], cluster: NDArray[np.int64]) -> Self:
+        """Return parts in the order of their clusters."""
+        order = np.argsort(cluster, kind="stable")
+        return cls(centers[order], cluster[order])
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether each part is a whole cluster."""
+        return len(self.centers) == int(self.cluster[-1]) + 1
+
+
 @dataclass(frozen=True)
 class Result:
     """A partition and how it was found.
@@ -68,6 +86,8 @@ class Result:
         The sweeps that led there.
     status : Status
         Why it stopped.
+    merged : Parts, optional
+        What clusters are made of, where some were merged.
     """
 
     labels: NDArray[np.int64]
@@ -75,6 +95,12 @@ class Result:
     objective: float
     trace: Trace
     status: Status
+    merged: Parts | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """What the clusters are made of."""
+        return self.merged or Parts(self.centers, np.arange(len(self.centers)))
 
     @property
     def n_clusters(self) -> int:

@@ -16,7 +16,7 @@ from maylink.big import resume  # noqa: E402
 from maylink.big import shares as workers  # noqa: E402
 from maylink.big import variational as big_variational  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
-from maylink.estimators import choice, tvclust_dask  # noqa: E402
+from maylink.estimators import choice  # noqa: E402
 from maylink.progress import Progress  # noqa: E402
 from maylink.result import Status  # noqa: E402
 from maylink.solvers import starts  # noqa: E402
@@ -170,8 +170,7 @@ def test_more_points_than_a_sample():
 
 
 def test_what_is_auto_is_chosen_on_a_sample(monkeypatch):
-    for module in (choice, tvclust_dask):
-        monkeypatch.setattr(module, "SAMPLE", 150)
+    monkeypatch.setattr("maylink.solvers.penalty.SAMPLE", 150)
     data, y = blobs(600)
     links = Links.from_labels(y, sample=300, rng=0)
     ours = TVClust(random_state=0).fit(da.from_array(data, chunks=(170, 2)), links=links)
@@ -402,7 +401,7 @@ def test_a_sample_has_starts_of_its_own(monkeypatch):
         return best(self, fitted, *others)
 
     monkeypatch.setattr(starts.Pool, "best", watched)
-    monkeypatch.setattr(tvclust_dask, "SAMPLE", 100)
+    monkeypatch.setattr("maylink.solvers.penalty.SAMPLE", 100)
     TVClust(**GIVEN, n_init=1).fit(cut(X, 0), links=LINKS)
     assert set(asked) == {100}
 

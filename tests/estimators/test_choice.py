@@ -117,7 +117,7 @@ def test_same_seed_same_choice(quick):
 def test_of_very_many_points_some_are_looked_at(quick, monkeypatch):
     X, y = tilted(150, 3)
     links = sample_links(y, rate=0.05, rng=0)
-    monkeypatch.setattr(choice, "SAMPLE", 80)
+    monkeypatch.setattr("maylink.solvers.penalty.SAMPLE", 80)
     seen = []
     compete = race.compete
 

@@ -120,3 +120,14 @@ def test_wrong_links_are_not_obeyed():
     free = RDPMeans(random_state=0).fit(X, links=links)
     obeying = RDPMeans(link_weight=None, keep="objective", random_state=0).fit(X, links=links)
     assert pair_f(y, free.labels_) > pair_f(y, obeying.labels_) + 0.05
+
+
+def test_a_sample_with_too_few_links_leaves_the_choice_to_the_evidence(monkeypatch, caplog):
+    monkeypatch.setattr("maylink.solvers.penalty.SAMPLE", 60)
+    X, y = draw("gaussian", 200, 0)
+    links = sample_links(y, rate=0.005, rng=0)
+    assert links.n_links >= 40
+    with caplog.at_level("INFO", logger="maylink"):
+        model = RDPMeans(random_state=0).fit(X, links=links)
+    assert model.chosen_by_ == "evidence"
+    assert "links are too few to hold any out" in caplog.text

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from maylink import DPMeans, Links, RDPMeans, sample_links
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import as_family
+from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.result import Status
@@ -189,14 +190,28 @@ def test_a_stream_follows_what_one_fit_finds():
 
 def test_merged_clusters_stay_merged_in_a_stream():
     data, y = pieces(480)
-    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
-    model = RDPMeans(random_state=0)
-    model.partial_fit(data[:240], links=links[np.arange(240)])
+    links = sample_links(y[:240], rate=0.05, accuracy=0.9, rng=0)
+    model = RDPMeans(random_state=0).partial_fit(data[:240], links=links)
     found = model.n_clusters_
     assert found < model.trace_["n_clusters"].iloc[model.kept_sweep_]
-    apart = ((data[:240, None] - model.cluster_centers_) ** 2).sum(axis=2)
-    assert model.cluster_penalty_ < apart.min(axis=1).max() < model.stream_.penalty
     assert model.partial_fit(data[240:]).n_clusters_ == found
+    assert pair_f(y, model.labels_) > 0.95
+    assert pair_f(y, model.predict(data)) > 0.95
+    for k, center in enumerate(model.cluster_centers_):
+        np.testing.assert_allclose(center, data[model.labels_ == k].mean(axis=0))
+
+
+def test_clusters_that_open_in_a_stream_of_merged_ones_are_clusters_by_themselves():
+    data, y = pieces()
+    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
+    model = RDPMeans(random_state=0).partial_fit(data, links=links)
+    n_found, n_parts = model.n_clusters_, len(model.result_.parts.centers)
+    model.partial_fit(data[:9] + [500.0, 0.0])
+    n_opened = model.n_clusters_ - n_found
+    assert n_opened > 0
+    assert len(model.result_.parts.centers) == n_parts + n_opened
+    assert model.labels_[-9:].min() == n_found
+    np.testing.assert_array_equal(model.labels_, first_appearance(model.labels_)[0])
 
 
 def test_a_fit_ends_a_stream():

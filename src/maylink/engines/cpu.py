@@ -50,6 +50,13 @@ class Totals(NamedTuple):
         """Return the sums of some clusters."""
         return Totals(self.high[clusters], self.low[clusters], self.size[clusters])
 
+    def joined(self, cluster: Index) -> Totals:
+        """Return the sums of the clusters 0, 1, … that these are parts of."""
+        found = Totals(*(np.zeros((cluster.max() + 1, *one.shape[1:]), one.dtype) for one in self))
+        for total, parts in zip(found, self, strict=True):
+            np.add.at(total, cluster, parts)
+        return found
+
 
 class Swept(NamedTuple):
     """What a sweep leaves: a partition without empty clusters, its sums, and what has changed."""

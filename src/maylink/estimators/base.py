@@ -13,8 +13,8 @@ from sklearn.base import TransformerMixin as _TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.big.data import is_big
-from maylink.engines.cpu import CpuEngine
 from maylink.errors import LinksError, MaylinkError
+from maylink.estimators.placing import divergences, place
 from maylink.families import Family, as_family
 from maylink.joint import joint_of
 from maylink.links import Links
@@ -23,7 +23,7 @@ from maylink.problem import Problem, as_data, as_links
 if TYPE_CHECKING:
     import pandas as pd
 
-    from maylink.result import Result
+    from maylink.result import Parts, Result
 
 
 class Checked:
@@ -75,14 +75,15 @@ class CenterClusterer(
 
     def _place(self, data: Any, links: Links | None) -> NDArray[np.int64]:
         """Label new points by the centres of the fit and, where there are any, by links."""
-        engine = CpuEngine(data, self.family_, self.n_jobs, links)
         # A fit that saw no links has no weight for them: then one link weighs a cluster's penalty.
         weight = getattr(self, "link_weight_", None) or (self.cluster_penalty_,) * 2
         known = np.empty(0, np.int64) if links is None else np.asarray(self.labels_)
-        return engine.place(self.result_.centers, known, weight)
+        return place(data, self.family_, self.n_jobs, self.result_.parts, links, known, weight)
 
     def transform(self, X: Any) -> Any:
-        """Return the divergence of each point from each centre.
+        """Return the divergence of each point from the centre of each cluster.
+
+        A cluster that was merged has several, one for each of its parts: the nearest counts.
 
         Parameters
         ----------
@@ -96,14 +97,14 @@ class CenterClusterer(
         if is_big(X):
             return self._by_chunk(X, scores_of_chunk, self.n_clusters_)
         data = self._new_data(X)
-        return CpuEngine(data, self.family_, self.n_jobs).scores(self.result_.centers)
+        return divergences(data, self.family_, self.n_jobs, self.result_.parts)
 
     def _by_chunk(self, X: Any, work: Callable[..., Any], width: int | None = None) -> Any:
         """Return a dask array that does some work on each chunk of X when it is asked for."""
         from maylink.big.lazy import by_chunk
 
         check_is_fitted(self)
-        return by_chunk(self, X, work, self.result_.centers, width)
+        return by_chunk(self, X, work, self.result_.parts, width)
 
     def score(
         self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None
@@ -150,14 +151,14 @@ class CenterClusterer(
         return self.n_clusters_
 
 
-def labels_of_chunk(data: Any, family: Family, centers: Any) -> NDArray[np.int64]:
-    """Return the nearest centre of each row."""
-    return CpuEngine(data, family, 1).place(centers, np.empty(0, np.int64), (0.0, 0.0))
+def labels_of_chunk(data: Any, family: Family, parts: Parts) -> NDArray[np.int64]:
+    """Return the nearest cluster of each row."""
+    return place(data, family, 1, parts)
 
 
-def scores_of_chunk(data: Any, family: Family, centers: Any) -> NDArray[np.float64]:
-    """Return the divergence of each row from each centre."""
-    return CpuEngine(data, family, 1).scores(centers)
+def scores_of_chunk(data: Any, family: Family, parts: Parts) -> NDArray[np.float64]:
+    """Return the divergence of each row from each cluster."""
+    return divergences(data, family, 1, parts)
 
 
 def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ from maylink.selection import race
 from maylink.selection.folds import Fold
 from maylink.selection.scores import posterior_scores
 from maylink.solvers import variational
-from maylink.solvers.penalty import SAMPLE, sample_rows
+from maylink.solvers.penalty import sampled
 from maylink.solvers.starts import Fitted, Pool, View, exact_settings
 
 if TYPE_CHECKING:
@@ -289,8 +289,7 @@ def _big_problems(X: Any, links: Any, wish: Wish) -> dict[str, BigProblem]:
 
 def _sampled(problems: dict[str, Any], rng: np.random.Generator) -> dict[str, Problem]:
     """Return the problems of some points, many of them linked, where there are very many."""
-    first = next(iter(problems.values()))
-    some = first.rows(sample_rows(first, SAMPLE, rng)) if first.n > SAMPLE else first.loaded()
+    some = sampled(next(iter(problems.values())), rng)
     return {name: replace(some, family=problem.family) for name, problem in problems.items()}
 
 

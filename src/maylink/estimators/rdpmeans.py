@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -27,9 +28,9 @@ from maylink.estimators.base import (
     links_of_new_points,
     warn_overlooked,
 )
+from maylink.estimators.placing import settled
 from maylink.families import Family
 from maylink.labels import complete_codes
-from maylink.links import Links
 from maylink.problem import Problem, as_data, as_links
 from maylink.progress import Progress
 from maylink.result import Status
@@ -39,6 +40,8 @@ from maylink.solvers.streaming import MeansStream
 
 if TYPE_CHECKING:
     import pandas as pd
+
+logger = logging.getLogger("maylink")
 
 FROM_FIRST = (  # what the first batch of a stream sets for all
     "family_", "cluster_penalty_", "penalty_path_", "data_weight_", "link_scale_", "chosen_by_",
@@ -160,6 +163,8 @@ class RDPMeans(CenterClusterer):
         Why it stopped.
     family_ : Family
         The family with what it took from the data.
+    result_ : Result
+        What the solver left; ``result_.parts`` tells what merged clusters are made of.
 
     References
     ----------
@@ -263,6 +268,9 @@ class RDPMeans(CenterClusterer):
             settings = choice.settings
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
+        if result.merged is not None and not is_big(X):
+            told = (problem.X, problem.family, self.n_jobs, result.merged, result.labels)
+            result = replace(result, merged=settled(*told)[0])
         kept = result.trace.sweeps[result.trace.kept]
         return self._keep(
             X,
@@ -290,10 +298,9 @@ class RDPMeans(CenterClusterer):
 
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
         penalty and the link weights. Each later batch is visited by the same rule until it settles;
-        where clusters were merged, the penalty is at least the divergence of the first batch's
-        furthest point.
-        Points seen before do not move and are not kept: centres are the means of all points seen,
-        new clusters may open. Links weigh what they weighed in the sweep that made the partition of
+        where clusters were merged, their parts are what points, and links, choose among. Points
+        seen before do not move and are not kept: centres are the means of all points seen, new
+        clusters may open. Links weigh what they weighed in the sweep that made the partition of
         the first batch, so no more than it took; if that had no links, ``link_weight`` where it is
         a number, else λ.
 
@@ -360,23 +367,15 @@ class RDPMeans(CenterClusterer):
         """Fit the first batch of a stream."""
         self.fit(X, links=links)
         data = as_data(X, self)
+        labels, whole, merged = self.labels_, None, self.result_.merged
+        if merged is not None:
+            merged, labels = settled(data, self.family_, self.n_jobs, merged, labels)
+            whole = merged.cluster
         self.stream_ = MeansStream.begin(
-            self.family_, self._stream_penalty(data), self._stream_weights(), data, self.labels_,
-            as_links(links, data.shape[0]), self.n_jobs,
+            self.family_, float(self.cluster_penalty_), self._stream_weights(), data, labels,
+            as_links(links, data.shape[0]), self.n_jobs, whole,
         )  # fmt: skip
         return self
-
-    def _stream_penalty(self, data: Any) -> float:
-        """Return λ after the first batch; where clusters were merged it may be too small for them.
-
-        What is no further from every centre than the points of the first batch opens none.
-        """
-        trace = self.result_.trace
-        if self.n_clusters_ == trace.sweeps[trace.kept].n_clusters:
-            return float(self.cluster_penalty_)
-        engine = CpuEngine(data, self.family_, self.n_jobs, Links.empty(data.shape[0]))
-        furthest = float(engine.scores(self.result_.centers).min(axis=1).max())
-        return max(float(self.cluster_penalty_), furthest * penalty.ABOVE)
 
     def _stream_weights(self) -> tuple[float, float]:
         """Return what links weigh after the first batch."""
@@ -416,9 +415,9 @@ class RDPMeans(CenterClusterer):
         Returns
         -------
         array of shape (m,)
-            For the points of the fit it need not be ``labels_``, which links had a say in. Clusters
-            that were merged have one centre, which may lie far from their parts; TVClust is better
-            there. Of a dask array it is a dask array, computed when it is asked for.
+            For the points of the fit it need not be ``labels_``, which links had a say in. A
+            cluster that was merged is as near as the nearest of its parts (``result_.parts``). Of a
+            dask array it is a dask array, computed when it is asked for.
         """
         if is_big(X):
             if links is not None:
@@ -475,8 +474,13 @@ class RDPMeans(CenterClusterer):
             given = float(self.cluster_penalty)
         elif self.n_clusters_hint is not None:
             given = penalty.from_hint(engine, int(self.n_clusters_hint))
-        if race.enough(problem.links) and self.link_weight == "auto" and self.keep == "probability":
-            return _by_links(problem, settings, given, rng, self.n_jobs, progress)
+        links = problem.links
+        if links.n_links and self.link_weight == "auto" and self.keep == "probability":
+            judged = penalty.sampled(problem, rng) if race.enough(links) else problem
+            if race.enough(judged.links):
+                return _by_links(judged, settings, given, rng, self.n_jobs, progress)
+            logger.info("%d links are too few to hold any out", judged.links.n_links)
+
         if given is not None:
             return Choice(penalty.with_penalty(settings, given, relative), "given")
         found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)

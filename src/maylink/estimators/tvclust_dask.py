@@ -21,8 +21,7 @@ from maylink.estimators import start as starts
 from maylink.estimators.base import as_generator
 from maylink.estimators.choice import Choice, labels_of
 from maylink.progress import Progress
-from maylink.solvers import variational
-from maylink.solvers.penalty import SAMPLE, sample_rows
+from maylink.solvers import penalty, variational
 from maylink.stop import CtrlC
 
 if TYPE_CHECKING:
@@ -97,14 +96,14 @@ def _best(
     if not (isinstance(model.init, str) and model.init == "auto"):
         given = _given(problem, solver, start, model._n_starts)
         return starts.best_of(given, runs.from_labels, lambda state: None, progress)
-    if problem.n <= SAMPLE:
+    if problem.n <= penalty.SAMPLE:
         return starts.best_of(
             start.several(problem.loaded().prepared(), model._n_starts),
             runs.from_labels,
             lambda state: start.anew(solver.gathered_labels(state)),
             progress,
         )
-    sample = problem.rows(sample_rows(problem, SAMPLE, rng)).prepared()
+    sample = penalty.sampled(problem, rng).prepared()
     found = starts.best_of(
         start.several(sample, model._n_starts),
         lambda labels: variational.solve(sample, solver.prior, settings, labels, progress),

@@ -80,7 +80,7 @@ def choose(
     Parameters
     ----------
     problem : Problem
-        Data, links and family.
+        Data, links and family, in memory.
     settings : Settings
         How RDP-means runs; the penalty in it is not used, and link weights are multiples of λ.
     given : float, optional
@@ -92,9 +92,6 @@ def choose(
     progress : Progress, optional
         Told about every fold.
     """
-    if problem.n > penalty.SAMPLE:
-        problem = problem.rows(penalty.sample_rows(problem, penalty.SAMPLE, rng))
-    problem = problem.loaded()
     penalties = [given] if given is not None else _ladder(problem, n_jobs)
     quick = replace(
         settings,

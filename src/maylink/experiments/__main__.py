@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from maylink.experiments import grid
+from maylink.experiments import grid, heldout
 from maylink.experiments.cells import Cell, Plan
 from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, SLOWER, SLOWEST, methods_of
 from maylink.experiments.report import Section, close, write
@@ -84,7 +84,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
     parser.add_argument("--data", nargs="+", choices=grid.DATA, default=list(grid.DATA))
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), metavar="METHOD")
+    methods = list(dict.fromkeys([*METHODS, *heldout.METHODS]))
+    parser.add_argument("--methods", nargs="+", choices=methods, metavar="METHOD")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=-1, help="processes; all processors by default")
     parser.add_argument("--store", type=Path, default=Path("experiments/results.sqlite"))

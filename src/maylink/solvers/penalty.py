@@ -82,8 +82,7 @@ def from_data(
     progress : Progress, optional
         Told about every run.
     """
-    sampled = problem.n > SAMPLE
-    problem = problem.rows(sample_rows(problem, SAMPLE, rng)) if sampled else problem.loaded()
+    n, problem = problem.n, sampled(problem, rng)
     engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
     settings = replace(settings, keep="probability")
     rungs: list[Rung] = []
@@ -105,7 +104,7 @@ def from_data(
         chosen = max(rungs, key=lambda rung: rung.log_joint)
         longer = chosen in rungs[-2:] and hints[-1] < problem.n
         hints = [3 * hints[-1] // 2, 2 * hints[-1]] if longer else []
-    if sampled or best is None:
+    if problem.n < n or best is None:
         return Choice(chosen.penalty, rungs, None, None)
     return Choice(chosen.penalty, rungs, best, engine.given(best.state.labels))
 
@@ -118,6 +117,13 @@ def with_penalty(
     return replace(
         settings, penalty=penalty, xi_may=settings.xi_may * unit, xi_not=settings.xi_not * unit
     )
+
+
+def sampled(problem: Problem, rng: np.random.Generator) -> Problem:
+    """Return the points that a choice looks at, in memory: all, or of very many a sample."""
+    if problem.n > SAMPLE:
+        return problem.rows(sample_rows(problem, SAMPLE, rng))
+    return problem.loaded()
 
 
 def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -28,11 +28,11 @@ from maylink.engines.protocol import Engine, Labels
 from maylink.errors import MaylinkError
 from maylink.families.base import Array, Statistics
 from maylink.joint import log_crp, log_data
-from maylink.labels import complete_codes
+from maylink.labels import complete_codes, renumbered
 from maylink.problem import Problem
 from maylink.progress import SILENT, Progress
 from maylink.reliability import LinkCounts, as_counts, expected, log_evidence
-from maylink.result import Result, Status, Sweep, Trace
+from maylink.result import Parts, Result, Status, Sweep, Trace
 from maylink.solvers import merging
 
 logger = logging.getLogger(__name__)
@@ -151,26 +151,15 @@ def best_of(settings: Settings, runs: list[Kept]) -> Kept:
 def result_of(problem: Problem, engine: Engine, settings: Settings, kept: Kept) -> Result:
     """Number the clusters by first appearance and say how the run ended."""
     status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
-    labels, old = engine.numbered(kept.state.labels, kept.root)
-    centers = kept.state.centers if kept.root is None else _joined(engine, kept.state, kept.root)
-    sweep = len(kept.state.sweeps) - 1
-    value = kept.state.sweeps[-1].objective
-    return Result(labels, centers[old], value, Trace(kept.run.sweeps, sweep), status)
-
-
-def _joined(engine: Engine, state: State, root: NDArray[np.int64]) -> Array:
-    """Return the centres of merged clusters, each under the number of its root."""
-    totals = Totals(*(_by_root(part, root) for part in state.totals))
-    left = np.unique(root)
-    centers = np.zeros_like(state.centers)
-    centers[left] = engine.means(totals.only(left))
-    return centers
-
-
-def _by_root(part: Any, root: NDArray[np.int64]) -> Any:
-    out = np.zeros_like(part)
-    np.add.at(out, root, part)
-    return out
+    state = kept.state
+    labels, old = engine.numbered(state.labels, kept.root)
+    trace = Trace(kept.run.sweeps, len(state.sweeps) - 1)
+    value = state.sweeps[-1].objective
+    if kept.root is None or len(old) == len(state.centers):
+        return Result(labels, state.centers[old], value, trace, status)
+    cluster = renumbered(kept.root, old)
+    centers = engine.means(state.totals.joined(cluster))
+    return Result(labels, centers, value, trace, status, Parts.build(state.centers, cluster))
 
 
 def init(

@@ -32,7 +32,7 @@ from maylink.families.base import Array, Matrix, column_means
 from maylink.joint import joint_of
 from maylink.links import Links
 from maylink.problem import Problem
-from maylink.solvers.penalty import SAMPLE, sample_rows
+from maylink.solvers import penalty
 from maylink.threads import one_thread
 
 logger = logging.getLogger(__name__)
@@ -102,13 +102,13 @@ class Spectrum:
 def solve(problem: Problem, settings: Settings, rng: np.random.Generator) -> Found:
     """Return the most probable partition of those that the settings allow.
 
-    Above ``SAMPLE`` points a sample chooses the link weights and the number of clusters.
+    Above ``penalty.SAMPLE`` points a sample chooses the link weights and the number of clusters.
     """
     with one_thread():  # many small fits
         balances: tuple[float, ...] = BALANCES
         free = settings.penalty is None and settings.n_clusters is None
-        if problem.n > SAMPLE and (free or settings.link_weight is None):
-            part = problem.rows(sample_rows(problem, SAMPLE, rng))
+        if problem.n > penalty.SAMPLE and (free or settings.link_weight is None):
+            part = penalty.sampled(problem, rng)
             chosen, balances = _try_all(part, settings, rng, balances)
             if free:
                 settings = replace(settings, n_clusters=chosen.best.n_clusters)

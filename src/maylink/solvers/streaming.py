@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from maylink.engines.cpu import CpuEngine, Totals
 from maylink.families import Family
 from maylink.families.base import Array, Matrix
-from maylink.labels import first_appearance
+from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links
-from maylink.result import Result, Status, Sweep, Trace
+from maylink.result import Parts, Result, Status, Sweep, Trace
 
 Index = NDArray[np.int64]
 
@@ -45,6 +45,9 @@ class MeansStream:
         Sums of the K clusters.
     may, may_not : float
         Votes of the links inside clusters.
+    whole : array of shape (K,), optional
+        Where the fit merged clusters, those of before are what points go to; this tells which one
+        each is part of.
     """
 
     family: Family
@@ -55,6 +58,7 @@ class MeansStream:
     totals: Totals
     may: float = 0.0
     may_not: float = 0.0
+    whole: Index | None = None
 
     @classmethod
     def begin(
@@ -66,11 +70,14 @@ class MeansStream:
         labels: Index,
         links: Links,
         n_jobs: int | None = None,
+        whole: Index | None = None,
     ) -> MeansStream:
         """Return a stream that has seen a first batch, which a fit has clustered."""
         engine = CpuEngine(X, family, n_jobs)
-        totals = engine.totals(engine.stored(labels), int(labels.max()) + 1)
-        return cls(family, penalty, *weights, labels, totals, *_inside(links, labels))
+        labels, old = first_appearance(labels)
+        totals = engine.totals(engine.stored(labels), old.size)
+        whole = None if whole is None else whole[old]
+        return cls(family, penalty, *weights, labels, totals, *_inside(links, labels), whole)
 
     @property
     def n(self) -> int:
@@ -136,7 +143,17 @@ class MeansStream:
         settled = sweeps[-1].n_changed == 0
         status = Status.CONVERGED if settled else Status.MAX_SWEEPS
         trace = Trace(tuple(sweeps), len(sweeps) - 1)
-        return seen, Result(labels, centers[old], sweeps[-1].objective, trace, status)
+        result = Result(labels, centers[old], sweeps[-1].objective, trace, status)
+        if self.whole is None:
+            return seen, result
+        n_opened = old.size - self.whole.size
+        whole = np.append(self.whole, self.whole.max() + 1 + np.arange(n_opened))[old]
+        joined, first = first_appearance(whole[labels])
+        whole = renumbered(whole, first)
+        means = engine.means(seen.totals.joined(whole))
+        merged = Parts.build(result.centers, whole)
+        result = replace(result, labels=joined, centers=means, merged=merged)
+        return replace(seen, whole=whole), result
 
     def objective(self, engine: CpuEngine, centers: Array) -> float:
         """Return the objective of all points seen; NaN where it is no function of the sums."""
