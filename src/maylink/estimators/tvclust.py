@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from maylink import partitions
 from maylink.big.data import as_big, is_big
-from maylink.errors import LinksError, MaylinkError
+from maylink.errors import MaylinkError
+from maylink.estimators.answers import Answers
 from maylink.estimators.base import (
-    Checked,
     as_generator,
     check_choice,
     check_integer,
     check_number,
     forbid_links_as_y,
-    forbid_sample_weight,
     links_of_new_points,
     warn_overlooked,
 )
 from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
 from maylink.estimators.start import STARTS, ChainStart, Model, Start, best_of
 from maylink.families import Family
-from maylink.joint import joint_of
-from maylink.labels import complete_codes, first_appearance
-from maylink.mixture import Mixture, labels_of_chunk, one_hot, shares_of_chunk
+from maylink.labels import first_appearance
+from maylink.mixture import Mixture, one_hot
 from maylink.posterior import Posterior, SampledPosterior, variational_posterior
 from maylink.problem import Problem
 from maylink.progress import Progress
@@ -43,14 +39,10 @@ from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
 from maylink.stop import CtrlC
 from maylink.threads import one_thread
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 CHOSEN = ("data_weight_", "chosen_by_", "selection_")  # what a fit tells about its choice
 
 
-class TVClust(Checked, ClusterMixin, BaseEstimator):
+class TVClust(Answers, ClusterMixin, BaseEstimator):
     """Two-view clustering: a Dirichlet-process mixture and a model of noisy links in one.
 
     It finds the number of clusters, learns how reliable the links of each source are, says how sure
@@ -489,221 +481,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             ),
         }
 
-    def credible_ball(self, level: float = 0.95) -> partitions.Ball:
-        """Return the ball around ``labels_`` that holds this share of the draws.
-
-        Parameters
-        ----------
-        level : float, default 0.95
-            The share.
-
-        Returns
-        -------
-        Ball
-            Radius, and the coarsest, finest and furthest partitions inside.
-        """
-        self._need_draws("credible_ball")
-        return partitions.credible_ball(self.draws_.labels, self.labels_, self.loss, level)
-
-    def point_estimate(self, loss: str = "vi") -> NDArray[np.int64]:
-        """Return the partition with the least expected distance to the draws, by another loss.
-
-        Parameters
-        ----------
-        loss : {"vi", "binder"}, default "vi"
-            The distance.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        self._need_draws("point_estimate")
-        return partitions.point_estimate(self.draws_.labels, loss)
-
-    def to_arviz(self) -> Any:
-        """Return the traces of clusters, α, p, q and log joint as ArviZ data, for its diagnostics.
-
-        Returns
-        -------
-        arviz.InferenceData
-            ``arviz.summary`` of it shows R-hat and effective sample sizes.
-        """
-        self._need_draws("to_arviz")
-        from maylink.diagnostics import to_arviz
-
-        return to_arviz(self.draws_, self.chain_lengths_, self.posterior_.links)
-
-    def diagnostics(self) -> pd.DataFrame:
-        """Return mean, deviation, R-hat and effective sample size of clusters, α, p, q, log joint.
-
-        Returns
-        -------
-        DataFrame
-            One row for each quantity. It needs ArviZ: ``pip install 'maylink[arviz]'``.
-        """
-        self._need_draws("diagnostics")
-        from maylink.diagnostics import summary
-
-        return summary(self.draws_, self.chain_lengths_, self.posterior_.links)
-
-    def _need_draws(self, name: str) -> None:
-        check_is_fitted(self)
-        if not hasattr(self, "draws_"):
-            raise MaylinkError(f"{name}: only inference='gibbs' makes draws")
-
-    # ------------------------------------------------------------------ answers
-
-    def suspect_links(self) -> pd.DataFrame:
-        """Return each link with the posterior probability that it is wrong, worst first.
-
-        Returns
-        -------
-        DataFrame
-            Columns i, j, kind, weight, source and ``wrong``; the index is the link's row in
-            ``links.to_frame()``.
-        """
-        check_is_fitted(self)
-        return self.posterior_.suspects()
-
-    def coclustering(self, pairs: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Return the probability of pairs to share a cluster.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (m, 2), optional
-            Pairs of rows; all pairs if not given, as an n × n matrix for up to 5,000 points.
-
-        Returns
-        -------
-        array of shape (m,) or (n, n)
-        """
-        check_is_fitted(self)
-        if pairs is None:
-            return self.posterior_.matrix()
-        array = np.asarray(pairs)
-        n = self.labels_.size
-        if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-            raise MaylinkError(f"pairs: shape {array.shape}; give pairs of row numbers, (m, 2)")
-        outside = (array < 0) | (array >= n)
-        if outside.any():
-            row, column = (int(v) for v in np.argwhere(outside)[0])
-            raise MaylinkError(
-                f"pairs[{row}, {column}] = {array[row, column]} is not a row from 0 to {n - 1}"
-            )
-        return self.posterior_.together(array[:, 0].astype(np.int64), array[:, 1].astype(np.int64))
-
-    def predict_proba(self, X: Any, *, links: Any = None) -> Any:
-        """Return the probability of each cluster for new points.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            New points.
-        links : Links, optional
-            Made for the m new points, or for the n points of the fit and the new ones after them.
-            Sources are known by their names; one that the fit did not see weighs as its prior says.
-
-        Returns
-        -------
-        array of shape (m, K)
-            Of a dask array it is a dask array, computed when it is asked for.
-        """
-        if is_big(X):
-            return self._by_chunk(X, links, shares_of_chunk, self.n_clusters_)
-        data = self._new_data(X)
-        n = int(self.labels_.size)
-        checked = links_of_new_points(links, n, data.shape[0])
-        if checked is None:
-            return self.mixture_.shares(data)
-        known = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
-        shares = one_hot(np.asarray(self.labels_[known]), self.n_clusters_)
-        among = checked[np.concatenate([known, np.arange(n, checked.n)])]
-        return self.mixture_.linked_shares(data, shares, among, self._log_odds)
-
-    def _by_chunk(self, X: Any, links: Any, work: Any, width: int | None = None) -> Any:
-        """Return a dask array that does some work on each chunk of X when it is asked for."""
-        from maylink.big.lazy import by_chunk
-
-        check_is_fitted(self)
-        if links is not None:
-            raise LinksError("links: predict takes them with data in memory only; leave it out")
-        return by_chunk(self, X, work, self.mixture_, width)
-
-    def predict(self, X: Any, *, links: Any = None) -> Any:
-        """Return the most probable cluster of new points.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            New points.
-        links : Links, optional
-            Made for the m new points, or for the n points of the fit and the new ones after them.
-
-        Returns
-        -------
-        array of shape (m,)
-            Of a dask array it is a dask array, computed when it is asked for.
-        """
-        if is_big(X):
-            return self._by_chunk(X, links, labels_of_chunk)
-        return np.asarray(self.predict_proba(X, links=links).argmax(axis=1))
-
-    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Return the mean log predictive density of new points.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            New points.
-        y : ignored
-            For scikit-learn.
-        sample_weight : None
-            Points have no weights here; for scikit-learn's pipelines, which always name it.
-
-        Returns
-        -------
-        float
-            The larger the better.
-        """
-        forbid_sample_weight(sample_weight)
-        if is_big(X):
-            raise MaylinkError("X: score needs data in memory; give a sample of the rows")
-        data = self._new_data(X)
-        return float(self.mixture_.log_density(data).mean())
-
-    def log_joint(self, labels: ArrayLike) -> float:
-        """Return the exact log joint probability of the fitted data and links with a partition.
-
-        Parameters
-        ----------
-        labels : array-like of shape (n,)
-            Any partition of the points of the fit.
-
-        Returns
-        -------
-        float
-            At the posterior mean of α; see :func:`maylink.log_joint`.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "problem_"):
-            raise MaylinkError(
-                "log_joint: this model keeps no data, as it is a stream, was fitted to data on "
-                "Dask or was saved without keep_data=True; use maylink.log_joint, which takes the "
-                "data"
-            )
-        codes = complete_codes(labels)
-        if codes.size != self.problem_.n:
-            raise MaylinkError(f"labels: {codes.size} labels, but {self.problem_.n} points")
-        return joint_of(
-            self.problem_,
-            codes,
-            self.prior_,
-            self.alpha_,
-            self.data_weight_,
-            self.reliability_prior,
-            self.reliability,
-        )
-
     # ------------------------------------------------------------------ details
 
     def _describe_clusters(
@@ -725,19 +502,6 @@ class TVClust(Checked, ClusterMixin, BaseEstimator):
             "mixture_": Mixture.of_shares(family, problem.X, shares, prior, alpha, data_weight),
             "reliability_": posterior.reliability(),
         }
-
-    def _log_odds(self, source: Any) -> tuple[float, float]:
-        """What a may and a may-not link of a source weigh; of one not seen, by the prior."""
-        if source in self.posterior_.links.sources:
-            number = self.posterior_.links.sources.index(source)
-            may, may_not = self.posterior_.log_odds()
-            return float(may[number]), float(may_not[number])
-        if self.reliability is not None:
-            p, q = self.reliability
-            return float(np.log(p / (1.0 - q))), float(np.log(q / (1.0 - p)))
-        right, wrong = self.reliability_prior
-        odds = float(digamma(right) - digamma(wrong))
-        return odds, odds
 
     def _prior_of(self, problem: Problem) -> Any:
         """Return the prior in use, checked against the family's own."""
