@@ -56,18 +56,17 @@ class Parts(NamedTuple):
     """What clusters are made of: one part each or, where clusters were merged, those of before."""
 
     centers: NDArray[np.float64]  # (P, s)
-    cluster: NDArray[np.int64]  # (P,) the cluster of each part; never falls
+    cluster: NDArray[np.int64]  # (P,) the cluster of each part
 
     @classmethod
-    def build(cls, centers: NDArray[np.float64], cluster: NDArray[np.int64]) -> Self:
-        """Return parts in the order of their clusters."""
-        order = np.argsort(cluster, kind="stable")
-        return cls(centers[order], cluster[order])
+    def one_each(cls, centers: NDArray[np.float64]) -> Self:
+        """Return clusters that have one centre each."""
+        return cls(centers, np.arange(len(centers)))
 
     @property
     def are_whole(self) -> bool:
         """Whether each part is a whole cluster."""
-        return len(self.centers) == int(self.cluster[-1]) + 1
+        return bool(np.array_equal(self.cluster, np.arange(len(self.centers))))
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Result:
     status : Status
         Why it stopped.
     merged : Parts, optional
-        What clusters are made of, where some were merged.
+        What clusters are made of, where some were merged and their means would not do.
     """
 
     labels: NDArray[np.int64]
@@ -99,8 +98,8 @@ class Result:
 
     @property
     def parts(self) -> Parts:
-        """What the clusters are made of."""
-        return self.merged or Parts(self.centers, np.arange(len(self.centers)))
+        """What the clusters are made of: new points go to the cluster of the nearest."""
+        return self.merged or Parts.one_each(self.centers)
 
     @property
     def n_clusters(self) -> int:

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from maylink.experiments import grid
-from maylink.experiments.__main__ import EXHIBITS, exhibit
+from maylink.experiments.__main__ import EXHIBITS, exhibit, main
 from maylink.experiments.cells import Plan
 from maylink.experiments.protocols import METHODS, SLOW, SLOWER, SLOWEST
 from maylink.experiments.runner import run
@@ -67,3 +67,13 @@ def test_tables_say_when_some_cells_have_fewer_trials():
     assert trials_of(runs) == "at most 2 trials a cell"
     assert trials_of(runs[:2]) == "2 trials a cell"
     assert trials_of(runs[2:]) == "1 trial a cell"
+
+
+def test_tables_without_runs_of_a_method_are_left_out(tmp_path, capsys):
+    options = ["--methods", "hindsight", "--data", "iris", "--no-report", "--jobs", "1"]
+    options += ["--store", str(tmp_path / "s.sqlite"), "--out", str(tmp_path)]
+    with pytest.raises(SystemExit, match="table1, table3: no runs of hindsight"):
+        main(["table1", "table3", *options])
+    with pytest.raises(SystemExit, match="2"):
+        main(["table1", "--methods", "foresight"])
+    assert "invalid choice: 'foresight'" in capsys.readouterr().err

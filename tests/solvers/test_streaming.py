@@ -201,6 +201,36 @@ def test_merged_clusters_stay_merged_in_a_stream():
         np.testing.assert_allclose(center, data[model.labels_ == k].mean(axis=0))
 
 
+@pytest.mark.parametrize(("kind", "cluster"), [(1, 0), (-1, 1)])
+def test_links_of_a_stream_speak_of_clusters_and_not_of_their_parts(kind, cluster):
+    first = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
+    family, parts = as_family("gaussian").adapt(first), np.array([0, 0, 1, 1, 2, 2])
+    whole = np.array([0, 1, 0])
+    stream = MeansStream.begin(
+        family, 1000.0, (500.0, 500.0), first, parts, Links.empty(6), 1, whole
+    )
+    links = Links(7, [0], [6], [kind])
+    seen, result = stream.add(np.array([[19.0]]), links, np.arange(1))
+    assert result.labels.tolist() == [0, 0, 1, 1, 0, 0, cluster]
+    near = 2 if cluster == 0 else 1
+    assert seen.labels[-1] == near
+    inside = (seen.may, seen.may_not)
+    assert inside == ((1.0, 0.0) if kind > 0 else (0.0, 0.0))
+    means = [first[parts == part].mean() for part in range(3)]
+    means[near] = np.append(first[parts == near], 19.0).mean()
+    np.testing.assert_allclose(family.units(result.merged.centers)[:, 0], means)
+
+
+def test_links_help_a_stream_of_merged_clusters():
+    data, y = pieces(480)
+    model = RDPMeans(random_state=0)
+    for rows in (np.arange(240), np.arange(240, 480)):
+        links = sample_links(y[rows], rate=0.05, accuracy=0.9, rng=0)
+        model.partial_fit(data[rows], links=links)
+    assert pair_f(y, model.labels_) > 0.95
+    assert pair_f(y, model.predict(data)) > 0.95
+
+
 def test_clusters_that_open_in_a_stream_of_merged_ones_are_clusters_by_themselves():
     data, y = pieces()
     links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
@@ -212,6 +242,12 @@ def test_clusters_that_open_in_a_stream_of_merged_ones_are_clusters_by_themselve
     assert len(model.result_.parts.centers) == n_parts + n_opened
     assert model.labels_[-9:].min() == n_found
     np.testing.assert_array_equal(model.labels_, first_appearance(model.labels_)[0])
+
+
+def test_a_stream_that_an_earlier_version_saved_goes_on():
+    model = RDPMeans(random_state=0).partial_fit(X[:50])
+    del model.selection_, model.link_scale_
+    assert model.partial_fit(X[50:60]).selection_ is None
 
 
 def test_a_fit_ends_a_stream():

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.big.data import is_big
 from maylink.errors import LinksError, MaylinkError
-from maylink.estimators.placing import divergences, place
 from maylink.families import Family, as_family
 from maylink.joint import joint_of
 from maylink.links import Links
 from maylink.problem import Problem, as_data, as_links
+from maylink.solvers.placing import divergences, place
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,7 +28,6 @@ from maylink.estimators.base import (
     links_of_new_points,
     warn_overlooked,
 )
-from maylink.estimators.placing import settled
 from maylink.families import Family
 from maylink.labels import complete_codes
 from maylink.problem import Problem, as_data, as_links
@@ -36,6 +35,7 @@ from maylink.progress import Progress
 from maylink.result import Status
 from maylink.selection import race
 from maylink.solvers import penalty, rdpmeans
+from maylink.solvers.placing import faithful, seats
 from maylink.solvers.streaming import MeansStream
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class RDPMeans(CenterClusterer):
     n_clusters_ : int
         Number of clusters.
     cluster_centers_ : array of shape (K, d)
-        Centres in the units of X (proportions for "multinomial").
+        Means of the clusters in the units of X (proportions for "multinomial").
     cluster_penalty_ : float
         λ in use.
     penalty_path_ : list of Rung
@@ -268,9 +268,9 @@ class RDPMeans(CenterClusterer):
             settings = choice.settings
         if result.status is not Status.CONVERGED:
             rdpmeans.warn_unsettled(result)
-        if result.merged is not None and not is_big(X):
-            told = (problem.X, problem.family, self.n_jobs, result.merged, result.labels)
-            result = replace(result, merged=settled(*told)[0])
+        if result.merged is not None:
+            told = (problem.X, problem.family, self.n_jobs, result)
+            result = replace(result, merged=None if is_big(X) else faithful(*told))
         kept = result.trace.sweeps[result.trace.kept]
         return self._keep(
             X,
@@ -298,11 +298,12 @@ class RDPMeans(CenterClusterer):
 
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
         penalty and the link weights. Each later batch is visited by the same rule until it settles;
-        where clusters were merged, their parts are what points, and links, choose among. Points
-        seen before do not move and are not kept: centres are the means of all points seen, new
-        clusters may open. Links weigh what they weighed in the sweep that made the partition of
-        the first batch, so no more than it took; if that had no links, ``link_weight`` where it is
-        a number, else λ.
+        where merged clusters have parts (``result_.parts``), these are swept, and links choose
+        among clusters after that; where they have none, the penalty is at least the divergence of
+        the first batch's furthest point. Points seen before do not move and are not kept: centres
+        are the means of all points seen, new clusters may open. Links weigh what they weighed in
+        the sweep that made the partition of the first batch, so no more than it took; if that had
+        no links, ``link_weight`` where it is a number, else λ.
 
         Parameters
         ----------
@@ -318,7 +319,8 @@ class RDPMeans(CenterClusterer):
         -------
         self
             ``labels_``, ``cluster_centers_`` and ``objective_`` are of all points seen so far,
-            ``trace_`` and ``n_iter_`` of this batch.
+            ``trace_`` and ``n_iter_`` of this batch; where clusters have parts, the trace is of the
+            sweeps before links had a say, and it and the objective count parts.
 
         Examples
         --------
@@ -350,7 +352,7 @@ class RDPMeans(CenterClusterer):
             weight = (stream.xi_may, stream.xi_not)
         return self._keep(
             X,
-            **{name: getattr(self, name) for name in FROM_FIRST},
+            **{name: getattr(self, name, None) for name in FROM_FIRST},  # saved ones may lack some
             stream_=stream,
             result_=result,
             labels_=result.labels,
@@ -367,15 +369,26 @@ class RDPMeans(CenterClusterer):
         """Fit the first batch of a stream."""
         self.fit(X, links=links)
         data = as_data(X, self)
-        labels, whole, merged = self.labels_, None, self.result_.merged
-        if merged is not None:
-            merged, labels = settled(data, self.family_, self.n_jobs, merged, labels)
-            whole = merged.cluster
+        labels, parts = self.labels_, self.result_.merged
+        if parts is not None:
+            labels = seats(data, self.family_, self.n_jobs, parts, labels)
         self.stream_ = MeansStream.begin(
-            self.family_, float(self.cluster_penalty_), self._stream_weights(), data, labels,
-            as_links(links, data.shape[0]), self.n_jobs, whole,
+            self.family_, self._stream_penalty(data), self._stream_weights(), data, labels,
+            as_links(links, data.shape[0]), self.n_jobs, None if parts is None else parts.cluster,
         )  # fmt: skip
         return self
+
+    def _stream_penalty(self, data: Any) -> float:
+        """Return λ after the first batch; for merged clusters without parts it may be too small.
+
+        What is no further from every centre than the points of the first batch opens none.
+        """
+        result = self.result_
+        n_before = result.trace.sweeps[result.trace.kept].n_clusters
+        if result.merged is not None or self.n_clusters_ == n_before:
+            return float(self.cluster_penalty_)
+        furthest = float(self.transform(data).min(axis=1).max())
+        return max(float(self.cluster_penalty_), furthest * penalty.ABOVE)
 
     def _stream_weights(self) -> tuple[float, float]:
         """Return what links weigh after the first batch."""
@@ -416,8 +429,9 @@ class RDPMeans(CenterClusterer):
         -------
         array of shape (m,)
             For the points of the fit it need not be ``labels_``, which links had a say in. A
-            cluster that was merged is as near as the nearest of its parts (``result_.parts``). Of a
-            dask array it is a dask array, computed when it is asked for.
+            cluster that was merged is as near as the nearest of its parts (``result_.parts``),
+            unless means are truer to the fit, or it was a fit on Dask. Of a dask array it is a dask
+            array, computed when it is asked for.
         """
         if is_big(X):
             if links is not None:

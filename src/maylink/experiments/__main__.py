@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     begin = time.perf_counter()
     with Store(options.store) as store:
         wanted = {name: exhibit(name).cells(plan) for name in options.exhibits}
+        wanted = {name: cells for name, cells in wanted.items() if cells}
+        if not wanted:
+            sys.exit(f"{', '.join(options.exhibits)}: no runs of {', '.join(methods or ())}")
         every = [cell for cells in wanted.values() for cell in cells]
         try:
             n_run = run(every, store, options.jobs)

@@ -139,9 +139,9 @@ def hindsight(runs: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    looked = runs[runs["method"] == "hindsight"]
-    if "tried" not in looked or looked.empty:
+    if "tried" not in runs:
         return pd.DataFrame()
+    looked = runs[runs["tried"].notna()]
     tried = pd.DataFrame(list(looked["tried"]), index=looked.index)
     sets = list(dict.fromkeys(looked["data"]))
     cell = [looked["data"], looked["variant"], looked["p"]]

@@ -159,7 +159,7 @@ def result_of(problem: Problem, engine: Engine, settings: Settings, kept: Kept) 
         return Result(labels, state.centers[old], value, trace, status)
     cluster = renumbered(kept.root, old)
     centers = engine.means(state.totals.joined(cluster))
-    return Result(labels, centers, value, trace, status, Parts.build(state.centers, cluster))
+    return Result(labels, centers, value, trace, status, Parts(state.centers, cluster))
 
 
 def init(

@@ -7,6 +7,10 @@ when all of these are λ or more; then centres move to the means of all points, 
 included. Links count within the batch and from it to earlier points. Earlier points do not move,
 λ and ξ stay what they were, and no sweep raises the objective of all points
 (:mod:`maylink.solvers.rdpmeans`).
+
+Algorithm 1 knows one centre a cluster. Where merged clusters have parts, a batch is visited without
+its links, parts in place of clusters, so that what is far from all of them opens new ones; then it
+is placed as new points are (:func:`maylink.solvers.placing.place`), with its links.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from maylink.families.base import Array, Matrix
 from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links
 from maylink.result import Parts, Result, Status, Sweep, Trace
+from maylink.solvers.placing import place, seats
 
 Index = NDArray[np.int64]
 
@@ -46,8 +51,8 @@ class MeansStream:
     may, may_not : float
         Votes of the links inside clusters.
     whole : array of shape (K,), optional
-        Where the fit merged clusters, those of before are what points go to; this tells which one
-        each is part of.
+        Where merged clusters have parts, these stand in place of clusters above, and this tells
+        which cluster each is part of.
     """
 
     family: Family
@@ -76,8 +81,11 @@ class MeansStream:
         engine = CpuEngine(X, family, n_jobs)
         labels, old = first_appearance(labels)
         totals = engine.totals(engine.stored(labels), old.size)
-        whole = None if whole is None else whole[old]
-        return cls(family, penalty, *weights, labels, totals, *_inside(links, labels), whole)
+        if whole is None:
+            return cls(family, penalty, *weights, labels, totals, *_inside(links, labels))
+        whole = whole[old]
+        inside = _inside(links, whole[labels])
+        return cls(family, penalty, *weights, labels, totals, *inside, whole)
 
     @property
     def n(self) -> int:
@@ -121,6 +129,8 @@ class MeansStream:
         m = X.shape[0]
         links = Links.empty(self.n + m) if links is None else links
         links = links.chosen(np.flatnonzero(np.maximum(links.i, links.j) >= self.n), self.n + m)
+        if self.whole is not None:
+            return self._add_to_parts(X, links, order, shuffle, max_sweeps, n_jobs)
         engine = CpuEngine(X, self.family, n_jobs, links)
         stored = np.concatenate([np.full(engine.n_slots, -1), self.labels]).astype(np.int32)
         seen, centers = self, engine.means(self.totals)
@@ -134,7 +144,8 @@ class MeansStream:
             stored = swept.labels
             if swept.n_changed:
                 own = engine.totals(stored, swept.totals.size.size)
-                seen = self._with(own, np.append(self.labels, engine.given(stored)), links)
+                labels = np.append(self.labels, engine.given(stored))
+                seen = self._with(own, labels, links, labels)
                 centers = engine.means(seen.totals)
             value = seen.objective(engine, centers)
             sweeps.append(Sweep(value, len(centers), swept.n_changed, *weights))
@@ -143,17 +154,38 @@ class MeansStream:
         settled = sweeps[-1].n_changed == 0
         status = Status.CONVERGED if settled else Status.MAX_SWEEPS
         trace = Trace(tuple(sweeps), len(sweeps) - 1)
-        result = Result(labels, centers[old], sweeps[-1].objective, trace, status)
-        if self.whole is None:
-            return seen, result
-        n_opened = old.size - self.whole.size
-        whole = np.append(self.whole, self.whole.max() + 1 + np.arange(n_opened))[old]
-        joined, first = first_appearance(whole[labels])
-        whole = renumbered(whole, first)
-        means = engine.means(seen.totals.joined(whole))
-        merged = Parts.build(result.centers, whole)
-        result = replace(result, labels=joined, centers=means, merged=merged)
-        return replace(seen, whole=whole), result
+        return seen, Result(labels, centers[old], sweeps[-1].objective, trace, status)
+
+    def _add_to_parts(
+        self,
+        X: Matrix,
+        links: Links,
+        order: NDArray[Any],
+        shuffle: int | None,
+        max_sweeps: int,
+        n_jobs: int | None,
+    ) -> tuple[MeansStream, Result]:
+        """See a batch where merged clusters have parts."""
+        assert self.whole is not None
+        bare = replace(self, whole=None)
+        _, opened = bare.add(X, None, order, shuffle, max_sweeps=max_sweeps, n_jobs=n_jobs)
+        n_opened = len(opened.centers) - self.whole.size
+        whole = np.append(self.whole, self.whole.max() + 1 + np.arange(n_opened))
+        parts, known = Parts(opened.centers, whole), self.whole[self.labels]
+        weights = (self.xi_may, self.xi_not)
+        clusters = place(X, self.family, n_jobs, parts, links, known, weights)
+        own = seats(X, self.family, n_jobs, parts, clusters)
+        engine = CpuEngine(X, self.family, n_jobs)
+        totals = engine.totals(engine.stored(own), whole.size)
+        labels, old = first_appearance(np.append(self.labels, own))
+        joined, first = first_appearance(whole[old][labels])
+        seen = self._with(totals, labels, links, joined)
+        whole = renumbered(whole[old], first)
+        seen = replace(seen, totals=seen.totals.only(old), whole=whole)
+        centers, means = engine.means(seen.totals), engine.means(seen.totals.joined(whole))
+        value = seen.objective(engine, centers)
+        merged = Parts(centers, whole)
+        return seen, Result(joined, means, value, opened.trace, opened.status, merged)
 
     def objective(self, engine: CpuEngine, centers: Array) -> float:
         """Return the objective of all points seen; NaN where it is no function of the sums."""
@@ -163,14 +195,17 @@ class MeansStream:
         clusters = self.penalty * len(centers)
         return distortion + clusters - self.xi_may * self.may + self.xi_not * self.may_not
 
-    def _with(self, own: Totals, labels: Index, links: Links) -> MeansStream:
-        """Return this stream with the sums and labels of a batch; new clusters come last."""
+    def _with(self, own: Totals, labels: Index, links: Links, clusters: Index) -> MeansStream:
+        """Return this stream with the sums and labels of a batch; new ones come last.
+
+        Links inside ``clusters`` count, which are the labels but where these are parts.
+        """
         n_known, before = self.totals.size.size, self.totals
         totals = Totals(own.high.copy(), own.low.copy(), own.size.copy())
         totals.high[:n_known] += before.high
         totals.low[:n_known] += before.low
         totals.size[:n_known] += before.size
-        may, may_not = _inside(links, labels)
+        may, may_not = _inside(links, clusters)
         return replace(
             self,
             labels=labels,

@@ -1,7 +1,6 @@
 """New points among the clusters of a fit: each goes to the nearest, links aside.
 
-A cluster that was merged is as near as the nearest of its parts: its mean may lie where none of its
-points is, among those of another.
+A merged cluster that lies among the parts of another is as near as the nearest of its own parts.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ import numpy as np
 from maylink.engines.cpu import CpuEngine, Index
 from maylink.families import Family
 from maylink.families.base import Array, Matrix
-from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.result import Parts
+from maylink.result import Parts, Result
 
 NOBODY = np.empty(0, np.int64)
-MOST_ROUNDS = 100
+ROUNDS = 20
 
 
 def divergences(X: Matrix, family: Family, n_jobs: int | None, parts: Parts) -> Array:
@@ -24,8 +22,8 @@ def divergences(X: Matrix, family: Family, n_jobs: int | None, parts: Parts) -> 
     found = CpuEngine(X, family, n_jobs).scores(parts.centers)
     if parts.are_whole:
         return found
-    first = np.flatnonzero(np.diff(parts.cluster, prepend=-1))
-    return np.asarray(np.minimum.reduceat(found, first, axis=1))
+    clusters = range(int(parts.cluster.max()) + 1)
+    return np.stack([found[:, parts.cluster == k].min(axis=1) for k in clusters], axis=1)
 
 
 def place(
@@ -79,32 +77,38 @@ def _linked(cost: Array, links: Links, known: Index, weights: tuple[float, float
     return labels[known.size :]
 
 
-def settled(
-    X: Matrix, family: Family, n_jobs: int | None, parts: Parts, labels: Index
-) -> tuple[Parts, Index]:
-    """Let the points of each cluster choose among its parts, by the data alone, until none moves.
+def seats(X: Matrix, family: Family, n_jobs: int | None, parts: Parts, labels: Index) -> Index:
+    """Return the part of each point: of those of its cluster the nearest."""
+    found = np.empty(labels.size, np.int64)
+    for k in range(int(parts.cluster.max()) + 1):
+        rows, own = np.flatnonzero(labels == k), np.flatnonzero(parts.cluster == k)
+        found[rows] = own[0]
+        if own.size > 1 and rows.size:
+            engine = CpuEngine(X[rows], family, n_jobs)
+            found[rows] = own[engine.place(parts.centers[own], NOBODY, (0.0, 0.0))]
+    return found
 
-    Links had a say in which part a point was in when the parts were merged.
 
-    Returns
-    -------
-    Parts
-        With the means of the points that chose them; those that nobody chose are gone.
-    array of shape (n,)
-        The part of each point.
+def faithful(X: Matrix, family: Family, n_jobs: int | None, result: Result) -> Parts | None:
+    """Return what places points where a fit did: parts of merged clusters, or None for their means.
+
+    Links had a say in which part a point was in when clusters were merged; here points choose among
+    the parts of their cluster by the data alone, until few move. Means do where merged clusters lie
+    apart, and not where one lies among the parts of another: whichever leaves more points of the
+    fit in their clusters is taken.
     """
-    centers: list[Array] = []
-    chosen = np.empty(labels.size, np.int64)
-    for k in range(int(parts.cluster[-1]) + 1):
-        rows = np.flatnonzero(labels == k)
-        engine = CpuEngine(X[rows], family, n_jobs)
-        own, seats = parts.centers[parts.cluster == k], NOBODY
-        for _ in range(MOST_ROUNDS):
-            before, seats = seats, first_appearance(engine.place(own, NOBODY, (0.0, 0.0)))[0]
-            own = engine.means(engine.totals(engine.stored(seats), int(seats.max()) + 1))
-            if np.array_equal(before, seats):
-                break
-        chosen[rows] = sum(map(len, centers)) + seats
-        centers.append(own)
-    cluster = np.repeat(np.arange(len(centers)), [len(own) for own in centers])
-    return Parts(np.concatenate(centers), cluster), chosen
+    parts, labels = result.parts, result.labels
+    engine = CpuEngine(X, family, n_jobs)
+    before = NOBODY
+    for _ in range(ROUNDS):
+        used, chosen = np.unique(seats(X, family, n_jobs, parts, labels), return_inverse=True)
+        totals = engine.totals(engine.stored(chosen), used.size)
+        parts = Parts(engine.means(totals), parts.cluster[used])
+        if np.array_equal(before, chosen):
+            break
+        before = chosen
+    n_by_parts, n_by_means = (
+        np.count_nonzero(place(X, family, n_jobs, centers) == labels)
+        for centers in (parts, Parts.one_each(result.centers))
+    )
+    return parts if n_by_parts > n_by_means else None

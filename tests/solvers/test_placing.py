@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from maylink import Links, RDPMeans, sample_links
-from maylink.estimators.placing import divergences, place, settled
 from maylink.families import as_family
 from maylink.metrics import pair_f
-from maylink.result import Parts
+from maylink.result import Parts, Result, Status, Trace
+from maylink.solvers.placing import divergences, faithful, place, seats
 from zoo import draw, example, pieces
 
 FAMILIES = ["diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma"]
@@ -28,7 +28,7 @@ def drawn(name, seed=0):
     X, _ = draw(name, 60, seed)
     family = as_family(example(name)).adapt(X)
     rng = np.random.default_rng(seed)
-    parts = Parts.build(family.points(X[rng.permutation(60)[:5]]), np.array([2, 0, 1, 0, 2]))
+    parts = Parts(family.points(X[rng.permutation(60)[:5]]), np.array([2, 0, 1, 0, 2]))
     return X, family, parts
 
 
@@ -53,11 +53,12 @@ def test_data_on_dask_are_predicted_alike(merged):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_cluster_is_as_near_as_its_nearest_part(name):
     X, family, parts = drawn(name)
-    each = divergences(X, family, 1, Parts(parts.centers, np.arange(5)))
+    each = divergences(X, family, 1, Parts.one_each(parts.centers))
     found = divergences(X, family, 1, parts)
     for k in range(3):
         np.testing.assert_array_equal(found[:, k], each[:, parts.cluster == k].min(axis=1))
-    np.testing.assert_array_equal(place(X, family, 1, parts), found.argmin(axis=1))
+    chosen = place(X, family, 1, parts)
+    np.testing.assert_array_equal(found[np.arange(60), chosen], found.min(axis=1))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -79,23 +80,34 @@ def test_with_links_nobody_would_rather_be_elsewhere(seed):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_parts_settle_within_their_clusters(name):
+def test_a_point_sits_in_the_nearest_part_of_its_cluster(name):
     X, family, parts = drawn(name)
     labels = np.random.default_rng(1).integers(0, 3, 60)
-    found, chosen = settled(X, family, 1, parts, labels)
-    np.testing.assert_array_equal(found.cluster[chosen], labels)
-    each = divergences(X, family, 1, Parts(found.centers, np.arange(len(found.centers))))
-    for p, center in enumerate(found.centers):
-        np.testing.assert_allclose(center, family.points(X[chosen == p]).mean(axis=0))
-    for i, k in enumerate(labels):
-        rivals = np.flatnonzero(found.cluster == k)
-        assert each[i, chosen[i]] == each[i, rivals].min()
+    chosen = seats(X, family, 1, parts, labels)
+    np.testing.assert_array_equal(parts.cluster[chosen], labels)
+    each = divergences(X, family, 1, Parts.one_each(parts.centers))
+    each[parts.cluster != labels[:, None]] = np.inf
+    np.testing.assert_array_equal(chosen, each.argmin(axis=1))
 
 
-def test_a_part_that_nobody_chooses_is_gone():
-    family = as_family("diagonal-gaussian")
-    X = np.array([[0.0], [0.1], [5.0], [5.1]])
-    parts = Parts(family.adapt(X).points(np.array([[0.0], [90.0], [5.0]])), np.array([0, 0, 1]))
-    found, chosen = settled(X, family.adapt(X), 1, parts, np.array([0, 0, 1, 1]))
-    assert found.are_whole
-    assert chosen.tolist() == [0, 0, 1, 1]
+def result_of(family, X, labels, parts):
+    labels = np.asarray(labels)
+    means = [family.points(X[labels == k]).mean(axis=0) for k in range(labels.max() + 1)]
+    return Result(labels, np.array(means), 0.0, Trace(), Status.CONVERGED, parts)
+
+
+def test_parts_are_the_means_of_their_points():
+    X = np.array([[0.0], [0.4], [10.0], [10.4], [20.0], [20.4]])
+    family = as_family("diagonal-gaussian").adapt(X)
+    parts = Parts(family.points(np.array([[3.0], [90.0], [10.1], [14.0]])), np.array([0, 0, 1, 0]))
+    found = faithful(X, family, 1, result_of(family, X, [0, 0, 1, 1, 0, 0], parts))
+    centers = family.units(found.centers)  # nobody chose the part at 90
+    np.testing.assert_allclose(centers, [[0.2], [10.2], [20.2]])
+    assert found.cluster.tolist() == [0, 1, 0]
+
+
+def test_means_do_where_parts_are_no_truer():
+    X = np.array([[0.0], [0.4], [6.0], [20.0], [20.4]])
+    family = as_family("diagonal-gaussian").adapt(X)
+    parts = Parts(family.points(np.array([[0.0], [6.0], [20.0]])), np.array([0, 0, 1]))
+    assert faithful(X, family, 1, result_of(family, X, [0, 0, 0, 1, 1], parts)) is None
