@@ -79,6 +79,13 @@ def test_with_links_nobody_would_rather_be_elsewhere(seed):
     np.testing.assert_allclose(own, cost.min(axis=1), atol=1e-9)
 
 
+def test_links_between_known_points_alone_change_nothing():
+    X, family, parts = drawn("diagonal-gaussian")
+    links = Links(64, [0, 1], [2, 3], [1, -1])
+    labels = place(X, family, 1, parts, links, np.zeros(4, int), (5.0, 5.0))
+    np.testing.assert_array_equal(labels, place(X, family, 1, parts))
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_point_sits_in_the_nearest_part_of_its_cluster(name):
     X, family, parts = drawn(name)

@@ -15,6 +15,7 @@ from maylink.result import Parts, Result
 
 NOBODY = np.empty(0, np.int64)
 ROUNDS = 20
+MOST = 5_000  # points of a cluster that its parts are made from, about
 
 
 def divergences(X: Matrix, family: Family, n_jobs: int | None, parts: Parts) -> Array:
@@ -54,27 +55,30 @@ def place(
     weights : (float, float)
         ξ_may and ξ_not.
     """
-    if parts.are_whole or links is None:
-        engine = CpuEngine(X, family, n_jobs, links)
-        return parts.cluster[engine.place(parts.centers, known, weights)]
-    return _linked(divergences(X, family, n_jobs, parts), links, known, weights)
+    if parts.are_whole:
+        return CpuEngine(X, family, n_jobs, links).place(parts.centers, known, weights)
+    nearest = CpuEngine(X, family, n_jobs).place(parts.centers, NOBODY, (0.0, 0.0))
+    labels = np.append(known, parts.cluster[nearest])
+    linked = NOBODY if links is None else np.flatnonzero(links.touches())
+    new = linked[linked >= known.size]
+    if links is not None and new.size:
+        cost = divergences(X[new - known.size], family, n_jobs, parts)
+        labels[linked] = _moved(labels[linked], cost, links[linked], weights)
+    return labels[known.size :]
 
 
-def _linked(cost: Array, links: Links, known: Index, weights: tuple[float, float]) -> Index:
-    """Start from the nearest clusters; linked points then move while that costs less."""
+def _moved(labels: Index, cost: Array, links: Links, weights: tuple[float, float]) -> Index:
+    """Move linked points, of which the last are new, while that costs less; return the labels."""
     from maylink.kernels.pck_means import assign
 
-    labels = np.append(known, cost.argmin(axis=1))
-    linked = np.flatnonzero(links.touches())
-    new = np.flatnonzero(linked >= known.size)
-    own, csr = labels[linked], links[linked].csr
-    costs = np.zeros((linked.size, cost.shape[1]))
-    costs[new] = cost[linked[new] - known.size]
+    new = np.arange(labels.size - len(cost), labels.size)
+    costs = np.zeros((labels.size, cost.shape[1]))
+    costs[new] = cost
+    csr = links.csr
     signed = csr.signed * np.where(csr.signed > 0, *weights)
     alike = (np.empty((0, 1)), np.empty(1))  # a link costs the same everywhere
-    assign(costs, csr.indptr, csr.neighbour, signed, csr.link, *alike, new, own)
-    labels[linked] = own
-    return labels[known.size :]
+    assign(costs, csr.indptr, csr.neighbour, signed, csr.link, *alike, new, labels)
+    return labels
 
 
 def seats(X: Matrix, family: Family, n_jobs: int | None, parts: Parts, labels: Index) -> Index:
@@ -97,7 +101,9 @@ def faithful(X: Matrix, family: Family, n_jobs: int | None, result: Result) -> P
     apart, and not where one lies among the parts of another: whichever leaves more points of the
     fit in their clusters is taken.
     """
-    parts, labels = result.parts, result.labels
+    members = [np.flatnonzero(result.labels == k) for k in range(result.n_clusters)]
+    rows = np.sort(np.concatenate([own[:: 1 + own.size // MOST] for own in members]))
+    X, labels, parts = X[rows], result.labels[rows], result.parts
     engine = CpuEngine(X, family, n_jobs)
     before = NOBODY
     for _ in range(ROUNDS):
