@@ -10,7 +10,7 @@ from maylink.datasets import PATTERNS
 
 
 def test_demo(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(demo, "SHARES", (0.0, 0.2, 0.3))  # a shorter curve
+    monkeypatch.setattr(demo, "SHARES", (0.0, 0.3))  # a shorter curve
     out = tmp_path / "new" / "picture.png"
     demo.main(["--out", str(out)])
     printed = capsys.readouterr().out
