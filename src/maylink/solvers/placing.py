@@ -6,6 +6,7 @@ A merged cluster that lies among the parts of another is as near as the nearest 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maylink.engines.cpu import CpuEngine, Index
 from maylink.families import Family
@@ -101,8 +102,7 @@ def faithful(X: Matrix, family: Family, n_jobs: int | None, result: Result) -> P
     apart, and not where one lies among the parts of another: whichever leaves more points of the
     fit in their clusters is taken.
     """
-    members = [np.flatnonzero(result.labels == k) for k in range(result.n_clusters)]
-    rows = np.sort(np.concatenate([own[:: 1 + own.size // MOST] for own in members]))
+    rows = np.sort(np.concatenate([_some(result.labels == k) for k in range(result.n_clusters)]))
     X, labels, parts = X[rows], result.labels[rows], result.parts
     engine = CpuEngine(X, family, n_jobs)
     before = NOBODY
@@ -118,3 +118,9 @@ def faithful(X: Matrix, family: Family, n_jobs: int | None, result: Result) -> P
         for centers in (parts, Parts.one_each(result.centers))
     )
     return parts if n_by_parts > n_by_means else None
+
+
+def _some(member: NDArray[np.bool_]) -> Index:
+    """Return rows of a cluster, evenly spaced where they are many; no memory of the others."""
+    rows = np.flatnonzero(member)
+    return rows[:: 1 + rows.size // MOST].copy()
