@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from maylink import partitions
 from maylink.big.data import is_big
 from maylink.errors import LinksError, MaylinkError
-from maylink.estimators.base import Checked, forbid_sample_weight, links_of_new_points
+from maylink.estimators.base import Checked, links_of_new_points
 from maylink.joint import joint_of
 from maylink.labels import complete_codes
 from maylink.mixture import Mixture, labels_of_chunk, one_hot, shares_of_chunk
@@ -154,10 +154,7 @@ class Answers(Checked):
         float
             The larger the better.
         """
-        forbid_sample_weight(sample_weight)
-        if is_big(X):
-            raise MaylinkError("X: score needs data in memory; give a sample of the rows")
-        data = self._new_data(X)
+        data = self._data_to_score(X, sample_weight)
         return float(self.mixture_.log_density(data).mean())
 
     def log_joint(self, labels: ArrayLike) -> float:

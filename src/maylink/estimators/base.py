@@ -40,6 +40,13 @@ class Checked:
         self.family_.check(data)
         return data
 
+    def _data_to_score(self, X: Any, sample_weight: Any) -> Any:
+        """Check new data that are to be scored."""
+        forbid_sample_weight(sample_weight)
+        if is_big(X):
+            raise MaylinkError("X: score needs data in memory; give a sample of the rows")
+        return self._new_data(X)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         if isinstance(self.family, str) and self.family == "auto":
@@ -129,10 +136,7 @@ class CenterClusterer(
         float
             The larger the better.
         """
-        forbid_sample_weight(sample_weight)
-        if is_big(X):
-            raise MaylinkError("X: score needs data in memory; give a sample of the rows")
-        data = self._new_data(X)
+        data = self._data_to_score(X, sample_weight)
         checked = as_links(links, data.shape[0])
         n_known = self.labels_.size
         among = None if links is None else checked.moved(n_known, n_known + checked.n)

@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         wanted = {name: exhibit(name).cells(plan) for name in options.exhibits}
         wanted = {name: cells for name, cells in wanted.items() if cells}
         if not wanted:
-            sys.exit(f"{', '.join(options.exhibits)}: no runs of {', '.join(methods or ())}")
+            whose = f" of {', '.join(methods)}" if methods else ""
+            sys.exit(f"{', '.join(options.exhibits)}: no runs{whose}")
         every = [cell for cells in wanted.values() for cell in cells]
         try:
             n_run = run(every, store, options.jobs)
