@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maylink import partitions
 from maylink.big.data import is_big
-from maylink.errors import LinksError, MaylinkError
+from maylink.errors import MaylinkError
 from maylink.estimators.base import Checked, links_of_new_points
 from maylink.joint import joint_of
 from maylink.labels import complete_codes
@@ -109,14 +109,9 @@ class Answers(Checked):
         among = checked[np.concatenate([known, np.arange(n, checked.n)])]
         return self.mixture_.linked_shares(data, shares, among, self._log_odds)
 
-    def _by_chunk(self, X: Any, links: Any, work: Any, width: int | None = None) -> Any:
-        """Return a dask array that does some work on each chunk of X when it is asked for."""
-        from maylink.big.lazy import by_chunk
-
-        check_is_fitted(self)
-        if links is not None:
-            raise LinksError("links: predict takes them with data in memory only; leave it out")
-        return by_chunk(self, X, work, self.mixture_, width)
+    @property
+    def _clusters(self) -> Mixture:
+        return self.mixture_
 
     def predict(self, X: Any, *, links: Any = None) -> Any:
         """Return the most probable cluster of new points.

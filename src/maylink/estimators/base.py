@@ -31,6 +31,7 @@ class Checked:
 
     family: Family | str
     family_: Family
+    _clusters: Any  # what the work on a chunk of new points knows of the fit
 
     def _new_data(self, X: Any) -> Any:
         """Check new data against those of the fit."""
@@ -39,6 +40,17 @@ class Checked:
         validate_data(self, X, reset=False, skip_check_array=True)
         self.family_.check(data)
         return data
+
+    def _by_chunk(
+        self, X: Any, links: Any, work: Callable[..., Any], width: int | None = None
+    ) -> Any:
+        """Return a dask array that does some work on each chunk of X when it is asked for."""
+        from maylink.big.lazy import by_chunk
+
+        check_is_fitted(self)
+        if links is not None:
+            raise LinksError("links: predict takes them with data in memory only; leave it out")
+        return by_chunk(self, X, work, self._clusters, width)
 
     def _data_to_score(self, X: Any, sample_weight: Any) -> Any:
         """Check new data that are to be scored."""
@@ -102,16 +114,13 @@ class CenterClusterer(
         array of shape (n, K)
         """
         if is_big(X):
-            return self._by_chunk(X, scores_of_chunk, self.n_clusters_)
+            return self._by_chunk(X, None, scores_of_chunk, self.n_clusters_)
         data = self._new_data(X)
         return divergences(data, self.family_, self.n_jobs, self.result_.parts)
 
-    def _by_chunk(self, X: Any, work: Callable[..., Any], width: int | None = None) -> Any:
-        """Return a dask array that does some work on each chunk of X when it is asked for."""
-        from maylink.big.lazy import by_chunk
-
-        check_is_fitted(self)
-        return by_chunk(self, X, work, self.result_.parts, width)
+    @property
+    def _clusters(self) -> Parts:
+        return self.result_.parts
 
     def score(
         self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None

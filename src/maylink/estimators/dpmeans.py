@@ -151,7 +151,7 @@ kept_sweep_, n_iter_, status_, family_
         array of shape (m,)
         """
         if is_big(X):
-            return self._by_chunk(X, labels_of_chunk)
+            return self._by_chunk(X, None, labels_of_chunk)
         return self._place(self._new_data(X), None)
 
 

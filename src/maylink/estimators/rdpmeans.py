@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from maylink.big.data import is_big
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
-from maylink.errors import LinksError, MaylinkError
+from maylink.errors import MaylinkError
 from maylink.estimators import weighing
 from maylink.estimators.base import (
     CenterClusterer,
@@ -434,9 +434,7 @@ class RDPMeans(CenterClusterer):
             array, computed when it is asked for.
         """
         if is_big(X):
-            if links is not None:
-                raise LinksError("links: predict takes them with data in memory only; leave it out")
-            return self._by_chunk(X, labels_of_chunk)
+            return self._by_chunk(X, links, labels_of_chunk)
         data = self._new_data(X)
         return self._place(data, links_of_new_points(links, self.labels_.size, data.shape[0]))
 
