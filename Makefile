@@ -16,7 +16,7 @@ $(VENV)/.docs: $(STAMP)
 	touch $@
 
 demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
-	$(BIN)/python -m maylink.demo
+	$(BIN)/python -m maylink.experiments.demo
 
 test: $(STAMP)  ## all tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n auto --dist worksteal

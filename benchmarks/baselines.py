@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from maylink import Links, RDPMeans
 from maylink.baselines import MPCKMeans, PCKMeans, all_baselines
 from maylink.errors import InfeasibleLinksError
-from maylink.threads import thread_count
+from maylink.runtime.threads import thread_count
 from peers import MissingError, Peer
 from timing import markdown, seconds, verdict
 

@@ -2,7 +2,7 @@
 
 from maylink import RDPMeans, TVClust
 from maylink.datasets import make_two_view
-from maylink.threads import thread_count
+from maylink.runtime.threads import thread_count
 from timing import markdown, seconds, verdict
 
 SIZES = [(500, 8), (5_000, 8), (5_000, 30)]

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink import RDPMeans
+from maylink.runtime.threads import thread_count
 from maylink.solvers import rdpmeans
-from maylink.threads import thread_count
 from timing import Lloyd, blobs, markdown, seconds, verdict
 
 SIZES = [(100_000, 16, 20), (100_000, 64, 100), (1_000_000, 32, 50)]

@@ -12,7 +12,7 @@ from maylink.kernels.compile import compiled
 from maylink.kernels.tile import pack_centers, two_nearest
 from maylink.kernels.vector import VECTORS
 from maylink.problem import Problem
-from maylink.threads import share, thread_count
+from maylink.runtime.threads import share, thread_count
 from timing import blobs, markdown, seconds
 
 SIZES = [(100_000, 16, 20), (100_000, 64, 100), (1_000_000, 32, 50), (100_000, 384, 100)]

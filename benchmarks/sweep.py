@@ -11,8 +11,8 @@ import numpy as np
 
 from maylink.engines.cpu import CpuEngine
 from maylink.problem import Problem
+from maylink.runtime.threads import thread_count
 from maylink.solvers import rdpmeans
-from maylink.threads import thread_count
 from timing import PAUSE, Lloyd, blobs, markdown, verdict
 
 LIMITS = {

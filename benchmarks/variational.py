@@ -2,8 +2,8 @@
 
 from gibbs import data, mixture_iteration
 from maylink.problem import Problem
+from maylink.runtime.threads import thread_count
 from maylink.solvers import variational
-from maylink.threads import thread_count
 from timing import markdown, seconds, verdict
 
 SIZES = [(100_000, 16, 20), (100_000, 8, 20), (50_000, 64, 20)]

@@ -34,6 +34,6 @@ def quick_choice(request, monkeypatch):
     """Fewer candidates, folds and starts where tests do not ask how well settings are chosen."""
     if request.path.parent.name in ("contracts", "experiments"):
         monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
-        monkeypatch.setattr("maylink.estimators.choice.STARTS", {True: 1, False: 1})
-        monkeypatch.setattr("maylink.selection.race.FOLDS", 2)
-        monkeypatch.setattr("maylink.selection.race.MOST_FOLDS", 2)
+        monkeypatch.setattr("maylink.tuning.tvclust.STARTS", {True: 1, False: 1})
+        monkeypatch.setattr("maylink.tuning.race.FOLDS", 2)
+        monkeypatch.setattr("maylink.tuning.race.MOST_FOLDS", 2)

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from maylink import Links
-from maylink.joint import log_crp
-from maylink.reliability import PRIOR, count_links, log_evidence
+from maylink.model.joint import log_crp
+from maylink.model.reliability import PRIOR, count_links, log_evidence
 from reference import all_partitions
 
 

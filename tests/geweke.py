@@ -9,8 +9,8 @@ import numpy as np
 
 from maylink import Links
 from maylink.datasets.two_view import draw_partition
+from maylink.model.reliability import PRIOR
 from maylink.problem import Problem
-from maylink.reliability import PRIOR
 
 N = 4
 PAIRS = np.array([(i, j) for i in range(N) for j in range(i)])

@@ -16,17 +16,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from maylink.version import __version__
-from maylink.warmup import warmup
 
 if TYPE_CHECKING:
-    from maylink import datasets, families, metrics, partitions, plots, selection
-    from maylink.data_io import read_data
+    from maylink import datasets, families, metrics, plots, tuning
+    from maylink.analysis.saving import load, save
     from maylink.datasets.sampling import sample_links
     from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
-    from maylink.joint import log_joint
-    from maylink.link_io import read_links, write_links
+    from maylink.estimators.warmup import warmup
+    from maylink.io.data import read_data
+    from maylink.io.links import read_links, write_links
     from maylink.links import Links
-    from maylink.saving import load, save
+    from maylink.model import partitions
+    from maylink.model.joint import log_joint
 
 __all__ = [
     "DPMeans",
@@ -46,7 +47,7 @@ __all__ = [
     "read_links",
     "sample_links",
     "save",
-    "selection",
+    "tuning",
     "warmup",
     "write_links",
 ]
@@ -57,14 +58,18 @@ _HOMES = {
     "RDPMeans": "maylink.estimators",
     "SpectralRDPMeans": "maylink.estimators",
     "TVClust": "maylink.estimators",
-    "load": "maylink.saving",
-    "log_joint": "maylink.joint",
-    "read_data": "maylink.data_io",
-    "read_links": "maylink.link_io",
+    "load": "maylink.analysis.saving",
+    "log_joint": "maylink.model.joint",
+    "read_data": "maylink.io.data",
+    "read_links": "maylink.io.links",
     "sample_links": "maylink.datasets.sampling",
-    "save": "maylink.saving",
-    "write_links": "maylink.link_io",
+    "save": "maylink.analysis.saving",
+    "warmup": "maylink.estimators.warmup",
+    "write_links": "maylink.io.links",
 }
+
+_MODULES = {"partitions": "model.partitions"}
+"""Modules that users know by a shorter name."""
 
 
 def __getattr__(name: str) -> Any:
@@ -75,7 +80,7 @@ def __getattr__(name: str) -> Any:
         return found
     if not name.startswith("_"):
         try:
-            return import_module(f"{__name__}.{name}")
+            return import_module(f"{__name__}.{_MODULES.get(name, name)}")
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise

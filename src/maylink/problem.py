@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from maylink.arrays import Matrix
 from maylink.big.data import is_dask
 from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import Family, as_family
-from maylink.families.base import Matrix, Statistics, first_cell
+from maylink.families.base import Statistics, first_cell
 from maylink.links import Links
 
 

@@ -61,7 +61,7 @@ def sampled(X, links, n_draws=30_000, **options):
     """Many draws, without the search for a point estimate, which is tested elsewhere."""
     model = MRFDPMixture(n_sweeps=n_draws + 200, burn_in=200, random_state=0, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("maylink.partitions.point_estimate", lambda draws, *_, **__: draws[-1])
+        patch.setattr("maylink.model.partitions.point_estimate", lambda draws, *_, **__: draws[-1])
         return model.fit(X, links=links)
 
 

@@ -135,7 +135,7 @@ def test_a_pipeline_scores_with_routing_on_and_off(cls, routing):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_threads_do_not_change_the_labels(cls, dtype, form, monkeypatch):
-    monkeypatch.setattr("maylink.threads.WORK_FOR_A_THREAD", 50)
+    monkeypatch.setattr("maylink.runtime.threads.WORK_FOR_A_THREAD", 50)
     rng = np.random.default_rng(0)
     many = form(np.abs(rng.normal(size=(700, 5))).astype(dtype))
     options = {}

@@ -292,22 +292,22 @@ def test_refuses_values_outside_the_domain(name):
 def soft_problem(name):
     X, _ = draw(name, 20, seed=2)
     family = example(name).adapt(X)
-    shares = np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], 20)
-    return family, X, shares, family.default_prior(X)
+    responsibilities = np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], 20)
+    return family, X, responsibilities, family.default_prior(X)
 
 
 def test_soft_statistics_are_sums_by_share(name):
-    family, X, shares, _ = soft_problem(name)
-    statistics = family.soft_statistics(X, shares)
-    np.testing.assert_allclose(statistics.size, shares.sum(axis=0))
-    np.testing.assert_allclose(statistics.total, shares.T @ family.statistics(X))
-    np.testing.assert_allclose(statistics.log_base, shares.T @ family.log_base(X))
+    family, X, responsibilities, _ = soft_problem(name)
+    statistics = family.soft_statistics(X, responsibilities)
+    np.testing.assert_allclose(statistics.size, responsibilities.sum(axis=0))
+    np.testing.assert_allclose(statistics.total, responsibilities.T @ family.statistics(X))
+    np.testing.assert_allclose(statistics.log_base, responsibilities.T @ family.log_base(X))
 
 
 def test_expectations_are_the_slopes_of_the_normaliser(name):
     """∂ log Z/∂ total = E θ and ∂ log Z/∂ size = −E A, by differences."""
-    family, X, shares, prior = soft_problem(name)
-    statistics = family.soft_statistics(X, shares)
+    family, X, responsibilities, prior = soft_problem(name)
+    statistics = family.soft_statistics(X, responsibilities)
     theta, partition = family.expected_parameters(family.posterior(prior, statistics))
 
     def normaliser(size, total):
@@ -326,8 +326,8 @@ def test_expectations_are_the_slopes_of_the_normaliser(name):
 
 
 def test_expected_log_likelihoods_are_those_of_the_expectations(name):
-    family, X, shares, prior = soft_problem(name)
-    posterior = family.posterior(prior, family.soft_statistics(X, shares))
+    family, X, responsibilities, prior = soft_problem(name)
+    posterior = family.posterior(prior, family.soft_statistics(X, responsibilities))
     theta, partition = family.expected_parameters(posterior)
     expected = family.statistics(X) @ theta.T - partition + family.log_base(X)[:, None]
     np.testing.assert_allclose(family.expected_log_likelihood(X, posterior), expected, atol=1e-8)

@@ -362,7 +362,7 @@ def test_what_cannot_be_is_told_in_a_sentence():
 
 
 def test_a_lost_scheduler_is_told_in_a_sentence():
-    from maylink.engines.cluster import compute
+    from maylink.runtime.dask import compute
 
     class CommClosedError(OSError):
         pass

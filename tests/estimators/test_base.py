@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maylink.errors import MaylinkError
-from maylink.estimators.base import as_generator, as_link_weights, check_integer, check_number
+from maylink.parameters import as_generator, as_link_weights, check_integer, check_number
 
 
 def test_every_kind_of_random_state_is_used():

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from maylink import Links, RDPMeans, log_joint
 from maylink.errors import LinksError, MaylinkError
 from maylink.metrics import pair_f
-from maylink.result import Status
+from maylink.solvers.fit import Status
 from zoo import FAMILIES, draw, example
 
 X, Y = make_blobs(120, centers=4, random_state=3, cluster_std=1.0)

@@ -19,7 +19,7 @@ from maylink.datasets import make_two_view, sample_links
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import Gaussian
 from maylink.metrics import pair_f
-from maylink.result import Status
+from maylink.solvers.fit import Status
 from zoo import FAMILIES, draw, example
 
 VIEW = make_two_view(150, 2, reliability={"good": (0.95, 0.95), "bad": (0.6, 0.6)}, rng=1)
@@ -41,9 +41,9 @@ def test_clusters_are_found(model):
     assert pair_f(VIEW.y, model.labels_) > 0.95
     assert model.n_clusters_ == model.labels_.max() + 1
     assert model.cluster_centers_.shape == (model.n_clusters_, 2)
-    assert model.shares_.shape == (150, model.n_clusters_)
-    np.testing.assert_allclose(model.shares_.sum(axis=1), 1.0)
-    assert (model.shares_.argmax(axis=1) == model.labels_).mean() > 0.98
+    assert model.responsibilities_.shape == (150, model.n_clusters_)
+    np.testing.assert_allclose(model.responsibilities_.sum(axis=1), 1.0)
+    assert (model.responsibilities_.argmax(axis=1) == model.labels_).mean() > 0.98
 
 
 def test_reliability_is_found_within_its_intervals(model):
@@ -197,7 +197,7 @@ def test_a_fit_leaves_nothing_of_an_earlier_one():
     assert not hasattr(model, "draws_")
     model.partial_fit(VIEW.X[:40])
     assert model.labels_.size == 40
-    assert not hasattr(model, "shares_")
+    assert not hasattr(model, "responsibilities_")
     assert model.cluster_centers_.shape == (model.n_clusters_, 2)
     model.fit(VIEW.X[:30])
     assert not hasattr(model, "stream_")

@@ -41,14 +41,14 @@ def test_links_that_are_flipped_stay_so_when_more_are(name):
     assert all((truth.X == drawn[0][0].X).all() for truth, _ in drawn)
     none, tenth, fifth, third = (task.links for _, task in drawn)
     assert none.n_links == int(0.05 * none.n**2 / 2)
-    shares = []
+    responsibilities = []
     for fewer, more in ((none, none), (none, tenth), (tenth, fifth), (fifth, third)):
         np.testing.assert_array_equal(none.i, more.i)
         np.testing.assert_array_equal(none.j, more.j)
         wrong = more.kind != none.kind
         assert (wrong | (fewer.kind == none.kind)).all()
-        shares.append(wrong.mean())
-    np.testing.assert_allclose(shares, [0.0, 0.1, 0.2, 0.3], atol=0.05)
+        responsibilities.append(wrong.mean())
+    np.testing.assert_allclose(responsibilities, [0.0, 0.1, 0.2, 0.3], atol=0.05)
 
 
 def test_patterns_are_drawn_anew_in_each_trial():

@@ -46,9 +46,9 @@ def test_marginal_by_numerical_integration():
 def test_likelihood_ratio_is_total_times_the_divergence():
     """log p(x | a) − log p(x | b) = −Σx · (KL(x̄ ‖ a) − KL(x̄ ‖ b)) without smoothing."""
     family = Multinomial(smoothing=0.0)
-    shares = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
-    D = family.divergence(COMPOSITIONS, shares)
-    log_p = family.log_likelihood(COMPOSITIONS, np.log(shares))
+    responsibilities = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    D = family.divergence(COMPOSITIONS, responsibilities)
+    log_p = family.log_likelihood(COMPOSITIONS, np.log(responsibilities))
     np.testing.assert_allclose(np.diff(log_p), -4 * np.diff(D), atol=1e-9)
 
 

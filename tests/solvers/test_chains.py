@@ -6,9 +6,9 @@ import pytest
 from maylink.datasets import make_two_view
 from maylink.errors import MaylinkError
 from maylink.problem import Problem
+from maylink.runtime.interrupts import NEVER, Stop
 from maylink.solvers.chains import Chain, Plan, fingerprint, gather, load, run_chain, save
 from maylink.solvers.gibbs import Draws, Sampler, Settings
-from maylink.stop import NEVER, Stop
 
 VIEW = make_two_view(40, 2, rng=0)
 

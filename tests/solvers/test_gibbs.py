@@ -9,8 +9,8 @@ from geweke import z_scores
 from maylink import Links
 from maylink.datasets import load, make_two_view
 from maylink.families import VonMisesFisher
+from maylink.model.reliability import PRIOR, count_links
 from maylink.problem import Problem
-from maylink.reliability import PRIOR, count_links
 from maylink.solvers.gibbs import Sampler, Settings
 from zoo import FAMILIES, draw, example
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from maylink import Links
-from maylink.joint import joint_of
 from maylink.labels import first_appearance
+from maylink.model.joint import joint_of
+from maylink.model.reliability import votes_between
 from maylink.problem import Problem
-from maylink.reliability import votes_between
 from maylink.solvers.merging import Clusters, Settings, cut, merge
 from zoo import draw, draw_pairs, example
 

@@ -6,7 +6,7 @@ import pytest
 from maylink import Links, RDPMeans, sample_links
 from maylink.families import as_family
 from maylink.metrics import pair_f
-from maylink.result import Parts, Result, Status, Trace
+from maylink.solvers.fit import Parts, Result, Status, Trace
 from maylink.solvers.placing import divergences, faithful, place, seats
 from zoo import draw, example, pieces
 

@@ -13,9 +13,10 @@ from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
 from maylink.metrics import pair_f
 from maylink.problem import Problem
-from maylink.progress import SILENT
-from maylink.result import Status
-from maylink.solvers import penalty, rdpmeans
+from maylink.runtime.progress import SILENT
+from maylink.solvers import rdpmeans
+from maylink.solvers.fit import Status
+from maylink.tuning import penalty
 from reference import TooCloseError, all_partitions, by_first_appearance, rdp_means
 from zoo import FAMILIES, draw, draw_pairs, example
 

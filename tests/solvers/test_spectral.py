@@ -165,7 +165,7 @@ def test_views_that_cancel_out_are_one_cluster():
 
 
 def test_large_data_choose_by_a_sample(monkeypatch):
-    monkeypatch.setattr("maylink.solvers.penalty.SAMPLE", 80)
+    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 80)
     X, y = make_blobs(300, centers=4, n_features=6, cluster_std=0.5, random_state=1)
     links = Links.from_labels(y, sample=300, rng=0)
     model = SpectralRDPMeans(random_state=0).fit(X, links=links)

@@ -14,7 +14,7 @@ from maylink.families import as_family
 from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
-from maylink.result import Status
+from maylink.solvers.fit import Status
 from maylink.solvers.streaming import MeansStream
 from reference import TooCloseError, by_first_appearance, chosen, geometry
 from zoo import draw, draw_pairs, links_of, pieces

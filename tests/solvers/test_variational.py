@@ -9,13 +9,13 @@ from exact import evidence, log_joints, some_links
 from maylink import Links
 from maylink.datasets import make_two_view
 from maylink.problem import Problem
-from maylink.result import Status
 from maylink.solvers import gibbs
+from maylink.solvers.fit import Status
 from maylink.solvers.variational import (
     Settings,
     init,
     log_weights,
-    pair_shares,
+    pair_responsibilities,
     point_scores,
     pull_of,
     solve,
@@ -87,7 +87,7 @@ def test_one_sweep_is_the_formula():
     problem = random_problem("diagonal-gaussian", 20, 0)
     prior, settings = problem.family.default_prior(problem.X), Settings()
     state = init(problem, prior, settings, np.random.default_rng(0).integers(0, 3, 20))
-    expected = state.shares.copy()
+    expected = state.responsibilities.copy()
     factors = state.factors
     scores = point_scores(problem.family, problem.X, settings, factors.posterior, factors.sticks)
     pull = pull_of(problem.links, factors.counts, settings)
@@ -98,7 +98,9 @@ def test_one_sweep_is_the_formula():
         for e in range(csr.indptr[i], csr.indptr[i + 1]):
             weight += pull[e] * expected[csr.neighbour[e]]
         expected[i] = np.exp(weight - logsumexp(weight))
-    np.testing.assert_allclose(step(problem, prior, settings, state).shares, expected, atol=1e-12)
+    np.testing.assert_allclose(
+        step(problem, prior, settings, state).responsibilities, expected, atol=1e-12
+    )
 
 
 def test_weights_of_sticks_are_expectations():
@@ -109,9 +111,9 @@ def test_weights_of_sticks_are_expectations():
     np.testing.assert_allclose(log_weights(sticks), np.log(v * left).mean(axis=0), atol=0.02)
 
 
-def test_pair_shares():
-    shares = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    found = pair_shares(shares, np.array([0, 0, 1]), np.array([1, 2, 2]))
+def test_pair_responsibilities():
+    responsibilities = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    found = pair_responsibilities(responsibilities, np.array([0, 0, 1]), np.array([1, 2, 2]))
     np.testing.assert_allclose(found, [0.5, 0.0, 0.5])
 
 
@@ -147,4 +149,4 @@ def test_a_truncation_below_the_start_is_kept():
     problem = random_problem("gaussian", 40, 1)
     prior = problem.family.default_prior(problem.X)
     state = init(problem, prior, Settings(truncation=2), np.arange(40) % 5)
-    assert state.shares.shape == (40, 2)
+    assert state.responsibilities.shape == (40, 2)

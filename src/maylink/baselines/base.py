@@ -19,13 +19,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from maylink.arrays import Array
 from maylink.baselines.centers import squared_distances
 from maylink.errors import MaylinkError
-from maylink.estimators.base import as_generator, check_integer, forbid_links_as_y, keep_fitted
+from maylink.estimators.base import keep_fitted
 from maylink.families import Gaussian
-from maylink.families.base import Array
 from maylink.labels import first_appearance
 from maylink.links import Links
+from maylink.parameters import as_generator, check_integer, forbid_links_as_y
 from maylink.problem import as_data, as_links
 
 Labels = NDArray[np.int64]

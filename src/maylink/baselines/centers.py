@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from maylink.arrays import Array
 from maylink.errors import MaylinkError
-from maylink.estimators.base import check_choice
-from maylink.families.base import Array
+from maylink.parameters import check_choice
 
 STARTS = ("k-means++", "random")
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from maylink.arrays import Array
 from maylink.baselines.neighbourhoods import Neighbourhoods
-from maylink.families.base import Array
 
 Labels = NDArray[np.int64]
 

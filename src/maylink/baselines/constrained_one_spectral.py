@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maylink.arrays import Array
 from maylink.baselines.base import Labels, Run
 from maylink.baselines.graph import Graph, GraphBaseline, pair_matrix, smoothest
 from maylink.baselines.neighbourhoods import neighbourhoods
-from maylink.estimators.base import check_flag, check_integer, check_number
-from maylink.families.base import Array
 from maylink.links import Links
-from maylink.threads import one_thread
+from maylink.parameters import check_flag, check_integer, check_number
+from maylink.runtime.threads import one_thread
 
 Side = NDArray[np.bool_]
 ROUNDS = 1000  # of the inner problem in one step

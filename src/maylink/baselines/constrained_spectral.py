@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
 
+from maylink.arrays import Array
 from maylink.baselines.base import Labels, Run
 from maylink.baselines.graph import (
     DENSE,
@@ -21,10 +22,9 @@ from maylink.baselines.graph import (
     pair_matrix,
 )
 from maylink.errors import MaylinkError
-from maylink.estimators.base import check_choice, check_integer, check_number
-from maylink.families.base import Array
 from maylink.links import Links
-from maylink.threads import one_thread
+from maylink.parameters import check_choice, check_integer, check_number
+from maylink.runtime.threads import one_thread
 
 SHARES = (-1.0, -0.25, 0.0, 0.25)  # of λ_1(Q̄) that are tried as β / vol
 ROUNDING = 1e-9  # eigenvalues below this share of the links' are zero

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maylink.arrays import Array
 from maylink.baselines.base import CenterBaseline, Labels, Run
 from maylink.baselines.centers import (
     check_init,
@@ -19,9 +20,8 @@ from maylink.baselines.centers import (
 from maylink.baselines.colouring import Graph, find_colouring, smaller_proof
 from maylink.baselines.neighbourhoods import Neighbourhoods, neighbourhoods
 from maylink.errors import InfeasibleLinksError
-from maylink.estimators.base import check_flag, check_integer
-from maylink.families.base import Array
 from maylink.links import Links
+from maylink.parameters import check_flag, check_integer
 
 SHOWN = 8  # links that a message names
 STEPS_FOR_EACH = 20  # in later sweeps, where an assignment is at hand already

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import distance
 
+from maylink.arrays import Array
 from maylink.baselines.base import Labels
 from maylink.baselines.quantisation import Quantiser, Votes, turned
-from maylink.families.base import Array
 
 
 class CVQE(Quantiser):

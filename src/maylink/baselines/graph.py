@@ -15,11 +15,11 @@ from scipy.sparse import linalg as sparse_linalg
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
+from maylink.arrays import Array
 from maylink.baselines.base import Baseline
 from maylink.errors import MaylinkError
-from maylink.estimators.base import check_choice, check_integer
-from maylink.families.base import Array
 from maylink.links import Links
+from maylink.parameters import check_choice, check_integer
 
 AFFINITIES = ("neighbours", "gaussian", "precomputed")
 LOCAL_SCALE = 7  # whose distance is σ_i: the neighbour that the publication takes

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.baselines.base import Labels
 from maylink.baselines.quantisation import Quantiser, Votes, turned
-from maylink.families.base import Array
 
 
 class LCVQE(Quantiser):

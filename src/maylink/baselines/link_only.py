@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from maylink.arrays import Array
 from maylink.baselines.base import Baseline, Labels, Run
-from maylink.estimators.base import check_choice, check_integer
-from maylink.families.base import Array
 from maylink.links import Links
+from maylink.parameters import check_choice, check_integer
 
 RESTS = ("alone", "together")
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.baselines.base import CenterBaseline, Labels, Run
 from maylink.baselines.pck_means import CONSTANT, Hints, first_centers, hints_of
-from maylink.estimators.base import as_link_weights, check_choice, check_flag, check_integer
-from maylink.families.base import Array
 from maylink.links import Links
-from maylink.threads import share
+from maylink.parameters import as_link_weights, check_choice, check_flag, check_integer
+from maylink.runtime.threads import share
 
 NARROWEST = 1e-4  # least variance in a cluster, as a share of that of all points
 PAIRS = 500_000  # pairs of points to measure in search of those farthest apart: all of n = 1000

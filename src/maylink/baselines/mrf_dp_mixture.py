@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink import partitions
+from maylink.arrays import Array
 from maylink.baselines.base import Baseline, Labels, Run
 from maylink.errors import MaylinkError
-from maylink.estimators.base import check_choice, check_integer, check_number
-from maylink.estimators.start import PLAIN_STARTS, ChainStart
 from maylink.families import Family, as_family
-from maylink.families.base import Array
-from maylink.joint import joint_of
 from maylink.links import MAY, Links
+from maylink.model import partitions
+from maylink.model.joint import joint_of
+from maylink.parameters import check_choice, check_integer, check_number
 from maylink.problem import Problem
 from maylink.solvers.gibbs import Draws, Sampler, Settings
+from maylink.tuning.starts import PLAIN_STARTS, ChainStart
 
 RIGHT = float(1.0 / (1.0 + np.exp(-1.0)))  # p and q at which a vote has log odds of 1
 

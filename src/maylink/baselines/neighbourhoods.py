@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from maylink.families.base import Array
+from maylink.arrays import Array
 from maylink.links import Links
 
 

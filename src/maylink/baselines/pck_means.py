@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from maylink.arrays import Array
 from maylink.baselines.base import CenterBaseline, Run
 from maylink.baselines.centers import plus_plus
 from maylink.baselines.neighbourhoods import neighbourhoods
-from maylink.estimators.base import as_link_weights, check_integer
-from maylink.families.base import Array
 from maylink.links import Links
+from maylink.parameters import as_link_weights, check_integer
 
 
 class PCKMeans(CenterBaseline):

@@ -14,11 +14,11 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
+from maylink.arrays import Array
 from maylink.baselines.base import Baseline, CenterBaseline, Labels, Run
 from maylink.errors import MaylinkError
-from maylink.estimators.base import check_choice, check_integer
-from maylink.families.base import Array
 from maylink.links import Links
+from maylink.parameters import check_choice, check_integer
 
 AFFINITIES = ("nearest_neighbors", "precomputed")
 LARGEST_SEED = 2**31

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.baselines.base import CenterBaseline, Labels, Run
 from maylink.baselines.centers import check_init, initial_centers
-from maylink.estimators.base import as_link_weights, check_integer
-from maylink.families.base import Array
 from maylink.links import MAY, Links
+from maylink.parameters import as_link_weights, check_integer
 
 SETTLED = 1e-8  # of the variance: centres that move less, squared, stand still
 

@@ -12,9 +12,9 @@ from maylink.baselines.base import CenterBaseline, Labels, Run
 from maylink.baselines.centers import cluster_means, distortion, plus_plus, squared_distances
 from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.errors import MaylinkError
-from maylink.estimators.base import check_integer, forbid_links_as_y
 from maylink.labels import label_codes
 from maylink.links import Links
+from maylink.parameters import check_integer, forbid_links_as_y
 
 Known = tuple[Labels, NDArray[np.object_]]  # a code for each point, −1 for none; label by code
 

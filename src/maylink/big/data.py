@@ -39,7 +39,7 @@ def as_big(X: Any) -> Any:
         When chunks are cut along features or their sizes are not known.
     """
     if isinstance(X, str | Path):
-        from maylink.big.files import read_parquet
+        from maylink.io.parquet import read_parquet
 
         return read_parquet(X)
     if hasattr(X, "to_dask_array"):

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.engines.cluster import compute
+from maylink.arrays import Array
 from maylink.errors import DomainError, MaylinkError
-from maylink.families.base import PRIOR_ROWS, Array, Family, expected_clusters
+from maylink.families.base import PRIOR_ROWS, Family, expected_clusters
 from maylink.families.gaussian import _check_spread
 from maylink.families.von_mises_fisher import NARROWEST
+from maylink.runtime.dask import compute
 
 PLAIN = ("multinomial", "poisson", "bernoulli", "gamma")  # take no constants from the data
 EUCLIDEAN = ("gaussian", "diagonal-gaussian")

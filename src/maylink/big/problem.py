@@ -10,21 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.big.data import as_big, checked_chunks
-from maylink.big.families import (
-    Columns,
-    adapted,
-    check_supported,
-    columns_of,
-    prior_of,
-    prior_rows,
-)
-from maylink.engines.cluster import compute, tree
+from maylink.big.families import Columns, adapted, check_supported, columns_of, prior_of, prior_rows
 from maylink.engines.dask import DaskEngine
 from maylink.families import Family, as_family
-from maylink.families.base import Array, Statistics
+from maylink.families.base import Statistics
 from maylink.links import Links
 from maylink.problem import Problem, as_links
+from maylink.runtime.dask import compute, tree
 
 CONSTANT_BASE = ("gaussian", "diagonal-gaussian", "bernoulli", "von-mises-fisher")
 

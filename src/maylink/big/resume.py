@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maylink.atomic import written
 from maylink.engines.cpu import Totals
 from maylink.engines.dask import Partition
 from maylink.engines.piece import Assignment, Rule
 from maylink.errors import MaylinkError
-from maylink.reliability import LinkCounts
-from maylink.result import Sweep
+from maylink.io.atomic import written
+from maylink.model.reliability import LinkCounts
+from maylink.solvers.fit import Sweep
 from maylink.solvers.rdpmeans import Kept, Settings, State
 
 REST = 1.0  # seconds between two resume points, at the least

@@ -12,9 +12,9 @@ from maylink.big.problem import BigProblem
 from maylink.big.resume import Point, Resume
 from maylink.engines.dask import DaskEngine
 from maylink.errors import MaylinkError
-from maylink.progress import Progress
-from maylink.result import Result
+from maylink.runtime.progress import Progress
 from maylink.solvers import rdpmeans
+from maylink.solvers.fit import Result
 from maylink.solvers.rdpmeans import Kept, Settings, State
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maylink.big.problem import BigProblem
+from maylink.big.responsibilities import SoftRule
 from maylink.big.resume import File
 from maylink.big.resumed import mark_of
-from maylink.big.shares import SoftRule
 from maylink.labels import complete_codes
-from maylink.progress import Progress
-from maylink.result import Status
+from maylink.runtime.progress import Progress
 from maylink.solvers import variational
-from maylink.solvers.starts import mark_of as mark_of_labels
+from maylink.solvers.fit import Status
 from maylink.solvers.variational import Factors
+from maylink.tuning.pool import mark_of as mark_of_labels
 
 if TYPE_CHECKING:
     from maylink.big.variational import SoftState, Solver

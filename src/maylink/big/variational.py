@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array, Index
 from maylink.big.problem import BigProblem, taken
-from maylink.big.shares import (
+from maylink.big.responsibilities import (
     GivenLabels,
     SoftRule,
     Sums,
     add,
     add_sizes,
     alone,
-    chunk_shares,
+    chunk_responsibilities,
     kept,
     label_sizes,
     left_out,
@@ -31,16 +32,13 @@ from maylink.big.shares import (
     part_sums,
     sums,
 )
-from maylink.engines.cluster import compute, persist, tree
 from maylink.engines.dask import by_first_appearance
 from maylink.errors import MaylinkError
-from maylink.families.base import Array
-from maylink.mixture import Mixture, one_hot
-from maylink.posterior import LinkedPosterior
+from maylink.model.mixture import Mixture, one_hot
+from maylink.model.posterior import LinkedPosterior
+from maylink.runtime.dask import compute, persist, tree
 from maylink.solvers import variational
 from maylink.solvers.variational import Factors, Settings
-
-Index = NDArray[np.int64]
 
 
 class SoftState(NamedTuple):
@@ -114,7 +112,7 @@ class Solver:
         """Start from factors, those of a sample for example."""
         self._check_width(len(factors.sticks))
         rule = self._rule(factors)
-        linked = rule.shares(self.X)
+        linked = rule.responsibilities(self.X)
         return self._swept(rule, linked, factors)
 
     def sweep(self, state: SoftState) -> SoftState:
@@ -130,7 +128,9 @@ class Solver:
                 self.ready, self.X, self.settings, rule.posterior, rule.sticks
             )
             pull = variational.pull_of(self.links, factors.counts, self.settings)
-            variational.update_shares(np.arange(len(linked)), scores, self.links, pull, linked)
+            variational.update_responsibilities(
+                np.arange(len(linked)), scores, self.links, pull, linked
+            )
         return self._state(rule, linked, factors.alpha)
 
     def _state(self, rule: SoftRule | GivenLabels, linked: Array, alpha: Array) -> SoftState:
@@ -219,7 +219,7 @@ class Solver:
         bounds = bounds + settings.data_weight * self._left_out()
         return {
             "labels_": labels,
-            "shares_": self._shares(state, columns),
+            "responsibilities_": self._responsibilities(state, columns),
             "n_clusters_": len(columns),
             "cluster_centers_": family.units(centers),
             "mixture_": Mixture.of_statistics(
@@ -233,7 +233,7 @@ class Solver:
             "n_iter_": max(1, len(bounds) - 1),
         }
 
-    def _shares(self, state: SoftState, columns: Index) -> Any:
+    def _responsibilities(self, state: SoftState, columns: Index) -> Any:
         """Return the shares of all points as a dask array that reads the data when asked for."""
         import dask.array
         from dask import delayed
@@ -241,8 +241,10 @@ class Solver:
         problem, theirs = self.problem, self._by_chunk(state.linked)
         every = zip(problem.chunks, self._said(state.rule), self.places, theirs, strict=True)
         parts = [
-            delayed(chunk_shares, pure=False)(chunk, *said, own, shares, columns)
-            for chunk, said, own, shares in every
+            delayed(chunk_responsibilities, pure=False)(
+                chunk, *said, own, responsibilities, columns
+            )
+            for chunk, said, own, responsibilities in every
         ]
         shaped = [
             dask.array.from_delayed(part, (size, columns.size), np.float64)

@@ -26,9 +26,9 @@ from maylink.cli.summary import summary, tell
 if TYPE_CHECKING:
     import pandas as pd
 
-    from maylink.data_io import Table
+    from maylink.analysis.methods import Plan
+    from maylink.io.data import Table
     from maylink.links import Links
-    from maylink.methods import Plan
 
 
 def cluster(
@@ -170,7 +170,7 @@ def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[
     """Return what is known, as it is printed and as JSON has it."""
     import numpy as np
 
-    from maylink import methods
+    from maylink.analysis import methods
 
     known = None if links is None or links.n_links == 0 else links
     reliability = None if known is None else methods.knowledge(model, known).reliability()
@@ -181,14 +181,14 @@ def _summary(model: Any, table: Table, links: Links | None, plan: Plan) -> dict[
 
 def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:
     columns = {heading: names_of(table), "cluster": model.labels_}
-    if hasattr(model, "shares_"):
-        columns["probability"] = model.shares_.max(axis=1).round(6)
+    if hasattr(model, "responsibilities_"):
+        columns["probability"] = model.responsibilities_.max(axis=1).round(6)
     return columns
 
 
 def _suspects(model: Any, table: Table, links: Links) -> pd.DataFrame:
     """Return the links that look wrong, with the ids and the words of both rows."""
-    from maylink import methods
+    from maylink.analysis import methods
 
     frame = methods.suspects(model, links)
     ends = {end: frame[end].to_numpy() for end in ("i", "j")}
@@ -204,7 +204,7 @@ def _suspects(model: Any, table: Table, links: Links) -> pd.DataFrame:
 def _save(model: Any, table: Table, path: str, force: bool) -> None:
     from scipy.sparse import issparse
 
-    from maylink.saving import name_columns, save
+    from maylink.analysis.saving import name_columns, save
 
     if not issparse(table.X):
         name_columns(model, table.columns)

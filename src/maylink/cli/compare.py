@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maylink.analysis.methods import METHODS
 from maylink.cli import options, show
 from maylink.cli.failures import INPUT, USAGE, CommandError, as_options
 from maylink.cli.inputs import Reading, forbid_stdin_twice, read_table, read_table_links
 from maylink.cli.stages import Stages
 from maylink.errors import not_one_of
-from maylink.methods import METHODS
-from maylink.stop import whole_or_nothing
+from maylink.runtime.interrupts import whole_or_nothing
 
 if TYPE_CHECKING:
-    from maylink.comparison import Row
+    from maylink.analysis.comparison import Row
 
 USUAL = "tvclust,rdpmeans,dpmeans,plainkmeans,pckmeans,mpckmeans,lcvqe,linkonly"
 HELD_OUT = (
@@ -69,7 +69,7 @@ def compare(
     with stages.stage("links"):
         found = read_table_links(table, links, how).links
     with stages.stage("compare"), whole_or_nothing():
-        from maylink.comparison import compare as compared
+        from maylink.analysis.comparison import compare as compared
 
         rows = compared(
             table.X, found, names, family=family, k=k, y=y, seed=seed,

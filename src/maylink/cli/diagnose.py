@@ -9,21 +9,15 @@ import typer
 
 from maylink.cli import options, show
 from maylink.cli.fitting import fit, planned
-from maylink.cli.inputs import (
-    Reading,
-    forbid_stdin_twice,
-    names_of,
-    read_table,
-    read_table_links,
-)
+from maylink.cli.inputs import Reading, forbid_stdin_twice, names_of, read_table, read_table_links
 from maylink.cli.stages import Stages
 from maylink.cli.summary import print_reliability
-from maylink.stop import whole_or_nothing
+from maylink.runtime.interrupts import whole_or_nothing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from maylink.diagnosis import Diagnosis
+    from maylink.analysis.link_quality import Diagnosis
 
 SHOWN = 5
 
@@ -56,7 +50,7 @@ def diagnose(
         plan = planned(table, method, family, k, quiet=quiet)
         model = fit(table.X, found, plan, k, seed)
     with stages.stage("diagnose"), whole_or_nothing():
-        from maylink import diagnosis
+        from maylink.analysis import link_quality as diagnosis
 
         said = diagnosis.diagnose(table.X, found, model, n_pairs=pairs, seed=seed)
     names = names_of(table)

@@ -9,14 +9,14 @@ from maylink.cli import show
 from maylink.cli.failures import USAGE, CommandError
 
 if TYPE_CHECKING:
-    from maylink.data_io import Table
+    from maylink.analysis.methods import Plan
+    from maylink.io.data import Table
     from maylink.links import Links
-    from maylink.methods import Plan
 
 
 def planned(table: Table, method: str, family: str, k: int | None, *, quiet: bool) -> Plan:
     """Choose a method and a family, and refuse a number of clusters too many or too few."""
-    from maylink import methods
+    from maylink.analysis import methods
 
     plan = methods.plan(table.X, method, family)
     if k is not None and not methods.needs_k(plan.method):
@@ -31,7 +31,7 @@ def fit(
     X: Any, links: Links | None, plan: Plan, k: int | None, seed: int, *, bar: bool = False
 ) -> Any:
     """Fit what was planned; with a bar only where a terminal shows it."""
-    from maylink import methods
+    from maylink.analysis import methods
 
     shown = bar and sys.stderr.isatty()
     model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=shown)
@@ -40,6 +40,6 @@ def fit(
 
 def stopped(model: Any) -> bool:
     """Say whether Ctrl-C has ended a fit early."""
-    from maylink.result import Status
+    from maylink.solvers.fit import Status
 
     return getattr(model, "status_", None) == Status.STOPPED

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from maylink.analysis.methods import AUTO, ON_DASK
 from maylink.cli import options, show
 from maylink.cli.failures import INPUT, INSIDE, USAGE, CommandError, writing
 from maylink.cli.fitting import fit
@@ -19,13 +20,12 @@ from maylink.cli.inputs import Reading, forbid_heading, read_link_file_of, tell_
 from maylink.cli.outputs import check_outputs, check_parent, write_csv
 from maylink.cli.stages import Stages
 from maylink.cli.summary import summary, tell
-from maylink.methods import AUTO, ON_DASK
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from maylink.analysis.methods import Plan
     from maylink.links import Links
-    from maylink.methods import Plan
 
 NEEDS = (
     "{}: a folder of Parquet files needs Dask; install it with: pip install 'maylink[dask]', or "
@@ -65,8 +65,8 @@ def cluster_folder(asked: Asked, refused: dict[str, Any]) -> int:
     """Cluster the rows of a folder; ``refused`` are options that only files have."""
     _check(asked, refused)
     stages, quiet = Stages(asked.how.quiet), asked.how.quiet
-    from maylink import methods
-    from maylink.big.files import write_labels
+    from maylink.analysis import methods
+    from maylink.io.parquet import write_labels
 
     with _workers(asked), _named_cells(asked) as names:
         with stages.stage("read"):
@@ -133,7 +133,7 @@ def _check_memory(asked: Asked) -> None:
 
 
 def _check_out(asked: Asked, out: str) -> None:
-    from maylink.big.files import check_label_folder
+    from maylink.io.parquet import check_label_folder
 
     if out == options.STDOUT:
         raise CommandError("--out: labels of a folder go into a folder; name one", USAGE)
@@ -182,9 +182,9 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 def _read(asked: Asked) -> Folder:
     """Read the headers of the files and say what they hold."""
-    from maylink.big.files import column_kinds, read_parquet
-    from maylink.big.ids import read_column
-    from maylink.data_io import DTYPES
+    from maylink.io.data import DTYPES
+    from maylink.io.ids import read_column
+    from maylink.io.parquet import column_kinds, read_parquet
 
     folder, how = asked.folder, asked.how
     kinds = column_kinds(folder)
@@ -215,7 +215,7 @@ def _read(asked: Asked) -> Folder:
 
 
 def _links(asked: Asked, data: Folder) -> Links:
-    from maylink.big.ids import find_ids
+    from maylink.io.ids import find_ids
 
     folder, column = asked.folder, asked.how.id
     if column is None:
@@ -255,8 +255,8 @@ def _judged(
     import dask.array
     import numpy as np
 
-    from maylink import methods
-    from maylink.engines.cluster import compute
+    from maylink.analysis import methods
+    from maylink.runtime.dask import compute
 
     sizes = dask.array.bincount(model.labels_, minlength=model.n_clusters_)
     known = links is not None and links.n_links > 0
@@ -287,7 +287,7 @@ def _renamed(suspects: pd.DataFrame | None, data: Folder) -> pd.DataFrame:
     if suspects is None:
         return pd.DataFrame(columns=["i", "j", "kind", "weight", "source", "wrong"])
     if data.ids is not None:
-        from maylink.engines.cluster import compute
+        from maylink.runtime.dask import compute
 
         ends = [data.ids[suspects[end].to_numpy()] for end in ("i", "j")]
         for end, names in zip(("i", "j"), compute(ends)[0], strict=True):

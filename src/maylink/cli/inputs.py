@@ -11,9 +11,9 @@ from maylink.cli.options import READ, READ_LINKS, STDIN, settings
 from maylink.cli.show import few, note
 
 if TYPE_CHECKING:
-    from maylink.data_io import Table
-    from maylink.inputs import TableLinks
-    from maylink.link_io import LinkFile
+    from maylink.io.data import Table
+    from maylink.io.inputs import TableLinks
+    from maylink.io.links import LinkFile
     from maylink.links import Links
 
 LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
@@ -46,7 +46,7 @@ def read_table(
     fewest: int = 2,
 ) -> Table:
     """Read data and say what they are."""
-    from maylink.data_io import read_data
+    from maylink.io.data import read_data
 
     told = settings(how.read, READ, "--read")
     if path == STDIN:
@@ -83,7 +83,7 @@ def read_table(
 
 def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
     """Read the links of a table and say what they are."""
-    from maylink.inputs import read_links_of
+    from maylink.io.inputs import read_links_of
 
     found = read_links_of(table, opened(path), **wished_links(how))
     tell_links(path, found.file, found.links, how)
@@ -94,7 +94,7 @@ def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
 
 def read_link_file_of(path: str, how: Reading, **rows: Any) -> LinkFile:
     """Read links; ``rows`` says how many rows there are, or where their ids stand."""
-    from maylink.link_io import read_link_file
+    from maylink.io.links import read_link_file
 
     return read_link_file(opened(path), **wished_links(how), **rows)
 
@@ -121,7 +121,7 @@ def opened(path: str) -> Any:
 
 def wished_links(how: Reading) -> dict[str, Any]:
     """Return the format and the options by which links are to be read."""
-    from maylink.link_io.layouts import Options
+    from maylink.io.links.layouts import Options
 
     told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
     return {"format": told.pop("format", None), "options": Options(**told)}
@@ -144,9 +144,9 @@ def python_of(data: str, links: str | None, how: Reading, dtype: str) -> str | N
         format_ = wished.pop("format", None)
         more = "" if format_ is None else f", format={format_!r}"
         if wished:
-            lines.insert(1, "from maylink.link_io.layouts import Options")
+            lines.insert(1, "from maylink.io.links.layouts import Options")
             more += f", options=Options({', '.join(f'{k}={v!r}' for k, v in wished.items())})"
-        lines.insert(1, "from maylink.inputs import read_links_of")
+        lines.insert(1, "from maylink.io.inputs import read_links_of")
         lines.append(f"links = read_links_of(table, {links!r}{more}).links")
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from maylink.cli.inputs import Reading, opened, read_table, wished_links
 from maylink.cli.outputs import check_format, check_outputs
 
 if TYPE_CHECKING:
-    from maylink.link_io import LinkFile
+    from maylink.io.links import LinkFile
 
 app = typer.Typer(no_args_is_help=True, help="Look at files of links, and convert them.")
 POSITIONS = ("npy", "npz", "mtx", "matrix")
@@ -125,8 +125,8 @@ def _names_of(found: LinkFile, data: str | None, id_column: str | None) -> str:
 
 def _read(file: str, from_: str | None, data: str | None, how: Reading) -> tuple[LinkFile, Any]:
     """Read links, by the rows of the data where these are given; return them and the ids."""
-    from maylink.inputs import read_links_of
-    from maylink.link_io import read_link_file
+    from maylink.io.inputs import read_links_of
+    from maylink.io.links import read_link_file
 
     for option, said in (("--id", how.id), ("--read", how.read)):
         if said is not None and data is None:

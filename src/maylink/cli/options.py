@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from maylink.analysis.methods import AUTO, FAMILIES, METHODS
 from maylink.cli.failures import USAGE, CommandError
 from maylink.errors import not_one_of
-from maylink.methods import AUTO, FAMILIES, METHODS
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")

@@ -66,7 +66,7 @@ def check_format(path: str, format_: str | None = None, *, option: str | None = 
         Where the user can say so.
     """
     from maylink.errors import LinkFileError
-    from maylink.link_io.writing import choose
+    from maylink.io.links.writing import choose
 
     try:
         choose(path, format_)
@@ -119,7 +119,7 @@ def _pieces(table: pd.DataFrame | Mapping[str, Any]) -> Iterator[str]:
 
 def write_file(path: str, write: Callable[[Any], None], *, force: bool) -> None:
     """Write a file as a whole or not at all."""
-    from maylink.atomic import written
+    from maylink.io.atomic import written
 
     with writing(path), written(path, force=force) as file:
         write(file)

@@ -13,7 +13,7 @@ SETTINGS = {
 
 def demo(context: typer.Context) -> None:
     """Cluster seven small data sets, print a table and draw a picture."""
-    from maylink.demo import main
+    from maylink.experiments.demo import main
 
     main(context.args)
 

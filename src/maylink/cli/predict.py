@@ -37,7 +37,7 @@ def predict(
     quiet: options.Quiet = False,
 ) -> int:
     """Put the rows of DATA into the clusters of a saved model."""
-    from maylink.saving import columns_for, load
+    from maylink.analysis.saving import columns_for, load
 
     check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
     stages = Stages(quiet)
@@ -56,9 +56,9 @@ def predict(
     columns: dict[str, Any] = {heading_of(table, data): names_of(table)}
     with stages.stage("predict"):
         if hasattr(fitted, "predict_proba"):
-            shares = fitted.predict_proba(X)
-            columns |= {"cluster": shares.argmax(axis=1)}
-            columns |= {"probability": shares.max(axis=1).round(6)}
+            responsibilities = fitted.predict_proba(X)
+            columns |= {"cluster": responsibilities.argmax(axis=1)}
+            columns |= {"probability": responsibilities.max(axis=1).round(6)}
         else:
             columns["cluster"] = fitted.predict(X)
     with stages.stage("write"):

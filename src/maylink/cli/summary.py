@@ -11,8 +11,8 @@ from maylink.cli.stages import Stages, peak_memory
 if TYPE_CHECKING:
     import pandas as pd
 
+    from maylink.analysis.methods import Plan
     from maylink.links import Links
-    from maylink.methods import Plan
 
 
 def summary(

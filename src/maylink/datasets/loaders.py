@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maylink.arrays import Matrix
 from maylink.errors import DatasetError
-from maylink.families.base import Matrix
 
 FOLDER_VARIABLE = "MAYLINK_DATA"
 OPENML_IDS = {"ecoli": 39, "glass": 41}

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from maylink.arrays import Array
 from maylink.datasets.loaders import Dataset
 from maylink.errors import DatasetError
-from maylink.families.base import Array
 
 Rng = np.random.Generator
 
@@ -40,17 +40,17 @@ def make_pattern(name: str, n: int = 300, rng: np.random.Generator | int | None 
     if name not in _MAKERS:
         raise DatasetError(f"name: {name!r} is not one of {', '.join(PATTERNS)}")
     generator = np.random.default_rng(rng)
-    maker, shares = _MAKERS[name]
-    y = np.repeat(np.arange(len(shares)), _sizes(n, shares))
-    X = np.vstack([maker(k, int((y == k).sum()), generator) for k in range(len(shares))])
+    maker, responsibilities = _MAKERS[name]
+    y = np.repeat(np.arange(len(responsibilities)), _sizes(n, responsibilities))
+    X = np.vstack([maker(k, int((y == k).sum()), generator) for k in range(len(responsibilities))])
     order = generator.permutation(n)
-    classes = tuple(str(k) for k in range(len(shares)))
+    classes = tuple(str(k) for k in range(len(responsibilities)))
     return Dataset(name, X[order], y[order], classes, "simulated")
 
 
-def _sizes(n: int, shares: tuple[float, ...]) -> np.ndarray:
+def _sizes(n: int, responsibilities: tuple[float, ...]) -> np.ndarray:
     """Cut n into parts by their shares, exactly."""
-    ends = np.round(n * np.cumsum(shares) / np.sum(shares)).astype(int)
+    ends = np.round(n * np.cumsum(responsibilities) / np.sum(responsibilities)).astype(int)
     return np.diff(ends, prepend=0)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.errors import MaylinkError
 from maylink.families import Family, as_family
-from maylink.families.base import Array
 from maylink.links import MAY, MAY_NOT, Links, draw_distinct, unrank_pairs
 
 

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array, Index, Matrix
 from maylink.engines.layout import lay_out
-from maylink.families.base import Array, Family, Matrix
+from maylink.families.base import Family
 from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.reliability import Votes, votes_between
-from maylink.threads import part_count, share, share_out, thread_count
+from maylink.model.reliability import Votes, votes_between
+from maylink.runtime.threads import part_count, share, share_out, thread_count
 
-Index = NDArray[np.int64]
 HEAVIEST = 1e6  # link weight in units of data
 Stored = NDArray[np.int32]  # labels in the order of the slots, −1 for none
 

@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.engines.cluster import compute, persist, tree
-from maylink.engines.cpu import HEAVIEST, CpuEngine, Index, Stored, Swept, Totals
+from maylink.arrays import Array, Index
+from maylink.engines.cpu import HEAVIEST, CpuEngine, Stored, Swept, Totals
 from maylink.engines.piece import Assignment, Found, Pass, Piece, Rule, merge
 from maylink.engines.sweep import MANY, NOBODY, SPARE, Moves, Round, Turns, recall, remember
 from maylink.errors import MaylinkError
-from maylink.families.base import Array, Family
+from maylink.families.base import Family
 from maylink.labels import CHUNK
 from maylink.links import Links
-from maylink.reliability import Votes
+from maylink.model.reliability import Votes
+from maylink.runtime.dask import compute, persist, tree
 
 ROOM = 16_384  # wishes to open a cluster that are dealt with at a time, at the most
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maylink.families.base import Array, Family, Matrix, row_sums
+from maylink.arrays import Array, Matrix
+from maylink.families.base import Family, row_sums
 
 CHUNK = 200_000  # numbers that are mapped at a time: some copies of these are made on the way
 

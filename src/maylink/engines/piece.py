@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.engines.cpu import CpuEngine, Stored, Totals
 from maylink.engines.sweep import Moves, Round, Turns, blank, first_look, numbers, recall, remember
-from maylink.families.base import Array, Family
+from maylink.families.base import Family
 
 NO_TURNS = np.empty(0, np.int32)
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from maylink.families.base import Array, Family
+from maylink.arrays import Array
+from maylink.families.base import Family
 from maylink.links import Links
 
 if TYPE_CHECKING:
-    from maylink.engines.cpu import Index, Swept, Totals
-    from maylink.reliability import Votes
+    from maylink.arrays import Index
+    from maylink.engines.cpu import Swept, Totals
+    from maylink.model.reliability import Votes
 
 Labels = Any
 """A partition in the form of its engine."""

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.errors import MaylinkError
-from maylink.families.base import Array
 from maylink.kernels import exact, linked, nearest
 from maylink.kernels.sums import make_sums, transfer_all
 from maylink.kernels.tile import ROWS, pack_centers
 
 if TYPE_CHECKING:
-    from maylink.engines.cpu import CpuEngine, Index, Stored, Swept, Totals
+    from maylink.arrays import Index
+    from maylink.engines.cpu import CpuEngine, Stored, Swept, Totals
 
 WORTH_ROUGH = 10_000_000  # multiplications of a sweep below which exact scores alone are as quick
 SPARE = 64  # clusters that may open before the points without links look again, at the least

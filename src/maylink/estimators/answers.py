@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 from sklearn.utils.validation import check_is_fitted
 
-from maylink import partitions
 from maylink.big.data import is_big
 from maylink.errors import MaylinkError
 from maylink.estimators.base import Checked, links_of_new_points
-from maylink.joint import joint_of
 from maylink.labels import complete_codes
-from maylink.mixture import Mixture, labels_of_chunk, one_hot, shares_of_chunk
-from maylink.posterior import Posterior
+from maylink.model import partitions
+from maylink.model.joint import joint_of
+from maylink.model.mixture import Mixture, labels_of_chunk, one_hot, responsibilities_of_chunk
+from maylink.model.posterior import Posterior
 from maylink.problem import Problem
 from maylink.solvers import gibbs
 
@@ -98,16 +98,16 @@ class Answers(Checked):
             Of a dask array it is a dask array, computed when it is asked for.
         """
         if is_big(X):
-            return self._by_chunk(X, links, shares_of_chunk, self.n_clusters_)
+            return self._by_chunk(X, links, responsibilities_of_chunk, self.n_clusters_)
         data = self._new_data(X)
         n = int(self.labels_.size)
         checked = links_of_new_points(links, n, data.shape[0])
         if checked is None:
-            return self.mixture_.shares(data)
+            return self.mixture_.responsibilities(data)
         known = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
-        shares = one_hot(np.asarray(self.labels_[known]), self.n_clusters_)
+        responsibilities = one_hot(np.asarray(self.labels_[known]), self.n_clusters_)
         among = checked[np.concatenate([known, np.arange(n, checked.n)])]
-        return self.mixture_.linked_shares(data, shares, among, self._log_odds)
+        return self.mixture_.linked_responsibilities(data, responsibilities, among, self._log_odds)
 
     @property
     def _clusters(self) -> Mixture:
@@ -240,7 +240,7 @@ class Answers(Checked):
             ``arviz.summary`` of it shows R-hat and effective sample sizes.
         """
         self._need_draws("to_arviz")
-        from maylink.diagnostics import to_arviz
+        from maylink.model.diagnostics import to_arviz
 
         return to_arviz(self.draws_, self.chain_lengths_, self.posterior_.links)
 
@@ -253,7 +253,7 @@ class Answers(Checked):
             One row for each quantity. It needs ArviZ: ``pip install 'maylink[arviz]'``.
         """
         self._need_draws("diagnostics")
-        from maylink.diagnostics import summary
+        from maylink.model.diagnostics import summary
 
         return summary(self.draws_, self.chain_lengths_, self.posterior_.links)
 

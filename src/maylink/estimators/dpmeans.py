@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from maylink.big.data import as_big, is_big
-from maylink.estimators.base import CenterClusterer, forbid_links_as_y, labels_of_chunk
+from maylink.estimators.base import CenterClusterer, labels_of_chunk
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.families import Family
+from maylink.parameters import forbid_links_as_y
 
 
 class DPMeans(CenterClusterer):

@@ -14,9 +14,15 @@ from maylink.big.data import is_big
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
 from maylink.errors import MaylinkError
-from maylink.estimators import weighing
 from maylink.estimators.base import (
     CenterClusterer,
+    labels_of_chunk,
+    links_of_new_points,
+    warn_overlooked,
+)
+from maylink.families import Family
+from maylink.labels import complete_codes
+from maylink.parameters import (
     as_generator,
     as_link_weights,
     check_choice,
@@ -24,19 +30,15 @@ from maylink.estimators.base import (
     check_number,
     check_penalty,
     forbid_links_as_y,
-    labels_of_chunk,
-    links_of_new_points,
-    warn_overlooked,
 )
-from maylink.families import Family
-from maylink.labels import complete_codes
 from maylink.problem import Problem, as_data, as_links
-from maylink.progress import Progress
-from maylink.result import Status
-from maylink.selection import race
-from maylink.solvers import penalty, rdpmeans
+from maylink.runtime.progress import Progress
+from maylink.solvers import rdpmeans
+from maylink.solvers.fit import Status
 from maylink.solvers.placing import faithful, seats
 from maylink.solvers.streaming import MeansStream
+from maylink.tuning import penalty, race
+from maylink.tuning import rdpmeans as weighing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +81,8 @@ class RDPMeans(CenterClusterer):
         ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and takes
         the one whose partitions have the highest exact probability. How much the data count in
         that, held-out links choose, and overrule it where one penalty clearly predicts them better
-        (see :mod:`maylink.estimators.weighing`); where there are fewer than 40 links, or
-        ``link_weight`` is given, the data count fully (see :mod:`maylink.solvers.penalty`).
+        (see :mod:`maylink.tuning.rdpmeans`); where there are fewer than 40 links, or
+        ``link_weight`` is given, the data count fully (see :mod:`maylink.tuning.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.

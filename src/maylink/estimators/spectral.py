@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from maylink.errors import MaylinkError
-from maylink.estimators.base import (
+from maylink.labels import first_appearance
+from maylink.parameters import (
     as_generator,
     as_link_weights,
     check_choice,
@@ -18,7 +19,6 @@ from maylink.estimators.base import (
     check_penalty,
     forbid_links_as_y,
 )
-from maylink.labels import first_appearance
 from maylink.problem import Problem, as_data
 from maylink.solvers import spectral
 

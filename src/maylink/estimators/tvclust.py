@@ -11,33 +11,32 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from maylink import partitions
 from maylink.big.data import as_big, is_big
 from maylink.errors import MaylinkError
 from maylink.estimators.answers import Answers
-from maylink.estimators.base import (
+from maylink.estimators.base import links_of_new_points, warn_overlooked
+from maylink.families import Family
+from maylink.labels import first_appearance
+from maylink.model import partitions
+from maylink.model.mixture import Mixture, one_hot
+from maylink.model.posterior import Posterior, SampledPosterior, variational_posterior
+from maylink.model.reliability import PRIOR
+from maylink.parameters import (
     as_generator,
     check_choice,
     check_integer,
     check_number,
     forbid_links_as_y,
-    links_of_new_points,
-    warn_overlooked,
 )
-from maylink.estimators.choice import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
-from maylink.estimators.start import STARTS, ChainStart, Model, Start, best_of
-from maylink.families import Family
-from maylink.labels import first_appearance
-from maylink.mixture import Mixture, one_hot
-from maylink.posterior import Posterior, SampledPosterior, variational_posterior
 from maylink.problem import Problem
-from maylink.progress import Progress
-from maylink.reliability import PRIOR
-from maylink.result import Status
-from maylink.selection import race
+from maylink.runtime.interrupts import CtrlC
+from maylink.runtime.progress import Progress
+from maylink.runtime.threads import one_thread
 from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
-from maylink.stop import CtrlC
-from maylink.threads import one_thread
+from maylink.solvers.fit import Status
+from maylink.tuning import race
+from maylink.tuning.starts import STARTS, ChainStart, Model, Start, best_of
+from maylink.tuning.tvclust import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
 
 CHOSEN = ("data_weight_", "chosen_by_", "selection_")  # what a fit tells about its choice
 
@@ -64,7 +63,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
     data_weight : float or "auto", default "auto"
         γ, the power on the data's likelihood. Below 1 the data speak more softly against the links,
         which helps where the family describes the clusters badly. "auto" chooses, together with
-        family and covariance, what predicts held-out links best (:mod:`maylink.selection`); where
+        family and covariance, what predicts held-out links best (:mod:`maylink.tuning`); where
         there are fewer than 40 links it is 1, and the evidence chooses the family.
     alpha : float, optional
         Concentration of the Dirichlet process; learned under ``alpha_prior`` if not given.
@@ -79,7 +78,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         given.
     init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,), default "auto"
         Where to start: "auto" makes partitions in many ways, merges their clusters and takes the
-        most probable ones (:mod:`maylink.solvers.starts`); or the paper's RDP-means, one cluster,
+        most probable ones (:mod:`maylink.tuning.pool`); or the paper's RDP-means, one cluster,
         every point by itself, or labels.
     n_init : int, default 4
         Variational: from how many partitions to start; the best bound is kept.
@@ -128,7 +127,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         Number of clusters.
     cluster_centers_ : array of shape (K, d)
         Centres in the units of X (proportions for "multinomial").
-    shares_ : array of shape (n, K)
+    responsibilities_ : array of shape (n, K)
         Probability of each point to be in each cluster; for "gibbs", how often it shares a cluster
         with the members of each.
     reliability_ : DataFrame
@@ -262,7 +261,8 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n, d)
             The data. A dask array, a dask DataFrame or the path of a folder of Parquet files stays
-            where it is, and ``labels_`` and ``shares_`` are dask arrays (see docs/scale.md).
+            where it is, and ``labels_`` and ``responsibilities_`` are dask arrays (see
+            docs/scale.md).
         y : ignored
             For scikit-learn.
         links : Links, pair of lists, n × n matrix, DataFrame or None
@@ -343,7 +343,9 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
             )
         left_out = float((problem.log_base - ready.log_base).sum())
         bounds = best.bounds + settings.data_weight * left_out
-        return self._describe_shares(problem, prior, settings, best.state, bounds, best.status)
+        return self._describe_responsibilities(
+            problem, prior, settings, best.state, bounds, best.status
+        )
 
     @property
     def _n_starts(self) -> int:
@@ -351,7 +353,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
         return int(self.n_init) if several else 1
 
-    def _describe_shares(
+    def _describe_responsibilities(
         self,
         problem: Problem,
         prior: Any,
@@ -360,14 +362,14 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         bounds: NDArray[np.float64],
         status: Status,
     ) -> dict[str, Any]:
-        labels, columns = first_appearance(state.shares.argmax(axis=1))
-        shares = state.shares[:, columns]
-        shares = shares / shares.sum(axis=1, keepdims=True)
+        labels, columns = first_appearance(state.responsibilities.argmax(axis=1))
+        responsibilities = state.responsibilities[:, columns]
+        responsibilities = responsibilities / responsibilities.sum(axis=1, keepdims=True)
         alpha = variational.expected_alpha(state.factors.alpha)
         posterior = variational_posterior(problem.links, settings, state)
         return {
             "labels_": labels,
-            "shares_": shares,
+            "responsibilities_": responsibilities,
             "posterior_": posterior,
             "alpha_": alpha,
             "bound_": float(bounds[-1]),
@@ -375,7 +377,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
             "status_": status,
             "n_iter_": max(1, len(bounds) - 1),
             **self._describe_clusters(
-                problem, prior, labels, shares, alpha, settings.data_weight, posterior
+                problem, prior, labels, responsibilities, alpha, settings.data_weight, posterior
             ),
         }
 
@@ -394,7 +396,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
             result = stochastic.solve(
                 problem, prior, settings, int(self.batch_size or 1), start, rng, bar
             )
-        return self._describe_shares(problem, prior, settings, *result)
+        return self._describe_responsibilities(problem, prior, settings, *result)
 
     @one_thread()
     def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
@@ -402,7 +404,8 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
 
         The first batch sets the scale of the features and the prior, and whatever is "auto" is
         chosen by its links. A stream keeps labels, not
-        shares: ``coclustering`` then tells 0 or 1, and ``shares_`` and ``bound_`` are not there.
+        responsibilities: ``coclustering`` then tells 0 or 1, and ``responsibilities_`` and
+        ``bound_`` are not there.
 
         Parameters
         ----------
@@ -462,12 +465,12 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         labels = partitions.point_estimate(draws.labels, self.loss, rng=seed)
         posterior = SampledPosterior(draws, problem.links)
         n_clusters = int(labels.max()) + 1
-        shares = partitions.shares_of(draws.labels, labels)
+        responsibilities = partitions.responsibilities_of(draws.labels, labels)
         stopped = any(chain.stopped for chain in done)
         alpha = float(draws.alpha.mean())
         return {
             "labels_": labels,
-            "shares_": shares,
+            "responsibilities_": responsibilities,
             "posterior_": posterior,
             "alpha_": alpha,
             "draws_": draws,
@@ -488,18 +491,22 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         problem: Problem,
         prior: Any,
         labels: NDArray[np.int64],
-        shares: NDArray[np.float64],
+        responsibilities: NDArray[np.float64],
         alpha: float,
         data_weight: float,
         posterior: Posterior,
     ) -> dict[str, Any]:
         family = problem.family
         points = family.points(problem.X)
-        centers = family.centroid(np.asarray(shares.T @ points) / shares.sum(axis=0)[:, None])
+        centers = family.centroid(
+            np.asarray(responsibilities.T @ points) / responsibilities.sum(axis=0)[:, None]
+        )
         return {
             "n_clusters_": int(labels.max()) + 1,
             "cluster_centers_": family.units(centers),
-            "mixture_": Mixture.of_shares(family, problem.X, shares, prior, alpha, data_weight),
+            "mixture_": Mixture.of_responsibilities(
+                family, problem.X, responsibilities, prior, alpha, data_weight
+            ),
             "reliability_": posterior.reliability(),
         }
 

@@ -17,12 +17,12 @@ from maylink.big.problem import BigProblem
 from maylink.big.runs import Runs, resume_of
 from maylink.big.variational import SoftState, Solver
 from maylink.errors import MaylinkError
-from maylink.estimators import start as starts
-from maylink.estimators.base import as_generator
-from maylink.estimators.choice import Choice, labels_of
-from maylink.progress import Progress
-from maylink.solvers import penalty, variational
-from maylink.stop import CtrlC
+from maylink.parameters import as_generator
+from maylink.runtime.interrupts import CtrlC
+from maylink.runtime.progress import Progress
+from maylink.solvers import variational
+from maylink.tuning import penalty, starts
+from maylink.tuning.tvclust import Choice, labels_of
 
 if TYPE_CHECKING:
     from maylink.estimators.tvclust import TVClust

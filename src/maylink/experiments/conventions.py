@@ -35,7 +35,7 @@ from maylink.experiments.protocols import (
     random_centre,
 )
 from maylink.families import Gaussian
-from maylink.solvers import penalty
+from maylink.tuning import penalty
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,12 +24,12 @@ from maylink.baselines import LinkOnly
 from maylink.datasets import Dataset, load, sample_links
 from maylink.errors import DatasetError
 from maylink.estimators import RDPMeans, TVClust
-from maylink.estimators.choice import Wish, every
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, Plan
 from maylink.experiments.figures import line_of
 from maylink.links import Links
 from maylink.metrics import pair_f
+from maylink.tuning.tvclust import Wish, every
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from maylink.arrays import Matrix
 from maylink.baselines import (
     CVQE,
     LCVQE,
@@ -44,7 +45,6 @@ from maylink.datasets import Dataset, sample_links
 from maylink.estimators import DPMeans, RDPMeans, TVClust
 from maylink.experiments import published_lcvqe, published_tvclust
 from maylink.families import Family, Gaussian
-from maylink.families.base import Matrix
 from maylink.links import Links
 
 PROTOCOLS = ("published", "stated", "pilot")

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, ndtri
 
+from maylink.arrays import Array
 from maylink.estimators import RDPMeans
 from maylink.links import MAY, Links
 
@@ -28,7 +29,6 @@ STICKS = 15
 ROUNDS = 30
 SETTLED = 1e-6  # the largest change of a share in a round that counts as none
 PRIOR = {"p": (1.0, 10.0), "q": (10.0, 1.0)}
-Array = NDArray[np.float64]
 
 SWITCHES = {
     "means": "one draw of standard normal means for all runs in place of a new one for each",
@@ -49,35 +49,35 @@ def fit(
     neighbours = _heard(links, rng, at_both_ends="direction" in off)
     votes = {"p": (10.0, 1.0) if "doubt" in off else PRIOR["p"], "q": PRIOR["q"]}
     prior = votes
-    shares = np.full((n, STICKS), 1.0 / STICKS)
+    responsibilities = np.full((n, STICKS), 1.0 / STICKS)
     sticks = np.ones((STICKS - 1, 2))
     if "start" in off:
         model = RDPMeans("diagonal-gaussian", link_weight=None, random_state=rng, n_jobs=1).fit(
             X, links=links
         )
-        shares = np.eye(STICKS)[np.minimum(model.labels_, STICKS - 1)]
-        sticks, clusters = _sticks(shares), _clusters(X, shares)
-        votes = _votes(links, shares, prior)
+        responsibilities = np.eye(STICKS)[np.minimum(model.labels_, STICKS - 1)]
+        sticks, clusters = _sticks(responsibilities), _clusters(X, responsibilities)
+        votes = _votes(links, responsibilities, prior)
     else:
         drawn = rng.normal(size=STICKS * d) if "means" in off else normals_of_r(STICKS * d)
         clusters = Clusters(
             drawn.reshape(STICKS, d), np.ones(STICKS), np.full(STICKS, float(d)), np.eye(d)[None]
         )
     for _ in range(ROUNDS):
-        before = shares.copy()
+        before = responsibilities.copy()
         alone = clusters.log_density(X) + _log_weights(sticks)
-        source = before if "turns" in off else shares
+        source = before if "turns" in off else responsibilities
         weights = np.array(_weights(votes))
         for i in visits:
             others, kind = neighbours[i]
             value = alone[i] + weights[kind] @ source[others]
             value = np.exp(value - value.max())
-            shares[i] = value / value.sum()
-        if np.abs(shares - before).max() < SETTLED:
+            responsibilities[i] = value / value.sum()
+        if np.abs(responsibilities - before).max() < SETTLED:
             break
-        sticks, clusters = _sticks(shares), _clusters(X, shares)
-        votes = _votes(links, shares, prior)
-    return np.asarray(shares.argmax(axis=1), np.int64)
+        sticks, clusters = _sticks(responsibilities), _clusters(X, responsibilities)
+        votes = _votes(links, responsibilities, prior)
+    return np.asarray(responsibilities.argmax(axis=1), np.int64)
 
 
 class Clusters(NamedTuple):
@@ -149,17 +149,17 @@ def _log_weights(sticks: Array) -> Array:
     return np.asarray(np.append(taken, 0.0) + np.append(0.0, np.cumsum(left)))
 
 
-def _sticks(shares: Array) -> Array:
-    size = shares.sum(axis=0)
+def _sticks(responsibilities: Array) -> Array:
+    size = responsibilities.sum(axis=0)
     beyond = size[::-1].cumsum()[::-1]
     return np.column_stack([1.0 + size[:-1], 1.0 + beyond[1:]])
 
 
-def _clusters(X: Array, shares: Array) -> Clusters:
-    size = shares.sum(axis=0)
-    mean = shares.T @ X / np.maximum(size, 1e-100)[:, None]
+def _clusters(X: Array, responsibilities: Array) -> Clusters:
+    size = responsibilities.sum(axis=0)
+    mean = responsibilities.T @ X / np.maximum(size, 1e-100)[:, None]
     gap = (X[:, None] - mean).transpose(1, 0, 2)
-    scatter = (gap * shares.T[:, :, None]).transpose(0, 2, 1) @ gap
+    scatter = (gap * responsibilities.T[:, :, None]).transpose(0, 2, 1) @ gap
     pull = (size / (1.0 + size))[:, None, None] * mean[:, :, None] * mean[:, None, :]
     scale = np.linalg.inv(np.eye(X.shape[1]) + scatter + pull)
     shrunk = mean * (size / (1.0 + size))[:, None]
@@ -167,10 +167,10 @@ def _clusters(X: Array, shares: Array) -> Clusters:
 
 
 def _votes(
-    links: Links, shares: Array, prior: dict[str, tuple[float, float]]
+    links: Links, responsibilities: Array, prior: dict[str, tuple[float, float]]
 ) -> dict[str, tuple[float, float]]:
     """Return the Beta factors of p and q."""
-    same = (shares[links.i] * shares[links.j]).sum(axis=1)
+    same = (responsibilities[links.i] * responsibilities[links.j]).sum(axis=1)
     may = links.kind == MAY
     return {
         "p": (prior["p"][0] + same[may].sum(), prior["p"][1] + same[~may].sum()),

@@ -237,14 +237,22 @@ def _comparison(runs: pd.DataFrame, reference: str) -> str:
 
 def _pairs(runs: pd.DataFrame, reference: str) -> Readable:
     table = compare.paired(runs, reference).sort_values("difference", ascending=False)
-    shares = ["won", "tied", "lost"]
-    head = ["method", "difference", "95% interval", *shares, "pairs", "failed", "reference failed"]
+    responsibilities = ["won", "tied", "lost"]
+    head = [
+        "method",
+        "difference",
+        "95% interval",
+        *responsibilities,
+        "pairs",
+        "failed",
+        "reference failed",
+    ]
     rows = [
         [
             Entry(str(name)),
             change(row["difference"]),
             Entry(f"{change(row['low']).text} to {change(row['high']).text}"),
-            *(Entry(formatted(share, float(row[share]))) for share in shares),
+            *(Entry(formatted(share, float(row[share]))) for share in responsibilities),
             *(Entry(f"{row[count]:.0f}") for count in ("pairs", "failed", "reference failed")),
         ]
         for name, row in table.iterrows()

@@ -91,8 +91,10 @@ def suspects(trials: int, inference: str = "variational") -> pd.Series:
     found = {}
     for name in ("iris", "wine"):
         data = load(name)
-        shares = [wrong_among_suspects(data.X, data.y, seed, inference) for seed in range(trials)]
-        found[name] = float(np.mean(shares))
+        responsibilities = [
+            wrong_among_suspects(data.X, data.y, seed, inference) for seed in range(trials)
+        ]
+        found[name] = float(np.mean(responsibilities))
     return pd.Series(found)
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from maylink.arrays import Matrix
 from maylink.datasets import load, sample_links
 from maylink.errors import DatasetError
 from maylink.estimators import DPMeans, TVClust
@@ -31,7 +32,6 @@ from maylink.experiments.cells import Cell, Plan
 from maylink.experiments.protocols import algorithm_1
 from maylink.experiments.tables import averaged
 from maylink.families import Family, Multinomial, as_family
-from maylink.families.base import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,13 +32,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
 
 PRIOR_ROWS = 20_000  # rows that place a prior, at most
 CHUNK = 1_000_000  # entries that are looked at together where a copy is made
-
-Array = NDArray[np.float64]
-Matrix = Any  # a dense array of float32 or float64, or a SciPy CSR matrix of them
 
 
 class Statistics(NamedTuple):
@@ -288,11 +286,13 @@ class Family(ABC):
             log_base=member @ self.log_base(X),
         )
 
-    def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
+    def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
         """Sum the statistics of each cluster, every point by its share in it, (n, K) in all."""
-        total = shares.T @ self.statistics(X)
+        total = responsibilities.T @ self.statistics(X)
         return Statistics(
-            size=shares.sum(axis=0), total=np.asarray(total), log_base=shares.T @ self.log_base(X)
+            size=responsibilities.sum(axis=0),
+            total=np.asarray(total),
+            log_base=responsibilities.T @ self.log_base(X),
         )
 
     def log_marginal(self, statistics: Statistics, prior: Any) -> Array:

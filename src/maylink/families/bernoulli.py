@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit, logit, xlogy
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import (
-    Array,
     Block,
     Code,
     Family,
-    Matrix,
     Statistics,
     column_means,
     first_cell,

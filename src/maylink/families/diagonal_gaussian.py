@@ -16,11 +16,10 @@ import numpy as np
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
+from maylink.arrays import Array, Matrix
 from maylink.families.base import (
-    Array,
     Block,
     Code,
-    Matrix,
     Statistics,
     column_means,
     column_variances,
@@ -28,13 +27,7 @@ from maylink.families.base import (
     scale_columns,
     without_outliers,
 )
-from maylink.families.gaussian import (
-    LOG_2PI,
-    STRENGTH,
-    EuclideanFamily,
-    NormalGamma,
-    updated_mean,
-)
+from maylink.families.gaussian import LOG_2PI, STRENGTH, EuclideanFamily, NormalGamma, updated_mean
 
 
 @dataclass(frozen=True)

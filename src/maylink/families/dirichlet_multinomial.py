@@ -24,8 +24,9 @@ import numpy as np
 from scipy import optimize, sparse
 from scipy.special import psi
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Array, Family, Matrix, column_means
+from maylink.families.base import Family, column_means
 from maylink.families.multinomial import Dirichlet, Multinomial, row_totals
 from maylink.families.von_mises_fisher import VonMisesFisher
 

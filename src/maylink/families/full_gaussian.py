@@ -18,24 +18,19 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
 from scipy.special import digamma, multigammaln
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import (
-    Array,
     Block,
     Code,
-    Matrix,
     Statistics,
     column_means,
     column_variances,
     without_outliers,
 )
 from maylink.families.diagonal_gaussian import DiagonalGaussian
-from maylink.families.gaussian import (
-    LOG_2PI,
-    EuclideanFamily,
-    updated_mean,
-)
-from maylink.threads import one_thread, share
+from maylink.families.gaussian import LOG_2PI, EuclideanFamily, updated_mean
+from maylink.runtime.threads import one_thread, share
 
 BLOCK = 500_000  # products of columns that are kept at a time
 
@@ -163,23 +158,23 @@ class FullGaussian(EuclideanFamily):
         total = [np.append(rows.sum(axis=0), (rows.T @ rows).ravel()) for rows in members]
         return Statistics(count, np.array(total), count * -0.5 * T.shape[1] * LOG_2PI)
 
-    def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
+    def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
         """Sum the statistics block by block: of a block of rows, all products of two columns."""
         from maylink.kernels.quadratic import pair_products
 
         T = np.ascontiguousarray(self.seen(X), np.float64)
-        size, d = shares.sum(axis=0), T.shape[1]
+        size, d = responsibilities.sum(axis=0), T.shape[1]
         first, second = np.triu_indices(d)
-        sums = np.zeros((shares.shape[1], first.size))
+        sums = np.zeros((responsibilities.shape[1], first.size))
         step = max(1, BLOCK // first.size)
         products = np.empty((step, first.size))
         for low in range(0, len(T), step):
             high = min(low + step, len(T))
             pair_products(T, low, high, products)
-            sums += shares[low:high].T @ products[: high - low]
+            sums += responsibilities[low:high].T @ products[: high - low]
         square = np.empty((len(sums), d, d))
         square[:, first, second] = square[:, second, first] = sums
-        total = np.hstack([shares.T @ T, square.reshape(len(sums), -1)])
+        total = np.hstack([responsibilities.T @ T, square.reshape(len(sums), -1)])
         return Statistics(size, total, size * -0.5 * d * LOG_2PI)
 
     def n_statistics(self, n_features: int) -> int:

@@ -16,16 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Array,
-    Block,
-    Code,
-    Matrix,
-    Statistics,
-    column_means,
-    row_sums,
-)
+from maylink.families.base import Block, Code, Statistics, column_means, row_sums
 from maylink.families.poisson import GammaFamily, Gammas
 
 

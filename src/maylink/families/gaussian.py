@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import (
-    Array,
     Block,
     Code,
     Family,
-    Matrix,
     Statistics,
     column_means,
     column_range,

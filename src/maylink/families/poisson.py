@@ -15,17 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln, xlogy
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Array,
-    Block,
-    Code,
-    Family,
-    Matrix,
-    Statistics,
-    column_means,
-    row_sums,
-)
+from maylink.families.base import Block, Code, Family, Statistics, column_means, row_sums
 
 
 class Gammas(NamedTuple):

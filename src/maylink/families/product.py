@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Array, Block, Family, Matrix, Statistics
+from maylink.families.base import Block, Family, Statistics
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,9 @@ class Product(Family):
         """Return the statistics of all parts side by side."""
         return _side_by_side([family.statistics(X[:, c]) for family, c in self._blocks()])
 
-    def soft_statistics(self, X: Matrix, shares: Array) -> Statistics:
+    def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
         """Return the statistics of all parts side by side."""
-        parts = [family.soft_statistics(X[:, c], shares) for family, c in self._blocks()]
+        parts = [family.soft_statistics(X[:, c], responsibilities) for family, c in self._blocks()]
         return Statistics(
             size=parts[0].size,
             total=np.hstack([part.total for part in parts]),

@@ -22,10 +22,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import linalg, sparse
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Array, Matrix, column_variances
+from maylink.families.base import column_variances
 from maylink.families.gaussian import Gaussian
-from maylink.threads import one_thread
+from maylink.runtime.threads import one_thread
 
 NEIGHBOURS = 5  # of each point
 ROUNDS = 5  # of looking for them

@@ -17,13 +17,12 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.special import gammaln, ive
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import (
-    Array,
     Block,
     Code,
     Family,
-    Matrix,
     Statistics,
     expected_clusters,
     row_sums,

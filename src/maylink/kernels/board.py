@@ -18,14 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.kernels.compile import compiled
-from maylink.kernels.conjugate import (
-    BERNOULLI,
-    DIAGONAL,
-    FULL,
-    GAUSSIAN,
-    block_gain,
-    gamma_ratio,
-)
+from maylink.kernels.conjugate import BERNOULLI, DIAGONAL, FULL, GAUSSIAN, block_gain, gamma_ratio
 from maylink.kernels.logs import log_all
 from maylink.kernels.quadratic import quadratic
 

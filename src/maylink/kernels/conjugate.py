@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from maylink.families.base import Code, Family, Matrix
+from maylink.arrays import Matrix
+from maylink.families.base import Code, Family
 from maylink.kernels.compile import compiled
 
 GAUSSIAN = int(Code.GAUSSIAN)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Index
 from maylink.errors import MaylinkError
 from maylink.plots.style import by_size, colour_of, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Index = NDArray[np.int64]
 NAMED = 25  # clusters that are named beside the map, at most
 
 
@@ -46,8 +46,8 @@ def plot_coclustering(model: Any, *, max_points: int = 500, ax: Axes | None = No
     >>> ax.images[0].get_array().shape
     (60, 60)
     """
-    from maylink.estimators.base import check_integer
-    from maylink.partitions import check_matrix
+    from maylink.model.partitions import check_matrix
+    from maylink.parameters import check_integer
 
     check_integer("max_points", max_points, 2)
     check_matrix(min(max_points, len(getattr(model, "labels_", ()))))
@@ -79,7 +79,7 @@ def _pairs_of(model: Any) -> Any:
         return posterior.together
     draws = getattr(model, "draws_", None)
     if isinstance(draws, np.ndarray):
-        from maylink.partitions import coclustering
+        from maylink.model.partitions import coclustering
 
         return lambda i, j: coclustering(draws, i, j)
     raise MaylinkError(

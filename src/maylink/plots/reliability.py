@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from maylink.arrays import Array
 from maylink.errors import MaylinkError
 from maylink.plots.style import COLOURS, GREY, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 DRAWS = 100  # of a sampler that the density is averaged over, at most
 HEIGHT = 0.72  # of a density, in rows
 FILLS = (("p", COLOURS[0]), ("q", COLOURS[5]))
@@ -89,7 +88,7 @@ def _densities(model: Any, grid: Array) -> Array:
     """Return the posterior densities of p and q by source, shape (2, sources, grid)."""
     from scipy import stats
 
-    from maylink.reliability import count_links
+    from maylink.model.reliability import count_links
 
     right, wrong = model.reliability_prior
     posterior = model.posterior_

@@ -112,7 +112,7 @@ def _race_of_rows(told: pd.DataFrame) -> _Race:
 
 
 def _race_of_weights(told: pd.DataFrame) -> _Race:
-    from maylink.estimators.choice import COVARIANCES
+    from maylink.tuning.tvclust import COVARIANCES
 
     words = {family: f"{word} covariance" for word, family in COVARIANCES.items()}
     table = told.rename(columns={"data_weight": "x"})

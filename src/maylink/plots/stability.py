@@ -72,8 +72,8 @@ def plot_stability(
     >>> above.get_ylabel()
     'clusters'
     """
-    from maylink.estimators.base import as_generator, check_integer
     from maylink.metrics import adjusted_rand
+    from maylink.parameters import as_generator, check_integer
 
     for name, value, least in (
         ("n_penalties", n_penalties, 2), ("max_clusters", max_clusters, 2), ("n_init", n_init, 1),
@@ -113,7 +113,7 @@ def _partitions(
     from maylink.engines.cpu import CpuEngine
     from maylink.estimators import RDPMeans
     from maylink.problem import Problem
-    from maylink.solvers import penalty
+    from maylink.tuning import penalty
 
     problem = Problem.build(X, links, family)
     n_penalties, max_clusters = range_

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from maylink.atomic import written
+from maylink.io.atomic import written
 from maylink.report.material import Material
 from maylink.report.page import page_of
 from maylink.report.plane import PROJECTIONS

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from maylink.arrays import Index
 from maylink.labels import crossed
 from maylink.links import MAY
 from maylink.metrics import adjusted_rand
 from maylink.report.encode import rounded
-from maylink.report.material import Index, Material
+from maylink.report.material import Material
 
 LARGEST = 24  # clusters of either partition in the table, at most
 MATCHED = 1000  # clusters up to which old and new ones are matched to count who moved

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.analysis.methods import WRONG
+from maylink.arrays import Index
 from maylink.links import MAY
-from maylink.methods import WRONG
 from maylink.report.encode import Names, rounded, shortened
-from maylink.report.material import Index, Material
+from maylink.report.material import Material
 from maylink.report.points import FEW_COLUMNS, TOGETHER, Shown
 
 if TYPE_CHECKING:

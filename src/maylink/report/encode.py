@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maylink.families.base import Array
+from maylink.arrays import Array
 
 # Inside a script element these could end it or begin a comment; as escapes they are only text.
 DANGEROUS = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
@@ -31,9 +31,9 @@ def rounded(value: Any, digits: int = 4) -> float | None:
     return float(f"{number:.{digits}g}") if np.isfinite(number) else None
 
 
-def as_bytes(shares: Array) -> str:
+def as_bytes(responsibilities: Array) -> str:
     """Return numbers from 0 to 1 in 256 steps."""
-    return packed(np.round(255 * np.clip(shares, 0.0, 1.0)), "u1")
+    return packed(np.round(255 * np.clip(responsibilities, 0.0, 1.0)), "u1")
 
 
 class Names:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
-from maylink.families.base import Array, Matrix
 from maylink.labels import complete_codes
 from maylink.links import Links
 from maylink.problem import as_data, as_links
 
-Index = NDArray[np.int64]
 LARGEST = 60  # clusters that are looked at one by one, at most
 COUNTS = ("multinomial", "dirichlet-multinomial", "poisson")  # families whose columns are counted
 
@@ -182,18 +181,26 @@ class Material:
         return self.family in COUNTS
 
     @cached_property
-    def shares(self) -> Array | None:
+    def responsibilities(self) -> Array | None:
         """Probability of each point to be in each cluster, where the model tells it."""
-        shares = getattr(self.model, "shares_", None)
+        responsibilities = getattr(self.model, "responsibilities_", None)
         regular = np.array_equal(np.sort(self.labels), np.arange(self.n_clusters))
-        if shares is None or np.shape(shares) != (self.n, self.n_clusters) or not regular:
+        if (
+            responsibilities is None
+            or np.shape(responsibilities) != (self.n, self.n_clusters)
+            or not regular
+        ):
             return None
-        return np.asarray(shares, np.float64)[:, self.labels]
+        return np.asarray(responsibilities, np.float64)[:, self.labels]
 
     @cached_property
     def sure(self) -> Array | None:
         """Probability of the cluster that each point is in, where the model tells it."""
-        return None if self.shares is None else self.shares[np.arange(self.n), self.codes]
+        return (
+            None
+            if self.responsibilities is None
+            else self.responsibilities[np.arange(self.n), self.codes]
+        )
 
     def rows(self, rows: Any) -> Array:
         """Return some rows of the data, dense."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import MaylinkError
-from maylink.families.base import Array, Matrix
 from maylink.report.encode import packed
 from maylink.report.material import Material
 
@@ -123,10 +123,10 @@ def _scaled(material: Material, rows: Any) -> tuple[Matrix, str]:
     if material.counted or (sparse.issparse(whole) and whole.nnz and whole.data.min() >= 0):
         totals = np.asarray(X.sum(axis=1)).ravel()
         factor = 1.0 / np.where(totals > 0, totals, 1.0)
-        shares = sparse.csr_matrix(X).multiply(factor[:, None]).tocsr().sqrt()
+        responsibilities = sparse.csr_matrix(X).multiply(factor[:, None]).tocsr().sqrt()
         if not sparse.issparse(X):
-            return shares.toarray(), "the square roots of each row's shares"
-        return shares, "the square roots of each row's shares"
+            return responsibilities.toarray(), "the square roots of each row's shares"
+        return responsibilities, "the square roots of each row's shares"
     if sparse.issparse(X):
         return sparse.csr_matrix(X.multiply(1.0 / material.deviation)), "the columns, scaled"
     return (X - material.mean) / material.deviation, "the columns in standard units"

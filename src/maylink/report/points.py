@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maylink.arrays import Index
 from maylink.links import MAY
 from maylink.report.encode import Names, as_bytes, packed, rounded, shortened
-from maylink.report.material import Index, Material
+from maylink.report.material import Material
 from maylink.report.plane import Plane
 
 MOST = 4_000

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maylink.families.base import Array
+from maylink.arrays import Array
 from maylink.report.encode import Names, rounded
 from maylink.report.material import LARGEST, Material
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from maylink.arrays import Index
 from maylink.report.encode import rounded
-from maylink.report.material import Index, Material
+from maylink.report.material import Material
 from maylink.report.points import Shown
 
 BINS = 20
@@ -26,7 +27,7 @@ def least_sure(material: Material) -> Index:
 
 def sureness(material: Material, shown: Shown) -> dict[str, Any]:
     """Return histograms by cluster and the least sure points."""
-    if material.sure is None or material.shares is None:
+    if material.sure is None or material.responsibilities is None:
         name = type(material.model).__name__
         return {
             "missing": f"{name} gives each point to one cluster and does not say how sure that is; "
@@ -46,11 +47,11 @@ def sureness(material: Material, shown: Shown) -> dict[str, Any]:
 
 
 def _point(material: Material, shown: Shown, row: int) -> dict[str, Any]:
-    assert material.shares is not None
-    shares = material.shares[row].copy()
+    assert material.responsibilities is not None
+    responsibilities = material.responsibilities[row].copy()
     own = int(material.codes[row])
-    told: dict[str, Any] = {"point": int(shown.at(row)), "sure": rounded(shares[own])}
+    told: dict[str, Any] = {"point": int(shown.at(row)), "sure": rounded(responsibilities[own])}
     if material.n_clusters > 1:
-        shares[own] = -1.0
-        told |= {"next": int(shares.argmax()), "other": rounded(shares.max())}
+        responsibilities[own] = -1.0
+        told |= {"next": int(responsibilities.argmax()), "other": rounded(responsibilities.max())}
     return told

@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from maylink.arrays import Index
 from maylink.errors import MaylinkError
 from maylink.problem import Problem
-from maylink.progress import Progress
+from maylink.runtime.interrupts import CtrlC, Stop, ignore_ctrl_c
+from maylink.runtime.progress import Progress
 from maylink.solvers.gibbs import Draws, State
-from maylink.stop import CtrlC, Stop, ignore_ctrl_c
 from maylink.version import __version__
 
-Index = NDArray[np.int64]
 REST = 1.0  # seconds between two checkpoints, at the least
 SCHEMA = 1
 logger = logging.getLogger("maylink")
@@ -102,7 +101,7 @@ def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Ch
     """
     from joblib import Parallel, delayed
 
-    from maylink.threads import thread_count
+    from maylink.runtime.threads import thread_count
 
     n_jobs = min(thread_count(plan.n_jobs), plan.n_chains)
     if plan.checkpoint is not None:

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.families.base import Array
+from maylink.arrays import Array, Index
 from maylink.labels import complete_codes
 from maylink.links import MAY, Links
+from maylink.model.reliability import PRIOR
 from maylink.problem import Problem
-from maylink.reliability import PRIOR
 
-Index = NDArray[np.int64]
 SPARE = 8  # slots for new clusters, at the least, before there must be more room
 WORK = 3e7  # multiplications in a block of draws, about a tenth of a second
 LARGEST_BLOCK = 100  # draws

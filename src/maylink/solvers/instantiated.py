@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from maylink.families.base import Array
-from maylink.joint import joint_of
+from maylink.arrays import Array
 from maylink.labels import complete_codes
-from maylink.mixture import one_of
+from maylink.model.joint import joint_of
+from maylink.model.mixture import one_of
 from maylink.solvers import gibbs
 from maylink.solvers.gibbs import Draws, Settings, State
 

@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
-from maylink.families.base import Array, Family, Statistics
-from maylink.joint import log_tables
+from maylink.arrays import Array, Index
+from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
+from maylink.model.joint import log_tables
+from maylink.model.reliability import PRIOR, Votes, votes_between
 from maylink.problem import Problem
-from maylink.reliability import PRIOR, Votes, votes_between
 
-Index = NDArray[np.int64]
 MOST = 256  # clusters that are merged: what it costs grows faster than their square
 ENOUGH = 1e-9  # a merger must raise the score by this
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.engines.cpu import CpuEngine, Index
+from maylink.arrays import Array, Index, Matrix
+from maylink.engines.cpu import CpuEngine
 from maylink.families import Family
-from maylink.families.base import Array, Matrix
 from maylink.links import Links
-from maylink.result import Parts, Result
+from maylink.solvers.fit import Parts, Result
 
 NOBODY = np.empty(0, np.int64)
 ROUNDS = 20

@@ -23,17 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from maylink.arrays import Array
 from maylink.engines.cpu import Totals
 from maylink.engines.protocol import Engine, Labels
 from maylink.errors import MaylinkError
-from maylink.families.base import Array, Statistics
-from maylink.joint import log_crp, log_data
+from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
+from maylink.model.joint import log_crp, log_data
+from maylink.model.reliability import LinkCounts, as_counts, expected, log_evidence
 from maylink.problem import Problem
-from maylink.progress import SILENT, Progress
-from maylink.reliability import LinkCounts, as_counts, expected, log_evidence
-from maylink.result import Parts, Result, Status, Sweep, Trace
+from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import merging
+from maylink.solvers.fit import Parts, Result, Status, Sweep, Trace
 
 logger = logging.getLogger(__name__)
 

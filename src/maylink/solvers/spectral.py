@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import MaylinkError
-from maylink.families.base import Array, Matrix, column_means
-from maylink.joint import joint_of
+from maylink.families.base import column_means
 from maylink.links import Links
+from maylink.model.joint import joint_of
 from maylink.problem import Problem
-from maylink.solvers import penalty
-from maylink.threads import one_thread
+from maylink.runtime.threads import one_thread
+from maylink.tuning import penalty
 
 logger = logging.getLogger(__name__)
 

@@ -21,23 +21,22 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
+from maylink.arrays import Array, Index, Matrix
 from maylink.families import Family
-from maylink.families.base import Array, Matrix, Statistics
+from maylink.families.base import Statistics
 from maylink.labels import complete_codes, first_appearance
 from maylink.links import Links
-from maylink.mixture import Mixture, one_hot, one_of
-from maylink.posterior import StreamPosterior
+from maylink.model.mixture import Mixture, one_hot, one_of
+from maylink.model.posterior import StreamPosterior
+from maylink.model.reliability import LinkCounts
 from maylink.problem import Problem
-from maylink.progress import SILENT, Progress
-from maylink.reliability import LinkCounts
-from maylink.result import Status
+from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import variational
+from maylink.solvers.fit import Status
 from maylink.solvers.variational import Settings
 
-Index = NDArray[np.int64]
 FIRST = 500  # points, at the least, of a batch of the first pass, where clusters are found
 
 
@@ -136,15 +135,15 @@ class Stream:
         m = X.shape[0]
         links = Links.empty(self.n + m) if links is None else links
         links = links.chosen(np.flatnonzero(np.maximum(links.i, links.j) >= self.n), self.n + m)
-        shares, size = self._first_shares(X, links, start)
+        responsibilities, size = self._first_responsibilities(X, links, start)
         before = _widened(self.statistics, size, self.family.n_statistics(X.shape[1]))
         held = one_hot(self.labels, size)
         earlier = self._earlier_counts(links.sources)
         rows = np.arange(self.n, self.n + m)
         alpha, last = self.alpha, -np.inf
         for _ in range(self.settings.max_sweeps):
-            total = _sum(before, self.family.soft_statistics(X, shares))
-            both = np.vstack([held, shares])
+            total = _sum(before, self.family.soft_statistics(X, responsibilities))
+            both = np.vstack([held, responsibilities])
             counts = _added(earlier, variational.soft_counts(links, both))
             factors = variational.factors_of(
                 self.family,
@@ -152,7 +151,7 @@ class Stream:
                 self.settings,
                 total,
                 counts,
-                variational.entropy_of(shares),
+                variational.entropy_of(responsibilities),
                 alpha,
             )
             alpha = factors.alpha
@@ -163,9 +162,9 @@ class Stream:
                 self.family, X, self.settings, factors.posterior, factors.sticks
             )
             pull = variational.pull_of(links, counts, self.settings)
-            variational.update_shares(rows, scores, links, pull, both)
-            shares = both[self.n :]
-        labels = shares.argmax(axis=1)
+            variational.update_responsibilities(rows, scores, links, pull, both)
+            responsibilities = both[self.n :]
+        labels = responsibilities.argmax(axis=1)
         return replace(
             self,
             labels=np.concatenate([self.labels, labels]),
@@ -176,13 +175,13 @@ class Stream:
             },
             links=self.links.moved(0, self.n + m) + links,
             together=np.concatenate(
-                [self.together, variational.pair_shares(both, links.i, links.j)]
+                [self.together, variational.pair_responsibilities(both, links.i, links.j)]
             ),
-            sums=self._sums(X, shares),
+            sums=self._sums(X, responsibilities),
             alpha=alpha,
         )
 
-    def _first_shares(self, X: Matrix, links: Links, start: Start) -> tuple[Array, int]:
+    def _first_responsibilities(self, X: Matrix, links: Links, start: Start) -> tuple[Array, int]:
         """Give new points to known clusters, or to new ones where those explain them better."""
         n_known = len(self.statistics.size)
         inside = links[np.arange(self.n, self.n + X.shape[0])]
@@ -195,14 +194,14 @@ class Stream:
             X, self.prior
         )
         alone = np.flatnonzero(new > scores.max(axis=1))
-        shares = softmax(scores, axis=1)
+        responsibilities = softmax(scores, axis=1)
         if alone.size == 0:
-            return shares, n_known
+            return responsibilities, n_known
         part = Problem(X[alone], inside[alone], self.family)
         labels = next(iter(start.later().several(part, 1)))
         size = n_known + int(labels.max()) + 1
         wide = np.zeros((X.shape[0], size))
-        wide[:, :n_known] = shares
+        wide[:, :n_known] = responsibilities
         wide[alone] = 0.0
         wide[alone, n_known + labels] = 1.0
         return wide, size
@@ -219,8 +218,8 @@ class Stream:
             self.settings.data_weight,
         )
 
-    def _sums(self, X: Matrix, shares: Array) -> Array:
-        sums = np.asarray(shares.T @ self.family.points(X), np.float64)
+    def _sums(self, X: Matrix, responsibilities: Array) -> Array:
+        sums = np.asarray(responsibilities.T @ self.family.points(X), np.float64)
         if len(self.sums):
             sums[: len(self.sums)] += self.sums
         return sums
@@ -302,7 +301,8 @@ def solve(
     cuts = [*range(0, problem.n, batch_size), problem.n]
     batches = [np.sort(order[low:high]) for low, high in pairwise(cuts)]
     memory = [
-        problem.family.soft_statistics(problem.X[rows], state.shares[rows]) for rows in batches
+        problem.family.soft_statistics(problem.X[rows], state.responsibilities[rows])
+        for rows in batches
     ]
 
     def sweep(state: variational.State) -> variational.State:
@@ -336,7 +336,7 @@ def _sweep(
 ) -> variational.State:
     """Visit every batch once and remember its new statistics; p, q and α move at the end."""
     family, links = problem.family, problem.links
-    shares, factors = state.shares.copy(), state.factors
+    responsibilities, factors = state.responsibilities.copy(), state.factors
     total = reduce(_sum, memory)
     pull = variational.pull_of(links, factors.counts, settings)
     for number, rows in enumerate(batches):
@@ -344,15 +344,15 @@ def _sweep(
         posterior = family.posterior(prior, total)
         sticks = variational.fit_sticks(total.size, factors.alpha)
         scores = variational.point_scores(family, X, settings, posterior, sticks)
-        variational.update_shares(rows, scores, links, pull, shares)
-        new = family.soft_statistics(X, shares[rows])
+        variational.update_responsibilities(rows, scores, links, pull, responsibilities)
+        new = family.soft_statistics(X, responsibilities[rows])
         total = _sum(total, new, memory[number])
         memory[number] = new
     total = reduce(_sum, memory)  # what was added and taken out leaves rounding behind
-    counts = variational.soft_counts(links, shares)
-    entropy = variational.entropy_of(shares)
+    counts = variational.soft_counts(links, responsibilities)
+    entropy = variational.entropy_of(responsibilities)
     factors = variational.factors_of(family, prior, settings, total, counts, entropy, factors.alpha)
-    return variational.State(shares, factors)
+    return variational.State(responsibilities, factors)
 
 
 def _by_batch(links: Links, cuts: list[int]) -> Iterator[Links]:

@@ -21,15 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Array, Index, Matrix
 from maylink.engines.cpu import CpuEngine, Totals
 from maylink.families import Family
-from maylink.families.base import Array, Matrix
 from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links
-from maylink.result import Parts, Result, Status, Sweep, Trace
+from maylink.solvers.fit import Parts, Result, Status, Sweep, Trace
 from maylink.solvers.placing import place, seats
-
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

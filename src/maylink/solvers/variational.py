@@ -24,17 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln
 
+from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
 from maylink.families import Family
-from maylink.families.base import Array, Matrix, Statistics
+from maylink.families.base import Statistics
 from maylink.links import MAY, Links
+from maylink.model.reliability import PRIOR, LinkCounts, link_pull, log_evidence
 from maylink.problem import Problem
-from maylink.progress import SILENT, Progress
-from maylink.reliability import PRIOR, LinkCounts, link_pull, log_evidence
-from maylink.result import Status
-from maylink.threads import share
+from maylink.runtime.progress import SILENT, Progress
+from maylink.runtime.threads import share
+from maylink.solvers.fit import Status
 
-Index = NDArray[np.int64]
 SPARE = 5  # clusters beyond those of the start
 LARGEST = 3e8  # shares, 2.4 GB, beyond which a truncation must be given
 logger = logging.getLogger("maylink")
@@ -72,7 +72,7 @@ class Factors(NamedTuple):
 class State(NamedTuple):
     """Shares and factors that fit them."""
 
-    shares: Array  # (n, K)
+    responsibilities: Array  # (n, K)
     factors: Factors
 
 
@@ -115,9 +115,12 @@ def init(problem: Problem, prior: Any, settings: Settings, labels: Index) -> Sta
         )
     rank = np.empty(len(sizes), np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    shares = np.zeros((labels.size, width))
-    shares[np.arange(labels.size), np.minimum(rank[labels], width - 1)] = 1.0
-    return State(shares, fit_factors(problem, prior, settings, shares, known_alpha(settings)))
+    responsibilities = np.zeros((labels.size, width))
+    responsibilities[np.arange(labels.size), np.minimum(rank[labels], width - 1)] = 1.0
+    return State(
+        responsibilities,
+        fit_factors(problem, prior, settings, responsibilities, known_alpha(settings)),
+    )
 
 
 def step(problem: Problem, prior: Any, settings: Settings, state: State) -> State:
@@ -125,9 +128,11 @@ def step(problem: Problem, prior: Any, settings: Settings, state: State) -> Stat
     factors = state.factors
     scores = point_scores(problem.family, problem.X, settings, factors.posterior, factors.sticks)
     pull = pull_of(problem.links, factors.counts, settings)
-    shares = state.shares.copy()
-    update_shares(np.arange(problem.n), scores, problem.links, pull, shares)
-    return State(shares, fit_factors(problem, prior, settings, shares, factors.alpha))
+    responsibilities = state.responsibilities.copy()
+    update_responsibilities(np.arange(problem.n), scores, problem.links, pull, responsibilities)
+    return State(
+        responsibilities, fit_factors(problem, prior, settings, responsibilities, factors.alpha)
+    )
 
 
 def solve(
@@ -212,12 +217,12 @@ def climb(
 
 
 def fit_factors(
-    problem: Problem, prior: Any, settings: Settings, shares: Array, alpha: Array
+    problem: Problem, prior: Any, settings: Settings, responsibilities: Array, alpha: Array
 ) -> Factors:
     """Fit all factors to the shares and return them with the bound."""
-    statistics = problem.family.soft_statistics(problem.X, shares)
-    counts = soft_counts(problem.links, shares)
-    entropy = entropy_of(shares)
+    statistics = problem.family.soft_statistics(problem.X, responsibilities)
+    counts = soft_counts(problem.links, responsibilities)
+    entropy = entropy_of(responsibilities)
     return factors_of(problem.family, prior, settings, statistics, counts, entropy, alpha)
 
 
@@ -246,36 +251,40 @@ def factors_of(
     return Factors(family.posterior(prior, statistics), sticks, alpha, counts, bound)
 
 
-def entropy_of(shares: Array) -> float:
+def entropy_of(responsibilities: Array) -> float:
     """Return −Σ φ log φ, added up in an order that does not depend on the threads."""
-    from maylink.kernels.soften import entropy
+    from maylink.kernels.softmax import entropy
 
     step = 10_000
-    n_parts = -(-len(shares) // step)
+    n_parts = -(-len(responsibilities) // step)
 
     def part(low: int, high: int) -> list[float]:
-        bounds = [(p * step, min((p + 1) * step, len(shares))) for p in range(low, high)]
-        return [entropy(shares, *ends) for ends in bounds]
+        bounds = [(p * step, min((p + 1) * step, len(responsibilities))) for p in range(low, high)]
+        return [entropy(responsibilities, *ends) for ends in bounds]
 
-    parts = share(part, n_parts, 20 * step * shares.shape[1])
+    parts = share(part, n_parts, 20 * step * responsibilities.shape[1])
     return float(sum(value for values in parts for value in values))
 
 
-def update_shares(rows: Index, scores: Array, links: Links, pull: Array, shares: Array) -> None:
+def update_responsibilities(
+    rows: Index, scores: Array, links: Links, pull: Array, responsibilities: Array
+) -> None:
     """Write the new shares of some points, linked ones in sequence; scores go with the rows."""
-    from maylink.kernels.soften import soften, soften_alone
+    from maylink.kernels.softmax import softmax_linked, softmax_unlinked
 
     linked = links.degree[rows] > 0
     free, theirs = (rows[~linked], scores[~linked]) if linked.any() else (rows, scores)
 
     def part(low: int, high: int) -> None:
-        soften_alone(free, theirs, low, high, shares)
+        softmax_unlinked(free, theirs, low, high, responsibilities)
 
-    share(part, free.size, 20 * shares.shape[1])
+    share(part, free.size, 20 * responsibilities.shape[1])
     if linked.any():
         csr = links.csr
-        known = np.ones(len(shares), bool)
-        soften(rows[linked], scores[linked], csr.indptr, csr.neighbour, pull, known, shares)
+        known = np.ones(len(responsibilities), bool)
+        softmax_linked(
+            rows[linked], scores[linked], csr.indptr, csr.neighbour, pull, known, responsibilities
+        )
 
 
 def point_scores(
@@ -345,9 +354,9 @@ def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: Settings) 
 # ---------------------------------------------------------------------- the links
 
 
-def soft_counts(links: Links, shares: Array) -> LinkCounts:
+def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
     """Count links by source, each as far as its points share a cluster."""
-    together = pair_shares(shares, links.i, links.j)
+    together = pair_responsibilities(responsibilities, links.i, links.j)
     size = len(links.sources)
 
     def votes(chosen: NDArray[np.bool_], part: Array) -> Array:
@@ -363,12 +372,12 @@ def soft_counts(links: Links, shares: Array) -> LinkCounts:
     )
 
 
-def pair_shares(shares: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
+def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
     """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
-    from maylink.kernels.soften import overlap
+    from maylink.kernels.softmax import overlap
 
     out = np.empty(len(i))
-    overlap(np.ascontiguousarray(shares), i.astype(np.int64), j.astype(np.int64), out)
+    overlap(np.ascontiguousarray(responsibilities), i.astype(np.int64), j.astype(np.int64), out)
     return out
 
 

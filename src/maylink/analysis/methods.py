@@ -1,0 +1,258 @@
+"""Methods by name: which one suits the data where nobody says, and why.
+
+Nothing heavy is imported before it is needed, so that a command can list the names at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from maylink.errors import MaylinkError, not_one_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from maylink.arrays import Matrix
+    from maylink.links import Links
+    from maylink.model.posterior import Posterior
+
+AUTO = "auto"
+OWN = ("tvclust", "rdpmeans", "dpmeans", "spectralrdpmeans")
+METHODS = (
+    *OWN, "constrainedonespectral", "constrainedseededkmeans", "constrainedspectral", "copkmeans",
+    "cvqe", "lcvqe", "linkonly", "mpckmeans", "mrfdpmixture", "pckmeans", "plainkmeans",
+    "plainspectral", "seededkmeans",
+)  # fmt: skip
+"""The estimators and baselines, by the name of their class in small letters."""
+
+FAMILIES = (
+    "bernoulli", "diagonal-gaussian", "dirichlet-multinomial", "full-gaussian", "gamma", "gaussian",
+    "multinomial", "poisson", "shared-gaussian", "von-mises-fisher",
+)  # fmt: skip
+ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
+"""Methods that run on Dask; the first is the one that "auto" takes there."""
+
+MANY_NUMBERS = 3_200_000  # in the data, above which TVClust takes minutes
+SPREADS = 10.0  # how often the widest column may be as wide as the narrowest, in one unit
+WRONG = 0.5  # probability above which a link is a suspect
+
+
+class Plan(NamedTuple):
+    """A method and a family, and why these."""
+
+    method: str
+    family: str
+    why: str
+
+
+def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
+    """Choose a method and a family where they are "auto".
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        The data.
+    method : str, default "auto"
+        One of ``METHODS``, or "auto": TVClust, or RDPMeans where TVClust would take minutes.
+    family : str, default "auto"
+        One of ``FAMILIES``, or "auto": TVClust chooses by itself; for the others Gaussian, with a
+        variance for each column where the columns differ much in their spread, or proportions of
+        counts where the data are a sparse matrix of whole numbers.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.analysis.methods import plan
+    >>> plan(np.random.default_rng(0).normal(size=(50, 2))).method
+    'tvclust'
+    """
+    _check("method", method, (AUTO, *METHODS))
+    _check("family", family, (AUTO, *FAMILIES))
+    why = "method given"
+    if method == AUTO:
+        n, d = X.shape
+        large = _stored(X) > MANY_NUMBERS
+        method = "rdpmeans" if large else "tvclust"
+        why = (
+            f"{n} rows × {d} columns: TVClust would take minutes, RDPMeans is much faster"
+            if large
+            else "it tells how reliable links are and how sure it is"
+        )
+    if family == AUTO and method != "tvclust":
+        family = _usual_family(X)
+    return Plan(method, family, why)
+
+
+def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> Plan:
+    """Choose a method and a family for data on Dask, where they are "auto".
+
+    Parameters
+    ----------
+    X : dask array of shape (n, d)
+        The data; where a family is to be chosen they are read once, for the spread of the columns.
+    method : str, default "auto"
+        One of ``ON_DASK``, or "auto".
+    family : str, default "auto"
+        As in :func:`plan`.
+
+    Returns
+    -------
+    Plan
+    """
+    import numpy as np
+
+    from maylink.runtime.dask import compute
+
+    _check("method", method, (AUTO, *METHODS))
+    _check("family", family, (AUTO, *FAMILIES))
+    why = "method given"
+    if method == AUTO:
+        method, why = ON_DASK[0], "it runs on Dask, where a folder of data can stay"
+    if method not in ON_DASK:
+        raise MaylinkError(
+            f"method: {method} needs all data in memory; of a folder, or a dask array, use one of "
+            f"{', '.join(ON_DASK)}"
+        )
+    if family == AUTO and method != "tvclust":
+        family = _family_of_spread(np.asarray(compute([X.std(axis=0)])[0][0]))
+    return Plan(method, family, why)
+
+
+def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any) -> Any:
+    """Make an estimator by the name of its method.
+
+    Parameters
+    ----------
+    name : str
+        One of ``METHODS``.
+    family : str, default "auto"
+        Given to methods that have one.
+    k : int, optional
+        Number of clusters, for methods that must be told.
+    **settings
+        Given to methods that have a parameter of this name; left out for others.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+    """
+    _check("method", name, METHODS)
+    cls = _class_of(name)
+    known = inspect.signature(cls).parameters
+    if family == AUTO and name != "tvclust":
+        family = "gaussian"
+    wanted = {"family": family, **settings} | ({} if k is None else {"n_clusters": k})
+    return cls(**{key: value for key, value in wanted.items() if key in known})
+
+
+def needs_k(name: str) -> bool:
+    """Say whether a method must be told the number of clusters."""
+    return "n_clusters" in inspect.signature(type(make(name))).parameters
+
+
+def fit(model: Any, X: Any, links: Links | None) -> Any:
+    """Fit a model, with links where it looks at them and there are any."""
+    from maylink.tuning.search import link_name
+
+    if links is None or link_name(model) is None:
+        return model.fit(X)
+    return model.fit(X, links=links)
+
+
+def again(model: Any) -> Any:
+    """Return an unfitted copy, of a TVClust one that is told what it has chosen.
+
+    Other methods choose again what was left open to them.
+    """
+    from sklearn.base import clone
+
+    copy = clone(model)
+    if type(model).__name__ == "TVClust":
+        return copy.set_params(
+            family=model.family_, covariance="auto", data_weight=model.data_weight_
+        )
+    return copy
+
+
+def knowledge(model: Any, links: Links) -> Posterior:
+    """Return what a fitted model knows about links; of a plain partition, what it shows.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to the points of the links.
+    links : Links
+        The links.
+
+    Returns
+    -------
+    Posterior
+        The model's own where it has one. Otherwise a link is wrong, for sure, where the partition
+        says the opposite, and p and q are learnt from how often that happens.
+    """
+    import numpy as np
+
+    from maylink.model.posterior import StreamPosterior
+    from maylink.model.reliability import PRIOR, count_links
+
+    own: Posterior | None = getattr(model, "posterior_", None)
+    if own is not None:
+        return own
+    labels = np.asarray(model.labels_)
+    same = (labels[links.i] == labels[links.j]).astype(np.float64)
+    counts = count_links(links, labels)
+    return StreamPosterior(np.empty((0, 0)), counts, None, PRIOR, links, same)
+
+
+def suspects(model: Any, links: Links) -> pd.DataFrame:
+    """Return the links that are more likely wrong than right, worst first."""
+    frame = knowledge(model, links).suspects()
+    return frame[frame["wrong"] > WRONG]
+
+
+def _class_of(name: str) -> Any:
+    """Return the class of a method; baselines, which load much, only where one is asked for."""
+    if name in OWN:
+        from maylink import estimators
+
+        known: Mapping[str, type] = {key: getattr(estimators, key) for key in estimators.__all__}
+    else:
+        from maylink.baselines import all_baselines
+
+        known = all_baselines()
+    return {key.lower(): value for key, value in known.items()}[name]
+
+
+def _usual_family(X: Matrix) -> str:
+    import numpy as np
+    from scipy import sparse
+
+    if sparse.issparse(X):
+        whole = bool((X.data >= 0).all() and (X.data == np.rint(X.data)).all())
+        return "multinomial" if whole else "gaussian"
+    return _family_of_spread(np.array([float(X[:, at].std()) for at in range(X.shape[1])]))
+
+
+def _family_of_spread(spread: Any) -> str:
+    spread = spread[spread > 0]
+    if spread.size and spread.max() > SPREADS * spread.min():
+        return "diagonal-gaussian"
+    return "gaussian"
+
+
+def _stored(X: Matrix) -> int:
+    from scipy import sparse
+
+    return int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def _check(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise MaylinkError(f"{name}: {not_one_of(value, known)}")

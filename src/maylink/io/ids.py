@@ -1,0 +1,78 @@
+"""The column that names the rows of Parquet files: read in pieces, never all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from maylink.io.links.collect import Ids, id_key, missing
+from maylink.io.parquet import ROWS, chunks_of
+
+
+def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
+    """Return a column as a dask array, in the chunks of :func:`maylink.big.read_parquet`.
+
+    Parameters
+    ----------
+    path : str or Path
+        A Parquet file or a folder of them.
+    column : str
+        Its name; it may hold words.
+    rows : int, default 1,000,000
+        About how many rows a chunk has.
+
+    Returns
+    -------
+    dask array of shape (n,)
+    """
+    import dask.array
+    from dask import delayed
+
+    read = delayed(_cells, pure=True)
+    return dask.array.concatenate(
+        [
+            dask.array.from_delayed(
+                read(str(chunk.file), chunk.groups, column), (chunk.size,), object
+            )
+            for chunk in chunks_of(path, rows)
+        ]
+    )
+
+
+def find_ids(path: str | Path, column: str, names: list[str]) -> Ids:
+    """Return the rows of some ids; memory is for these and for one run of row groups.
+
+    Parameters
+    ----------
+    path : str or Path
+        A Parquet file or a folder of them.
+    column : str
+        The column of ids.
+    names : list of str
+        Ids, as :func:`maylink.io.links.collect.id_key` has them.
+
+    Returns
+    -------
+    Ids
+        Whether other ids stand twice is not looked at.
+    """
+    wanted, start = frozenset(names), 0
+    found = Ids()
+    for chunk in chunks_of(path):
+        cells = _cells(str(chunk.file), chunk.groups, column)
+        for at, value in enumerate(cells.tolist(), start):
+            if not missing(value) and (key := id_key(value)) in wanted:
+                found.put(key, at)
+        start += chunk.size
+    found.size = start
+    return found
+
+
+def _cells(file: str, groups: list[int], column: str) -> Any:
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(file).read_row_groups(groups, columns=[column], use_threads=False)
+    cells = table.column(column)
+    return np.asarray(cells.to_numpy() if cells.null_count == 0 else cells.to_pandas(), object)

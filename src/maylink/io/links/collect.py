@@ -1,0 +1,263 @@
+"""Collector: takes links one by one, each with its place in the file, and makes Links of them."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Hashable, Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from maylink.errors import LinkFileError
+from maylink.io.links.kinds import EXPECTED, ZERO, kind_of
+from maylink.links import MAY_NOT, Links
+
+Place = int | str
+FOUND = "found"  # ids are those that the file names
+
+
+class Collector:
+    """The links of a file as they are read; whatever is wrong is told with its place.
+
+    Parameters
+    ----------
+    name : str
+        The file, for messages.
+    ids : iterable, Ids or "found", optional
+        The id of each row; links then name rows by id. "found" takes what the file calls them for
+        ids, in the order in which they come. Otherwise links name positions, from 0.
+    n : int, optional
+        Number of rows; by default that of ids, or as many as the links need.
+    source : str or int, optional
+        Source of the links that name none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        ids: Iterable[Any] | Ids | None = None,
+        n: int | None = None,
+        source: Hashable | None = None,
+    ) -> None:
+        self.name, self.unit = name, "line"
+        self.n = None if n is None else Links.empty(n).n  # which checks it
+        self.default_source: Hashable = 0 if source is None else source
+        self.dropped = 0
+        self.unused: tuple[str, ...] = ()  # columns that nobody looked at
+        self.found: dict[str, int] | None = {} if _is_found(ids) else None
+        self._ids = None
+        if ids is not None and not _is_found(ids):
+            self._ids = ids if isinstance(ids, Ids) else Ids.of(ids)
+            if n is not None and n != self._ids.size:
+                raise LinkFileError(f"ids: {self._ids.size} of them for {n} rows; give one a row")
+            self.n = self._ids.size
+        self._i, self._j, self._kind = array("q"), array("q"), array("b")
+        self._weight, self._source = array("d"), array("q")
+        self._codes: dict[Hashable, int] = {}
+        self._first: dict[int, Place] = {}  # where 0 and −1 first stand as kinds
+
+    def fail(self, place: Place, message: str) -> NoReturn:
+        """Raise about a place in the file."""
+        where = f"{self.unit} {place}" if isinstance(place, int) else place
+        raise LinkFileError(f"{self.name}, {where}: {message}")
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether rows are named by ids."""
+        return self._ids is not None
+
+    def knows(self, value: Any) -> bool:
+        """Say whether a value is the id of a row."""
+        return self._ids is not None and self._ids.knows(id_key(value))
+
+    def row(self, value: Any, place: Place, column: str) -> int:
+        """Return the position of the row that a value of the file names."""
+        if missing(value):
+            self.fail(place, f"{column} is missing")
+        if self.found is not None:
+            return self.found.setdefault(id_key(value), len(self.found))
+        if self._ids is not None:
+            key = id_key(value)
+            if key in self._ids.twice:
+                first, second = self._ids.twice[key]
+                self.fail(
+                    place, f"id {value!r} is that of rows {first} and {second}; make ids unique"
+                )
+            at = self._ids.find(key)
+            if at is None:
+                self.fail(place, f"id {value!r} is none of the {self._ids.size} ids of the rows")
+            return at
+        row = whole(value)
+        if row is None:
+            self.fail(
+                place,
+                f"{column} = {value!r} is not a row number, counted from 0; if it is an id, give "
+                "the ids of the rows",
+            )
+        if row < 0 or (self.n is not None and row >= self.n):
+            valid = "rows are counted from 0" if self.n is None else f"valid: 0 to {self.n - 1}"
+            self.fail(place, f"{column} = {row} is out of range ({valid})")
+        return row
+
+    def number(self, value: Any, place: Place, column: str) -> float:
+        """Return a value of the file as a finite number."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(place, f"{column} = {value!r} is not a number")
+        return number
+
+    def add(
+        self, place: Place, i: Any, j: Any, kind: Any, weight: Any = None, source: Any = None
+    ) -> None:
+        """Take one link, as it stands in the file."""
+        first, second = self.row(i, place, "i"), self.row(j, place, "j")
+        if first == second:
+            self.fail(place, f"the link joins row {first} to itself; remove it")
+        sign = kind_of(kind)
+        if sign is None:
+            self.fail(place, f"kind {kind!r} is not known; write {EXPECTED}")
+        if sign == ZERO or whole(kind) == MAY_NOT:
+            self._first.setdefault(sign, place)
+        votes = 1.0 if missing(weight) else self.number(weight, place, "weight")
+        if votes <= 0:
+            self.fail(place, f"weight = {votes:g}; a weight is positive")
+        name = self.default_source if missing(source) else source
+        if isinstance(name, (list, dict)):
+            self.fail(place, "source is a list or an object; name it by a word or a number")
+        self._i.append(first)
+        self._j.append(second)
+        self._kind.append(sign or MAY_NOT)
+        self._weight.append(votes)
+        self._source.append(self._codes.setdefault(name, len(self._codes)))
+
+    def sourced(self, links: Links) -> Links:
+        """Return links that came without a source as links of the source that was given."""
+        source = np.empty(links.n_links, object)
+        source[:] = self.default_source
+        return Links(links.n, links.i, links.j, links.kind, links.weight, source)
+
+    def drop(self) -> None:
+        """Count a judgement that says nothing."""
+        self.dropped += 1
+
+    def links(self, *, words: bool = False) -> Links:
+        """Make the links; ``words`` says that sources were read as words, numbers among them."""
+        if len(self._first) == 2:
+            self.fail(
+                self._first[ZERO],
+                "kind is 0 here and -1 elsewhere; leave out the pairs of which nothing is known, "
+                "or use one of +1/-1 and 1/0",
+            )
+        if self._ids is not None and self._ids.twice:
+            key, (first, second) = next(iter(self._ids.twice.items()))
+            raise LinkFileError(
+                f"ids: {key!r} is that of rows {first} and {second}; make ids unique"
+            )
+        n = self.n
+        if n is None:
+            n = 1 + max(max(self._i, default=-1), max(self._j, default=-1))
+        sources = list(self._codes)
+        if words and all(str(whole(s)) == s for s in sources if s != self.default_source):
+            sources = [s if s == self.default_source else whole(s) for s in sources]
+        named = np.empty(len(sources), object)
+        named[:] = sources
+        return Links(
+            n,
+            np.frombuffer(self._i, np.int64) if self._i else [],
+            np.frombuffer(self._j, np.int64) if self._j else [],
+            np.frombuffer(self._kind, np.int8) if self._kind else [],
+            np.frombuffer(self._weight, np.float64) if self._weight else [],
+            named[np.frombuffer(self._source, np.int64)] if self._source else named,
+        )
+
+
+def _is_found(ids: Any) -> bool:
+    return isinstance(ids, str) and ids == FOUND
+
+
+class Ids:
+    """Where each id stands.
+
+    Parameters
+    ----------
+    size : int or None
+        Number of rows.
+    """
+
+    def __init__(self, size: int | None = 0) -> None:
+        self.size = size
+        self.position: dict[str, int] = {}
+        self.twice: dict[str, tuple[int, int]] = {}  # ids of two rows
+
+    @classmethod
+    def of(cls, ids: Iterable[Any]) -> Ids:
+        """Return where the ids of all rows stand."""
+        found, size = cls(), 0
+        for value in ids:
+            if not missing(value):  # a row without an id cannot be linked
+                found.put(id_key(value), size)
+            size += 1
+        found.size = size
+        return found
+
+    def put(self, key: str, at: int) -> None:
+        """Take down the id of a row."""
+        if key in self.position:
+            self.twice.setdefault(key, (self.position[key], at))
+        self.position.setdefault(key, at)
+
+    def knows(self, key: str) -> bool:
+        """Say whether a row has this id."""
+        return key in self.position
+
+    def find(self, key: str) -> int | None:
+        """Return the row of an id, None if there is none."""
+        return self.position.get(key)
+
+
+class AskedIds(Ids):
+    """Takes down which ids a file asks for, before anyone knows where they stand."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def knows(self, key: str) -> bool:
+        """Take the id down; nobody knows."""
+        self.find(key)
+        return False
+
+    def find(self, key: str) -> int | None:
+        """Take the id down, as one of a row of its own."""
+        return self.position.setdefault(key, len(self.position))
+
+
+def id_key(value: Any) -> str:
+    """Return what ids are compared by: 7, 7.0 and "7" are the same id."""
+    if isinstance(value, (float, np.floating)) and value == math.floor(value):
+        value = int(value)
+    return str(value).strip()
+
+
+def whole(value: Any) -> int | None:
+    """Return a value as a whole number, None if it is none."""
+    if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 2**53 else None
+
+
+def missing(value: Any) -> bool:
+    """Say whether a cell is empty: None, NaN, pandas' NA or nothing but spaces."""
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, (float, np.floating)):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")

@@ -1,0 +1,70 @@
+"""A table of links: columns i, j, kind and, if wanted, weight and source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maylink.errors import LinkFileError
+from maylink.io.links.collect import Collector
+from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, Table
+from maylink.io.links.layouts.base import Layout, Options
+from maylink.links import COLUMNS, KIND_NAMES, Links
+
+KIND_COLUMNS = ("kind", "type", "link", "constraint")
+
+
+class LinkTable(Layout):
+    """One row a link."""
+
+    name = "table"
+    looks = "a table with columns i, j, kind[, weight, source]"
+    reads = (Table,)
+    containers = ("csv", "tsv", "json", "jsonl", "parquet")
+
+    def fits(self, content: Content, options: Options) -> bool:
+        """Say whether two columns name rows."""
+        return isinstance(content, Table) and content.ends(*ENDS, SPLINK_ENDS) is not None
+
+    def read(self, content: Table, into: Collector, options: Options) -> Links:
+        """Read the links; without a column ``kind`` all are of the kind that the options name."""
+        ends = content.ends(*ENDS, SPLINK_ENDS)
+        kind = content.find(*KIND_COLUMNS)
+        if ends is None or (kind is None and options.kind is None):
+            wanted = "i and j" if ends is None else "kind"
+            raise LinkFileError(
+                f"{into.name}: no column {wanted} (found: {', '.join(content.columns)}); links "
+                "need the columns i, j and kind, or kind= for all of them"
+            )
+        (i, j), weight, source = ends, content.find("weight"), content.find("source")
+        into.unused = tuple(
+            column
+            for at, column in enumerate(content.columns)
+            if at not in (i, j, kind, weight, source)
+        )
+        for place, cells in content.rows:
+            into.add(
+                place,
+                cells[i],
+                cells[j],
+                options.kind if kind is None else cells[kind],
+                None if weight is None else cells[weight],
+                None if source is None else cells[source],
+            )
+        return into.links(words=content.words)
+
+    def render(self, links: Links, rows: Sequence[Any]) -> Table:
+        """Write all five columns."""
+        return Table(
+            COLUMNS,
+            [
+                (k, [rows[i], rows[j], KIND_NAMES[kind], weight, links.sources[source]])
+                for k, (i, j, kind, weight, source) in enumerate(link_rows(links))
+            ],
+        )
+
+
+def link_rows(links: Links) -> zip[tuple[int, int, int, float, int]]:
+    """Return i, j, kind, weight and position of the source of each link, as plain numbers."""
+    columns = (links.i, links.j, links.kind, links.weight, links.source)
+    return zip(*(column.tolist() for column in columns), strict=True)

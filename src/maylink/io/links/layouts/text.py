@@ -1,0 +1,61 @@
+"""Lines ``i j ±1``, without a header: two rows, the kind and, if wanted, weight and source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maylink.errors import LinkFileError
+from maylink.io.links.collect import Collector
+from maylink.io.links.content import Content, Grid
+from maylink.io.links.kinds import kind_of
+from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.layouts.table import link_rows
+from maylink.links import Links
+
+
+class Text(Layout):
+    """One line a link."""
+
+    name = "text"
+    looks = "lines 'i j ±1' without a header[, with weight and source]"
+    reads = (Grid,)
+    containers = ("txt",)
+
+    def fits(self, content: Content, options: Options) -> bool:
+        """Say whether the first line is a link."""
+        return isinstance(content, Grid) and is_link(content.rows[0][1], options)
+
+    def read(self, content: Grid, into: Collector, options: Options) -> Links:
+        """Read the links; lines of two rows are of the kind that the options name."""
+        for place, cells in content.rows:
+            if len(cells) == 2 and options.kind is not None:
+                into.add(place, cells[0], cells[1], options.kind)
+            elif 3 <= len(cells) <= 5:
+                into.add(place, *cells)
+            else:
+                into.fail(place, f"{len(cells)} cells; a line is 'i j ±1 [weight [source]]'")
+        return into.links(words=content.words)
+
+    def render(self, links: Links, rows: Sequence[Any]) -> Grid:
+        """Write weight and source only where they say something."""
+        named = links.sources not in ((), (0,))
+        width = 5 if named else 4 if (links.weight != 1).any() else 3
+        lines: list[tuple[int | str, Sequence[Any]]] = []
+        for k, (i, j, kind, weight, source) in enumerate(link_rows(links)):
+            cells = [rows[i], rows[j], f"{kind:+d}", weight, links.sources[source]][:width]
+            words = [str(cell) for cell in cells]
+            for word in words:
+                if word.split() != [word] or word.startswith("#"):
+                    raise LinkFileError(
+                        f"links: {word!r} at link {k} cannot stand in a line of words; write CSV"
+                    )
+            lines.append((k, words))
+        return Grid(lines)
+
+
+def is_link(cells: Sequence[Any], options: Options) -> bool:
+    """Say whether cells could be a link."""
+    if len(cells) == 2:
+        return options.kind is not None
+    return 3 <= len(cells) <= 5 and kind_of(cells[2]) is not None

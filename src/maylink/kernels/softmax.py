@@ -1,0 +1,81 @@
+"""Shares of linked points: updates one after the other, and overlaps of pairs."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+
+from maylink.kernels.compile import compiled
+
+
+@compiled()
+def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilities):
+    """Give each of the points the shares ``∝ exp(score + Σ_j pull_ij share_j)``, in order.
+
+    Parameters
+    ----------
+    points : in, (m,) points to visit; ``scores`` goes with its positions
+    scores : in, (m, K)
+    indptr, neighbour, pull : in, the links of every point and what each adds
+    known : in, (n,) whether a neighbour's shares count as yet
+    responsibilities : in and out, (n, K)
+    """
+    n_clusters = scores.shape[1]
+    weights = np.empty(n_clusters)
+    for p in range(points.size):
+        i = points[p]
+        weights[:] = scores[p]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = neighbour[e]
+            if known[j]:
+                for k in range(n_clusters):
+                    weights[k] += pull[e] * responsibilities[j, k]
+        top = -np.inf
+        for k in range(n_clusters):
+            top = max(top, weights[k])
+        total = 0.0
+        for k in range(n_clusters):
+            weights[k] = exp(weights[k] - top)
+            total += weights[k]
+        for k in range(n_clusters):
+            responsibilities[i, k] = weights[k] / total
+        known[i] = True
+
+
+@compiled()
+def overlap(responsibilities, i, j, out):
+    """Write Σ_k shares[i, k] shares[j, k] of each pair, at most 1."""
+    for e in range(i.size):
+        total = 0.0
+        for k in range(responsibilities.shape[1]):
+            total += responsibilities[i[e], k] * responsibilities[j[e], k]
+        out[e] = min(total, 1.0)
+
+
+@compiled()
+def softmax_unlinked(points, scores, low, high, responsibilities):
+    """Give the points low … high − 1 of the list the shares ``∝ exp(score)``; scores go with it."""
+    n_clusters = scores.shape[1]
+    for p in range(low, high):
+        i = points[p]
+        top = -np.inf
+        for k in range(n_clusters):
+            top = max(top, scores[p, k])
+        total = 0.0
+        for k in range(n_clusters):
+            responsibilities[i, k] = exp(scores[p, k] - top)
+            total += responsibilities[i, k]
+        for k in range(n_clusters):
+            responsibilities[i, k] /= total
+
+
+@compiled()
+def entropy(responsibilities, low, high):
+    """Return −Σ share · log share over the rows low … high − 1."""
+    total = 0.0
+    for i in range(low, high):
+        for k in range(responsibilities.shape[1]):
+            if responsibilities[i, k] > 0.0:
+                total -= responsibilities[i, k] * log(responsibilities[i, k])
+    return total

@@ -1,0 +1,158 @@
+"""The mixture that a fit leaves behind: what it says about new points.
+
+Cluster k holds n_k points (fractions where points are shared), so a new point is in it with
+probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · predictive_0(x)^γ``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+from maylink.arrays import Array, Matrix
+from maylink.families import Family
+from maylink.families.base import Statistics
+from maylink.links import Links
+from maylink.model.reliability import link_pull
+
+ROUNDS = 50  # over new points that are linked to each other
+ENTRIES = 2_000_000  # shares of a chunk that are worked on together
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Clusters as the model sees them after a fit.
+
+    Parameters
+    ----------
+    family : Family
+        Adapted to the data of the fit.
+    prior
+        Prior of the clusters' parameters.
+    posteriors : list
+        Posterior of each cluster's parameter.
+    sizes : array of shape (K,)
+        Points in each cluster.
+    alpha : float
+        Concentration.
+    data_weight : float
+        γ.
+    """
+
+    family: Family
+    prior: Any
+    posteriors: list[Any]
+    sizes: Array
+    alpha: float
+    data_weight: float
+
+    @classmethod
+    def of_responsibilities(
+        cls,
+        family: Family,
+        X: Matrix,
+        responsibilities: Array,
+        prior: Any,
+        alpha: float,
+        data_weight: float,
+    ) -> Mixture:
+        """Build the clusters from the shares of the points."""
+        statistics = family.soft_statistics(X, responsibilities)
+        return cls.of_statistics(family, statistics, prior, alpha, data_weight)
+
+    @classmethod
+    def of_statistics(
+        cls, family: Family, statistics: Statistics, prior: Any, alpha: float, data_weight: float
+    ) -> Mixture:
+        """Build the clusters from their statistics."""
+        posterior = family.posterior(prior, statistics)
+        posteriors = [one_of(posterior, k) for k in range(len(statistics.size))]
+        return cls(family, prior, posteriors, statistics.size, alpha, data_weight)
+
+    def log_predictive(self, X: Matrix) -> Array:
+        """Return log predictive_k(x) of each point in each cluster, shape (n, K)."""
+        columns = [self.family.log_predictive(X, posterior) for posterior in self.posteriors]
+        return np.column_stack(columns)
+
+    def responsibilities(self, X: Matrix) -> Array:
+        """Return the probability of each cluster for each point, shape (n, K)."""
+        return np.asarray(softmax(self._scores(X), axis=1))
+
+    def _scores(self, X: Matrix) -> Array:
+        return np.log(self.sizes) + self.data_weight * self.log_predictive(X)
+
+    def linked_responsibilities(
+        self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]
+    ) -> Array:
+        """Return the same for new points with links to each other and to known points.
+
+        Parameters
+        ----------
+        X : matrix of shape (m, d)
+            New points.
+        known : array of shape (n, K)
+            Shares of the known points.
+        links : Links
+            Over n + m points, the known ones first.
+        log_odds : function
+            Tells of the name of a source what its may and may-not links weigh.
+        """
+        from maylink.kernels.softmax import softmax_linked
+
+        scores = self._scores(X)
+        responsibilities = np.vstack([known, softmax(scores, axis=1)])
+        new = len(known) + np.arange(len(scores))
+        linked = links.degree[new] > 0
+        csr = links.csr
+        odds = np.array([log_odds(name) for name in links.sources]).reshape(-1, 2)
+        pull = link_pull(links, *odds.T)
+        seen = np.concatenate([np.ones(len(known), bool), ~linked])
+        before = responsibilities.copy()
+        for _ in range(ROUNDS):
+            softmax_linked(
+                new[linked], scores[linked], csr.indptr, csr.neighbour, pull, seen,
+                responsibilities,
+            )  # fmt: skip
+            if np.abs(responsibilities - before).max() < 1e-9:
+                break
+            before = responsibilities.copy()
+        return responsibilities[len(known) :]
+
+    def log_density(self, X: Matrix) -> Array:
+        """Return the log predictive density of each point under the whole mixture, (n,)."""
+        fresh = self.family.log_predictive(X, self.prior)
+        terms = np.column_stack([self.log_predictive(X), fresh])
+        weights = np.append(self.sizes, self.alpha)
+        return np.asarray(logsumexp(terms + np.log(weights / weights.sum()), axis=1))
+
+
+def responsibilities_of_chunk(X: Matrix, family: Family, mixture: Mixture) -> Array:
+    """Return the probability of each cluster for each row of a chunk."""
+    step = max(1, ENTRIES // len(mixture.sizes))
+    parts = [mixture.responsibilities(X[low : low + step]) for low in range(0, X.shape[0], step)]
+    return np.concatenate(parts)
+
+
+def labels_of_chunk(X: Matrix, family: Family, mixture: Mixture) -> NDArray[np.int64]:
+    """Return the most probable cluster of each row of a chunk."""
+    return np.asarray(responsibilities_of_chunk(X, family, mixture).argmax(axis=1))
+
+
+def one_of(posterior: Any, k: int) -> Any:
+    """Return the k-th of K posteriors."""
+    if isinstance(posterior, tuple):
+        parts = [one_of(part, k) for part in posterior]
+        return type(posterior)(*parts) if hasattr(posterior, "_fields") else tuple(parts)
+    return np.asarray(posterior)[k] if np.ndim(posterior) else posterior
+
+
+def one_hot(labels: NDArray[np.int64], n_clusters: int) -> Array:
+    """Return shares of points that belong wholly to their cluster."""
+    responsibilities = np.zeros((labels.size, n_clusters))
+    responsibilities[np.arange(labels.size), labels] = 1.0
+    return responsibilities

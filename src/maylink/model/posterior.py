@@ -1,0 +1,221 @@
+"""What a fitted TVClust knows: who goes with whom, how reliable sources and single links are.
+
+One class for the draws of a sampler, one for the factors of the variational solver.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from maylink.arrays import Array, Index
+from maylink.errors import MaylinkError
+from maylink.links import MAY, Links
+from maylink.model import partitions
+from maylink.model.reliability import LinkCounts, count_links
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from maylink.solvers import variational
+    from maylink.solvers.gibbs import Draws
+
+INTERVAL = (0.025, 0.975)
+
+
+class Reliability(NamedTuple):
+    """p or q of each source: mean and interval, and the votes that speak about it."""
+
+    mean: Array
+    low: Array
+    high: Array
+    votes: Array
+
+
+class Posterior(ABC):
+    """What the fit knows about partition and links."""
+
+    links: Links
+
+    @abstractmethod
+    def together(self, i: Index, j: Index) -> Array:
+        """Return the probability of each pair (i, j) to share a cluster, shape (pairs,)."""
+
+    @abstractmethod
+    def matrix(self) -> Array:
+        """Return the same for all pairs, shape (n, n)."""
+
+    @abstractmethod
+    def reliabilities(self) -> tuple[Reliability, Reliability]:
+        """Return p and q."""
+
+    @abstractmethod
+    def log_odds(self) -> tuple[Array, Array]:
+        """Return E ln(p/(1−q)) and E ln(q/(1−p)) of each source."""
+
+    def reliability(self) -> pd.DataFrame:
+        """Return p and q by source as a table: mean, 95% interval, and votes behind each."""
+        import pandas as pd
+
+        p, q = self.reliabilities()
+        columns: dict[str, Array] = {}
+        for name, known in (("p", p), ("q", q)):
+            columns |= {
+                name: known.mean,
+                f"{name}_low": known.low,
+                f"{name}_high": known.high,
+                f"{name}_votes": known.votes,
+            }
+        return pd.DataFrame(columns, index=pd.Index(list(self.links.sources), name="source"))
+
+    def suspects(self) -> pd.DataFrame:
+        """Return the links with the probability that each is wrong, worst first."""
+        i, j = self.links.i.astype(np.int64), self.links.j.astype(np.int64)
+        return self._ranked(self.together(i, j))
+
+    def _ranked(self, together: Array) -> pd.DataFrame:
+        frame = self.links.to_frame()
+        frame["wrong"] = np.where(self.links.kind == MAY, 1.0 - together, together)
+        return frame.sort_values("wrong", ascending=False, kind="stable")
+
+
+@dataclass(frozen=True)
+class SampledPosterior(Posterior):
+    """Draws of all chains, one chain after the other."""
+
+    draws: Draws
+    links: Links
+
+    def together(self, i: Index, j: Index) -> Array:
+        """Return in how many draws each pair shares a cluster."""
+        return partitions.coclustering(self.draws.labels, i, j)
+
+    def matrix(self) -> Array:
+        """Return the same for all pairs."""
+        return partitions.coclustering_matrix(self.draws.labels)
+
+    def reliabilities(self) -> tuple[Reliability, Reliability]:
+        """Return means and quantiles of the draws, and mean votes."""
+        votes = np.zeros((2, len(self.links.sources)))
+        sample = self.draws.labels[:: max(1, len(self.draws.labels) // 50)]
+        for labels in sample:
+            counts = count_links(self.links, labels.astype(np.int64))
+            votes[0] += counts.may_same + counts.not_same
+            votes[1] += counts.not_different + counts.may_different
+        votes /= len(sample)
+        p, q = (
+            Reliability(drawn.mean(axis=0), *_interval(drawn), own)
+            for drawn, own in zip((self.draws.p, self.draws.q), votes, strict=True)
+        )
+        return p, q
+
+    def log_odds(self) -> tuple[Array, Array]:
+        """Return means over the draws."""
+        p, q = self.draws.p, self.draws.q
+        may, may_not = np.log(p) - np.log1p(-q), np.log(q) - np.log1p(-p)
+        return may.mean(axis=0), may_not.mean(axis=0)
+
+
+@dataclass(frozen=True)
+class VariationalPosterior(Posterior):
+    """Shares of the points and Beta distributions of p and q."""
+
+    responsibilities: Array
+    counts: LinkCounts
+    known: tuple[float, float] | None
+    prior: tuple[float, float]
+    links: Links
+
+    def together(self, i: Index, j: Index) -> Array:
+        """Return Σ_k φ_ik φ_jk; a point is always with itself."""
+        from maylink.solvers.variational import pair_responsibilities
+
+        return np.where(i == j, 1.0, pair_responsibilities(self.responsibilities, i, j))
+
+    def matrix(self) -> Array:
+        """Return the same for all pairs."""
+        partitions.check_matrix(len(self.responsibilities))
+        matrix = np.clip(self.responsibilities @ self.responsibilities.T, 0.0, 1.0)
+        np.fill_diagonal(matrix, 1.0)
+        return np.asarray(matrix)
+
+    def reliabilities(self) -> tuple[Reliability, Reliability]:
+        """Return means and quantiles of the Beta distributions."""
+        counts, (right, wrong) = self.counts, self.prior
+        pairs = (
+            (counts.may_same, counts.not_same),
+            (counts.not_different, counts.may_different),
+        )
+        out = []
+        for number, (good, bad) in enumerate(pairs):
+            if self.known is not None:
+                fixed = np.full(len(good), self.known[number])
+                out.append(Reliability(fixed, fixed, fixed, good + bad))
+                continue
+            beta = stats.beta(right + good, wrong + bad)
+            low, high = (np.asarray(beta.ppf(at)) for at in INTERVAL)
+            out.append(Reliability(beta.mean(), low, high, good + bad))
+        return out[0], out[1]
+
+    def log_odds(self) -> tuple[Array, Array]:
+        """Return expectations under the Beta distributions."""
+        from maylink.solvers.variational import Settings, reliabilities
+
+        settings = Settings(reliability=self.known, reliability_prior=self.prior)
+        known = reliabilities(self.counts, settings)
+        return known.log_p - known.log_not_q, known.log_q - known.log_not_p
+
+
+def variational_posterior(
+    links: Links, settings: variational.Settings, state: variational.State
+) -> VariationalPosterior:
+    """Return what a variational fit knows."""
+    known, prior = settings.reliability, settings.reliability_prior
+    return VariationalPosterior(state.responsibilities, state.factors.counts, known, prior, links)
+
+
+@dataclass(frozen=True)
+class LinkedPosterior(VariationalPosterior):
+    """Shares of the linked points alone: all others are not in memory."""
+
+    rows: Index  # of the linked points, in order
+
+    def together(self, i: Index, j: Index) -> Array:
+        """Return Σ_k φ_ik φ_jk of linked points; a point is always with itself."""
+        return super().together(self._places(i), self._places(j))
+
+    def matrix(self) -> Array:
+        """Refuse."""
+        raise MaylinkError(
+            "coclustering: of a fit to data on Dask there is no matrix; give pairs of linked points"
+        )
+
+    def _places(self, points: Index) -> Index:
+        places = np.minimum(np.searchsorted(self.rows, points), max(self.rows.size - 1, 0))
+        known = self.rows[places] == points if self.rows.size else np.zeros(points.size, bool)
+        if not known.all():
+            raise MaylinkError(
+                f"pairs: point {int(points[np.argmin(known)])} has no links, and a fit to data on "
+                "Dask keeps linked points only; take its row of shares_"
+            )
+        return np.asarray(places, np.int64)
+
+
+@dataclass(frozen=True)
+class StreamPosterior(VariationalPosterior):
+    """Labels of all points seen, and of each link what was known when it was seen."""
+
+    seen_together: Array
+
+    def suspects(self) -> pd.DataFrame:
+        """Return the links with the probability that each is wrong, worst first."""
+        return self._ranked(self.seen_together)
+
+
+def _interval(drawn: Array) -> tuple[Array, Array]:
+    low, high = np.quantile(drawn, INTERVAL, axis=0)
+    return low, high

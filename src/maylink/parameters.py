@@ -1,0 +1,85 @@
+"""Checks of parameters: each raises an error that names the parameter and says what to give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maylink.errors import LinksError, MaylinkError
+from maylink.links import Links
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Turn what scikit-learn calls ``random_state`` into a generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise MaylinkError(
+            f"random_state: {random_state!r} is not a seed; give a whole number, a RandomState, "
+            "a Generator or None"
+        ) from None
+
+
+def forbid_links_as_y(y: Any) -> None:
+    """Raise when links were given by position and so would be ignored."""
+    if isinstance(y, (Links, tuple)) or {"i", "j", "kind"} <= set(getattr(y, "columns", ())):
+        raise LinksError("y: these look like links; name them: fit(X, links=...)")
+
+
+def forbid_sample_weight(sample_weight: Any) -> None:
+    """Raise when points were given weights, which would be ignored."""
+    if sample_weight is not None:
+        raise MaylinkError("sample_weight: points have no weights here; leave it out")
+
+
+def check_number(name: str, value: Any, least: float, *, above: bool = False) -> None:
+    """Raise unless value is a finite number of at least ``least``, or above it."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+        value, bool
+    )
+    if not (is_number and np.isfinite(value) and (value > least if above else value >= least)):
+        relation = "above" if above else "of at least"
+        raise MaylinkError(f"{name}: {value!r} is not a finite number {relation} {least:g}")
+
+
+def check_integer(name: str, value: Any, least: int) -> None:
+    """Raise unless value is a whole number of at least ``least``."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise MaylinkError(f"{name}: {value!r} is not a whole number of at least {least}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless value is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise MaylinkError(f"{name}: {value!r} is not True or False")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise unless value is one of the choices."""
+    if value not in choices:
+        raise MaylinkError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}")
+
+
+def check_penalty(cluster_penalty: Any, n_clusters_hint: Any) -> None:
+    """Check the two ways to set λ, of which one at most may be used."""
+    if n_clusters_hint is not None:
+        check_integer("n_clusters_hint", n_clusters_hint, 1)
+        if cluster_penalty != "auto":
+            raise MaylinkError(
+                "n_clusters_hint: not used when cluster_penalty is given; leave one of them out"
+            )
+    if cluster_penalty != "auto":
+        check_number("cluster_penalty", cluster_penalty, 0.0, above=True)
+
+
+def as_link_weights(link_weight: Any) -> tuple[float, float]:
+    """Turn a number or a pair into (ξ_may, ξ_not)."""
+    pair = link_weight if isinstance(link_weight, (tuple, list)) else (link_weight, link_weight)
+    if len(pair) != 2:
+        raise MaylinkError(f"link_weight: {link_weight!r} is not a number or (xi_may, xi_not)")
+    for weight in pair:
+        check_number("link_weight", weight, 0.0)
+    return float(pair[0]), float(pair[1])

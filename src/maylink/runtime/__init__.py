@@ -1,0 +1,1 @@
+"""How work runs: threads, interrupts, progress, and work for a Dask cluster."""

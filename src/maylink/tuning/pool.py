@@ -1,0 +1,236 @@
+"""Where TVClust starts: partitions made in several ways, judged by the exact score.
+
+A variational fit ends near where it begins, so it should begin well. A pool holds partitions that
+RDP-means leaves at several penalties, each as its links weighed most probably and as they were
+obeyed in the end, and the one that links alone make. It also cuts the data into many small pieces,
+without looking at links. A start is the partition of the pool with the highest exact score
+``log p(x, E, z)`` *of the model that is to be fitted*, after its clusters were cut into pieces and
+merged again where that raises the score. Where many links are wrong the score of a start tells
+little about where a fit from it ends: fits from partitions in which links were obeyed often end
+best, so those are started from, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from maylink.arrays import Array, Index
+from maylink.engines.cpu import CpuEngine
+from maylink.labels import first_appearance
+from maylink.links import Links
+from maylink.model.joint import log_crp
+from maylink.model.reliability import count_links, log_evidence
+from maylink.problem import Problem
+from maylink.solvers import merging, rdpmeans, variational
+from maylink.solvers.merging import Settings
+from maylink.tuning import penalty
+
+HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
+MOST_PIECES = 64
+WORK = 2e6  # pieces² × statistics: what merging all pieces may cost
+SMALLEST = 0.25  # parts of a cluster, in pieces of mean size, that are cut off
+SWEEPS = 10  # of the K-means that makes the pieces
+
+
+@dataclass(frozen=True)
+class View:
+    """Data as a start sees them: a family that finds clusters quickly, its ladder, the pieces.
+
+    Nothing here depends on links, so that it serves every set of them.
+    """
+
+    problem: Problem  # without links
+    penalties: Array  # of the hints
+    pieces: Index  # labels of a partition that is too fine
+
+    @classmethod
+    def of(cls, problem: Problem, rng: np.random.Generator, n_jobs: int | None = None) -> View:
+        """Look at the data of a problem with the coarser family of its own."""
+        coarser = problem.family.coarser()
+        family = coarser if coarser is problem.family else coarser.adapt(problem.X)
+        alone = Problem(problem.X, Links.empty(problem.n), family)
+        engine = CpuEngine(alone.X, alone.family, n_jobs, alone.links)
+        ladder = penalty.ladder(engine, min(max(HINTS), problem.n))
+        steps = [ladder[hint - 1] for hint in HINTS if hint <= len(ladder)]
+        size = problem.family.n_statistics(problem.X.shape[1])
+        n_pieces = int(min(MOST_PIECES, np.sqrt(WORK / size), problem.n // 3 + 1))
+        pieces = _pieces(alone, engine, float(ladder[0]), n_pieces, rng)
+        return cls(alone, np.unique(steps)[::-1], pieces)
+
+    def partitions(
+        self, links: Links, rng: np.random.Generator, n_jobs: int | None = None
+    ) -> list[tuple[Index, Index]]:
+        """Return what RDP-means leaves with these links, at each penalty: most probable, obeyed."""
+        problem = replace(self.problem, links=links)
+        engine = CpuEngine(problem.X, problem.family, n_jobs, links)
+        out = []
+        for value in self.penalties:
+            settings = rdpmeans.Settings(float(value), 0.001 * value, 0.001 * value)
+            start = rdpmeans.init(problem, engine, settings, rng.permutation(problem.n))
+            result, kept = rdpmeans.solve(problem, engine, settings, [start])
+            obeyed = first_appearance(engine.given(kept.run.labels))[0]
+            out.append((result.labels, obeyed))
+        return out
+
+
+class Pool:
+    """Partitions to start from, and what the exact score needs to know about each.
+
+    Parameters
+    ----------
+    views : list of View
+        Of the data, one for each coarser family.
+    links : Links
+        All that a start may see of the links.
+    rng : Generator
+        Of the order in which RDP-means visits points.
+    n_jobs : int, optional
+        Threads.
+    """
+
+    def __init__(
+        self,
+        views: list[View],
+        links: Links,
+        rng: np.random.Generator,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.links = links
+        pairs = [pair for view in views for pair in view.partitions(links, rng, n_jobs)]
+        obeyed = [pair[1] for pair in pairs]
+        if links.n_links:
+            obeyed.append(joined_by_links(links))
+        others = [view.pieces for view in views] + [np.zeros(links.n, np.int64)]
+        self.obeyed = _distinct(obeyed) if links.n_links else []
+        self.partitions = _distinct([*(pair[0] for pair in pairs), *obeyed, *others])
+
+    def best(
+        self, fitted: Fitted, settings: Settings, count: int = 1, more: list[Index] | None = None
+    ) -> list[Index]:
+        """Return partitions to start from: the most probable, then some that obey links.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            Data and family of the model to be fitted.
+        settings : Settings
+            Its data weight, and what else the score depends on.
+        count : int, default 1
+            How many.
+        more : list of labels, optional
+            Partitions that are not of the pool: fits of neighbouring settings to the same links.
+        """
+
+        def score(labels: Index) -> float:
+            return fitted.score(labels, self.links, settings)
+
+        likely = [*(more or []), max(self.partitions, key=score)]
+        made = [fitted.merged(labels, self.links, settings) for labels in likely]
+        made.append(fitted.remerged(max(made, key=score), self.links, settings))
+        best = max(made, key=score)
+        return _distinct([best, *sorted(self.obeyed, key=score, reverse=True)])[:count]
+
+
+class Fitted:
+    """A family on the data, with the marginal likelihood of partitions that were asked for."""
+
+    def __init__(self, problem: Problem, prior: Any, view: View) -> None:
+        self.problem = problem
+        self.prior = prior
+        self.view = view
+        self.known: dict[bytes, tuple[Array, float]] = {}
+
+    def marginal(self, labels: Index) -> tuple[Array, float]:
+        """Return the sizes of the clusters and the log probability of the data."""
+        key = mark_of(labels)
+        if key not in self.known:
+            family = self.problem.family
+            statistics = family.cluster_statistics(self.problem.X, labels, int(labels.max()) + 1)
+            data = float(family.log_marginal(statistics, self.prior).sum())
+            self.known[key] = statistics.size, data
+        return self.known[key]
+
+    def merged(self, labels: Index, links: Links, settings: Settings) -> Index:
+        """Merge clusters while that raises the score, unless they are very many."""
+        if int(labels.max()) >= merging.MOST:
+            return labels
+        problem = replace(self.problem, links=links)
+        return merging.merge(problem, self.prior, settings, labels)
+
+    def remerged(self, labels: Index, links: Links, settings: Settings) -> Index:
+        """Cut clusters into pieces and merge them again."""
+        pieces = self.view.pieces
+        least = SMALLEST * labels.size / (int(pieces.max()) + 1)
+        return self.merged(merging.cut(labels, pieces, least), links, settings)
+
+    def score(self, labels: Index, links: Links, settings: Settings) -> float:
+        """Return the exact score of a partition."""
+        size, data = self.marginal(labels)
+        counts = count_links(links, labels)
+        evidence = log_evidence(counts, settings.reliability_prior, settings.reliability)
+        return log_crp(size, settings.alpha) + settings.data_weight * data + evidence
+
+
+def mark_of(labels: Index) -> bytes:
+    """Return a short mark by which equal labels are known; the labels may be many."""
+    return hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest()
+
+
+def _distinct(partitions: list[Index]) -> list[Index]:
+    return list({mark_of(labels): labels for labels in partitions}.values())
+
+
+def exact_settings(settings: variational.Settings) -> Settings:
+    """Return what the exact score depends on, α at the mean of its prior if it is learnt."""
+    shape, rate = settings.alpha_prior
+    return Settings(
+        settings.data_weight,
+        shape / rate if settings.alpha is None else settings.alpha,
+        settings.reliability,
+        settings.reliability_prior,
+    )
+
+
+def joined_by_links(links: Links) -> Index:
+    """Return the partition that links alone make: pairs join where may outvotes may-not.
+
+    The pairs with the most votes between their groups join first; points without links are by
+    themselves, all in one cluster.
+    """
+    from maylink.kernels.link_only import contract
+
+    n = links.n
+    a, b = np.minimum(links.i, links.j), np.maximum(links.i, links.j)
+    key, place = np.unique(a.astype(np.int64) * n + b, return_inverse=True)
+    votes = np.bincount(place, links.kind * links.weight)
+    kept = np.abs(votes) > 1e-12
+    root = contract(n, key[kept] // n, key[kept] % n, votes[kept])
+    root = np.where(links.degree > 0, root, n)
+    return first_appearance(np.unique(root, return_inverse=True)[1].astype(np.int64))[0]
+
+
+def _pieces(
+    problem: Problem, engine: CpuEngine, reach: float, count: int, rng: np.random.Generator
+) -> Index:
+    """Cut the data into small pieces by K-means, from centres drawn far from each other."""
+    nearest = engine.scores(engine.means(engine.whole))[:, 0]
+    centers = []
+    for _ in range(count):
+        total = nearest.sum()
+        if not total > 0:
+            break
+        drawn = int(rng.choice(problem.n, p=nearest / total))
+        centers.append(engine.point(drawn))
+        nearest = np.minimum(nearest, engine.scores(centers[-1])[:, 0])
+    if not centers:
+        return np.zeros(problem.n, np.int64)
+    settings = rdpmeans.Settings(4.0 * reach, max_sweeps=SWEEPS, keep="objective")
+    start = rdpmeans.init(
+        problem, engine, settings, rng.permutation(problem.n), np.concatenate(centers)
+    )
+    result, _ = rdpmeans.solve(problem, engine, settings, [start])
+    return result.labels

@@ -1,0 +1,134 @@
+"""What links are worth, on data whose truth is known."""
+
+import numpy as np
+import pytest
+
+from maylink import Links, RDPMeans, TVClust
+from maylink.analysis import methods
+from maylink.analysis.link_quality import diagnose
+from maylink.errors import MaylinkError
+
+
+def two_groups(n=60, seed=0, spread=0.5):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(0, spread, (n, 2)) + 4.0 * y[:, None]
+    return X, y
+
+
+def told(y, pairs, wrong=()):
+    """Links on pairs, true but for some."""
+    same = np.array([y[i] == y[j] for i, j in pairs])
+    kind = np.where(same, 1, -1)
+    kind[list(wrong)] *= -1
+    i, j = np.array(pairs).T
+    return Links(len(y), i, j, kind)
+
+
+def quick(X, links):
+    model = TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
+    return model.fit(X, links=links)
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, y = two_groups()
+    rng = np.random.default_rng(1)
+    pairs = [tuple(rng.choice(50, 2, replace=False)) for _ in range(120)]
+    pairs = list({tuple(sorted(map(int, pair))) for pair in pairs})
+    links = told(y, pairs, wrong=(3, 7))
+    return diagnose(X, links, quick(X, links)), links, pairs
+
+
+def test_counts_are_those_of_the_links(found):
+    said, links, pairs = found
+    assert said.n_points == 60
+    assert (said.n_links, said.n_pairs) == (links.n_links, len(pairs))
+    assert said.n_linked == len({point for pair in pairs for point in pair})
+    assert said.n_may == int((links.kind == 1).sum())
+    assert said.n_conflicts == links.conflicts().attrs["total"] > 0
+    assert said.n_clusters == 2
+
+
+def test_the_wrong_links_are_found(found):
+    said, _, _ = found
+    assert sorted(said.suspects.index.tolist()) == [3, 7]
+    assert "2 links look wrong (2%)" in said.findings
+
+
+def test_links_are_predicted_better_than_by_a_guess(found):
+    said, links, _ = found
+    share = (links.kind == 1).mean()
+    assert said.guess == pytest.approx(
+        share * np.log(share) + (1 - share) * np.log(1 - share), abs=0.05
+    )
+    assert said.held_out > said.guess + 2 * said.held_out_error
+    assert said.enough
+    assert any("better than by a guess" in text for text in said.findings)
+
+
+def test_the_point_between_is_asked_about():
+    X, y = two_groups(spread=0.9)
+    X[58] = [2.0, 2.0]  # half way, and without links
+    links = told(y, [(k, k + 2) for k in range(40)] + [(k, k + 1) for k in range(10)])
+    said = diagnose(X, links, quick(X, links))
+    assert 58 in said.pairs["i"].tolist()
+    assert said.n_between >= 1
+    assert any("lie between clusters and have no link" in text for text in said.advice)
+    assert said.pairs["together"].between(0, 1).all()
+
+
+def test_closeness_is_not_told_as_a_probability():
+    X, y = two_groups(spread=0.3)
+    X[58], X[56] = [2.0, 2.0], [1.2, 1.2]  # half way, and some way off
+    links = told(y, [(k, k + 2) for k in range(40)])
+    model = RDPMeans(cluster_penalty=12.0, random_state=0).fit(X, links=links)
+    said = diagnose(X, links, model)
+    assert model.n_clusters_ == 2
+    assert said.pairs["i"].tolist() == [58]
+    assert said.pairs["together"].isna().all()
+    assert said.n_between == 1
+
+
+def test_noise_is_not_predicted():
+    X, _ = two_groups(40)
+    rng = np.random.default_rng(2)
+    i = rng.integers(40, size=80)
+    j = (i + 1 + rng.integers(39, size=80)) % 40
+    links = Links(40, i, j, rng.choice([-1, 1], 80))
+    said = diagnose(X, links, quick(X, links))
+    assert any("not predicted clearly better" in text for text in said.findings)
+
+
+def test_a_fit_that_fails_without_some_links_is_told(monkeypatch, found):
+    _, links, _ = found
+    X, _ = two_groups()
+    model = RDPMeans(cluster_penalty=9.0, random_state=0).fit(X, links=links)
+
+    def fit(*given):
+        raise MaylinkError("no luck")
+
+    monkeypatch.setattr(methods, "fit", fit)
+    said = diagnose(X, links, model)
+    assert np.isnan(said.held_out)
+    assert "held-out links could not be predicted: no luck" in said.findings
+
+
+def test_few_links_of_a_source_are_told():
+    X, y = two_groups(30)
+    links = told(y, [(0, 2), (1, 3), (0, 1)])
+    said = diagnose(X, links, RDPMeans(random_state=0).fit(X, links=links))
+    assert not said.enough
+    assert np.isnan(said.held_out)
+    assert np.isnan(said.guess)
+    assert said.findings[0].startswith("3 linked pairs are fewer than 40")
+    assert said.advice[0].startswith("judge 37 more pairs")
+    assert any("source 0" in text for text in said.advice)
+    assert (said.n_components, said.largest_component) == (2, 2)
+
+
+def test_pairs_that_were_judged_are_not_asked_for_again(found):
+    said, _, pairs = found
+    asked = {tuple(sorted(pair)) for pair in said.pairs[["i", "j"]].to_numpy().tolist()}
+    assert not asked & set(pairs)
+    assert all(i != j for i, j in asked)

@@ -1,0 +1,92 @@
+"""Methods by name."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maylink import Links, RDPMeans, TVClust
+from maylink.analysis import methods
+from maylink.errors import MaylinkError
+from maylink.families import Gaussian, Multinomial, Product
+
+X = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]])
+LINKS = Links.from_pairs(may=[(0, 1), (1, 2)], may_not=[(0, 2)], n=4)
+
+
+@pytest.mark.parametrize("name", methods.METHODS)
+def test_every_method_can_be_made_and_fitted(name):
+    k = 2 if methods.needs_k(name) else None
+    model = methods.make(name, k=k, random_state=0)
+    links = Links.from_pairs(may=[(0, 1)], may_not=[(0, 2)], n=4)  # some refuse contradictions
+    labels = methods.fit(model, X, links).labels_
+    assert labels.shape == (4,)
+    assert set(labels) == set(range(model.n_clusters_))
+    assert type(model).__name__.lower() == name
+    assert methods.needs_k(name) == ("n_clusters" in model.get_params())
+
+
+def test_large_data_are_for_the_fast_method(monkeypatch):
+    assert methods.plan(X).method == "tvclust"
+    monkeypatch.setattr(methods, "MANY_NUMBERS", 7)
+    chosen = methods.plan(X)
+    assert (chosen.method, chosen.family) == ("rdpmeans", "gaussian")
+    assert "4 rows × 2 columns" in chosen.why
+    assert methods.plan(X, "tvclust").method == "tvclust"
+
+
+@pytest.mark.parametrize(
+    ("data", "family"),
+    [
+        (X, "gaussian"),
+        (X * [1, 100], "diagonal-gaussian"),
+        (sparse.csr_array(X.round()), "multinomial"),
+        (sparse.csr_array(X), "gaussian"),
+        (X * [1, 0], "gaussian"),
+    ],
+)
+def test_family_comes_from_the_data(data, family):
+    assert methods.plan(data, "rdpmeans").family == family
+    assert methods.plan(data, "tvclust").family == "auto"
+
+
+@pytest.mark.parametrize("words", [("kmeans", "auto"), ("auto", "normal")])
+def test_unknown_names_are_refused(words):
+    with pytest.raises(MaylinkError, match="is not one of"):
+        methods.plan(X, *words)
+
+
+def test_a_partition_knows_its_links():
+    model = RDPMeans(cluster_penalty=4.0, random_state=0, link_weight=0.0).fit(X, links=LINKS)
+    known = methods.knowledge(model, LINKS)
+    assert methods.suspects(model, LINKS).index.tolist() == [1]
+    reliability = known.reliability()
+    assert reliability.loc[0, "p_votes"] == 1
+    assert reliability.loc[0, "q_votes"] == 2
+    assert reliability.loc[0, "q"] == pytest.approx(10 / 12)  # 9 + 1 right, 1 + 1 wrong
+
+
+def test_again_is_told_what_was_chosen():
+    model = TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
+    copy = methods.again(model.fit(X, links=LINKS))
+    assert (copy.family.name, copy.data_weight) == ("gaussian", 1)
+    assert not hasattr(copy, "labels_")
+
+
+def test_again_keeps_a_family_with_its_own_settings():
+    mixed = Product([(Gaussian(), [0]), (Gaussian(), [1])])
+    for family in (mixed, Multinomial(smoothing=0.5)):
+        model = TVClust(family, data_weight=1, random_state=0).fit(X, links=LINKS)
+        copy = methods.again(model).fit(X, links=LINKS)
+        assert repr(copy.family_) == repr(model.family_)
+        assert copy.labels_.tolist() == model.labels_.tolist()
+
+
+def test_our_own_methods_load_no_others():
+    code = (
+        "import sys; from maylink import methods; methods.make('rdpmeans'); "
+        "sys.exit(any(m in sys.modules for m in ('maylink.baselines', 'sklearn.cluster')))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

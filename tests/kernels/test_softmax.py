@@ -1,0 +1,49 @@
+"""Shares of linked points, one after the other."""
+
+import numpy as np
+from scipy.special import softmax
+
+from maylink.kernels.softmax import softmax_linked
+
+
+def test_each_point_sees_the_new_responsibilities_of_those_before_it():
+    rng = np.random.default_rng(0)
+    scores, responsibilities = rng.normal(size=(3, 2)), softmax(rng.normal(size=(3, 2)), axis=1)
+    # a chain 0 – 1 – 2 with pulls 2 and −1
+    indptr, neighbour = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1])
+    pull = np.array([2.0, 2.0, -1.0, -1.0])
+    expected = responsibilities.copy()
+    expected[0] = softmax(scores[0] + 2.0 * expected[1])
+    expected[1] = softmax(scores[1] + 2.0 * expected[0] - expected[2])
+    expected[2] = softmax(scores[2] - expected[1])
+    softmax_linked(
+        np.arange(3), scores, indptr, neighbour, pull, np.ones(3, bool), responsibilities
+    )
+    np.testing.assert_allclose(responsibilities, expected)
+
+
+def test_unknown_neighbours_do_not_count():
+    responsibilities = np.array([[0.9, 0.1], [0.5, 0.5]])
+    links = np.array([0, 1, 2]), np.array([1, 0]), np.array([3.0, 3.0])
+    softmax_linked(
+        np.array([1]), np.zeros((1, 2)), *links, np.array([False, False]), responsibilities
+    )
+    np.testing.assert_allclose(responsibilities[1], [0.5, 0.5])
+
+
+def test_points_alone_get_the_softmax_of_their_scores():
+    from scipy.special import softmax, xlogy
+
+    from maylink.kernels.softmax import entropy, softmax_unlinked
+
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(5, 4)) * 300
+    points = np.array([7, 0, 3, 9, 2])
+    responsibilities = np.full((10, 4), 0.25)
+    softmax_unlinked(points, scores, 1, 4, responsibilities)
+    expected = np.full((10, 4), 0.25)
+    expected[points[1:4]] = softmax(scores[1:4], axis=1)
+    np.testing.assert_allclose(responsibilities, expected, atol=1e-15)
+    assert np.isclose(
+        entropy(responsibilities, 2, 8), -xlogy(responsibilities[2:8], responsibilities[2:8]).sum()
+    )

@@ -1,0 +1,423 @@
+"""TVClust on Dask: the bounds and labels of one machine, however the data are cut."""
+
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
+da = pytest.importorskip("dask.array")
+
+from maylink import Links, RDPMeans, TVClust, load, save  # noqa: E402
+from maylink.big import responsibilities as workers  # noqa: E402
+from maylink.big import resume  # noqa: E402
+from maylink.big import variational as big_variational  # noqa: E402
+from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
+from maylink.estimators import choice  # noqa: E402
+from maylink.runtime.progress import Progress  # noqa: E402
+from maylink.solvers import starts  # noqa: E402
+from maylink.solvers.fit import Status  # noqa: E402
+from zoo import draw, draw_pairs, example, links_of, true_links  # noqa: E402
+
+FAMILIES = [
+    "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
+    "von-mises-fisher", "product",
+]  # fmt: skip
+N = 90
+
+SLOW = pytest.mark.skipif(
+    "MAYLINK_SLOW" not in os.environ, reason="starts processes: set MAYLINK_SLOW=1 to run it"
+)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield
+
+
+def cut(X, seed):
+    """A dask array with chunks of all sizes, some of one row each, one for all, or one empty."""
+    n = len(X)
+    drawn = np.sort(np.random.default_rng(seed).choice(np.arange(1, n), 4, replace=False))
+    inner = [drawn, range(n - 20, n), [], [n - 2, n - 1], [40, 40]][seed % 5]
+    sizes = np.diff([0, *inner, n])
+    return da.from_array(X, chunks=(tuple(int(size) for size in sizes), X.shape[1]))
+
+
+def compare(ours, theirs, X, close=1e-9):
+    """All that a fit tells."""
+    assert isinstance(ours.labels_, da.Array)
+    assert isinstance(ours.responsibilities_, da.Array)
+    assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
+    assert ours.bounds_ == pytest.approx(theirs.bounds_, rel=close)
+    assert ours.bound_ == ours.bounds_[-1]
+    assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
+    assert ours.responsibilities_.shape == theirs.responsibilities_.shape
+    np.testing.assert_allclose(
+        ours.responsibilities_.compute(), theirs.responsibilities_, atol=1e-7
+    )
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(ours.reliability_, theirs.reliability_, rtol=1e-6)
+    assert list(ours.reliability_.index) == list(theirs.reliability_.index)
+    assert ours.alpha_ == pytest.approx(theirs.alpha_)
+    assert (ours.n_clusters_, ours.status_) == (theirs.n_clusters_, theirs.status_)
+    assert (ours.n_iter_, ours.chosen_by_) == (theirs.n_iter_, theirs.chosen_by_)
+    assert ours.data_weight_ == theirs.data_weight_
+    assert ours.family_.name == theirs.family_.name
+    ours_wrong, theirs_wrong = ours.suspect_links(), theirs.suspect_links()
+    np.testing.assert_allclose(
+        ours_wrong["wrong"].sort_index(), theirs_wrong["wrong"].sort_index(), atol=1e-7
+    )
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-7)
+
+
+def problem_of(seed):
+    """One of sixteen: a family, a precision, links of two sources, chunks, settings, a start."""
+    rng = np.random.default_rng(seed)
+    name = FAMILIES[seed % len(FAMILIES)]
+    X = draw(name, N, seed)[0].astype([np.float32, np.float64][seed // 8])
+    links = links_of(draw_pairs(N, [0, 30, 200][seed % 3], seed), N)
+    if seed % 5 == 1:  # all points are linked
+        links = links + Links.from_pairs(may=[(i, i + 1) for i in range(0, N, 2)], n=N)
+    if seed % 2:
+        more = Links.from_pairs(may_not=[(3, 4), (8, 60)], n=N).to_frame().assign(source="rule")
+        links = links + Links.from_frame(more, n=N)
+    setting = {
+        "family": example(name),
+        "data_weight": [1.0, 0.3][seed % 2],
+        "alpha": [None, None, 2.0][seed % 3],
+        "reliability": [None, None, None, (0.8, 0.7)][seed % 4],
+        "init": rng.integers(0, [1, 9, 4][seed % 3], N),
+        "truncation": [None, 6][seed // 3 % 2],
+        "tol": 1e-4,
+    }
+    return X, links, setting
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_fits_are_those_of_one_machine(seed, monkeypatch):
+    monkeypatch.setattr(workers, "ENTRIES", 100)  # some rows at a time
+    X, links, setting = problem_of(seed)
+    theirs = TVClust(**setting).fit(X, links=links)
+    ours = TVClust(**setting).fit(cut(X, seed), links=links)
+    assert len(theirs.bounds_) > 2
+    compare(ours, theirs, X)
+
+
+# ---------------------------------------------------------------------- starts and choices
+
+X, Y = draw("gaussian", 150, 3)
+LINKS = Links.from_labels(Y, sample=80, rng=0)
+GIVEN = {"covariance": "diagonal", "data_weight": 1.0, "random_state": 0}
+
+
+@pytest.mark.parametrize("init", ["auto", "rdp-means", "one", "singletons", "labels"])
+def test_starts_are_those_of_one_machine(init):
+    setting = GIVEN | {"init": np.arange(60) % 7 if init == "labels" else init, "n_init": 2}
+    links = Links.from_labels(Y[:60], sample=50, rng=0)
+    theirs = TVClust(**setting).fit(X[:60], links=links)
+    compare(TVClust(**setting).fit(cut(X[:60], 0), links=links), theirs, X)
+
+
+@pytest.mark.parametrize("n_links", [80, 10])
+def test_what_is_auto_is_chosen_alike(n_links, monkeypatch):
+    """Among the families that Dask has: by held-out links, and by the evidence."""
+    monkeypatch.setattr(choice, "GAUSSIAN", ("gaussian", "diagonal-gaussian"))
+    links = Links.from_labels(Y[:90], sample=n_links, rng=0)
+    theirs = TVClust(random_state=0).fit(X[:90], links=links)
+    ours = TVClust(random_state=0).fit(cut(X[:90], 3), links=links)
+    assert ours.selection_.equals(theirs.selection_)
+    compare(ours, theirs, X)
+
+
+def test_candidates_are_families_that_dask_has():
+    counts, ones = np.array([[2.0, 0.0], [1.0, 3.0]]), np.eye(2)
+    wish = choice.Wish("auto", "auto", "auto", None)
+    gaussian = ["gaussian", "diagonal-gaussian"]
+    for data, more in (
+        (counts, ["multinomial", "poisson"]),
+        (ones > 0, ["bernoulli"]),
+        (-ones, []),
+    ):
+        for chunks in (1, 2):
+            found = choice._problems(da.from_array(data, chunks=(chunks, 2)), None, wish)
+            assert list(found) == [*gaussian, *more]
+            assert [problem.family.name for problem in found.values()] == list(found)
+
+
+def blobs(n):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n)
+    return rng.normal(size=(n, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1]])[y], y
+
+
+def same_partition(labels, y):
+    return len(set(zip(labels.tolist(), y.tolist(), strict=True))) == len(set(y.tolist()))
+
+
+def test_more_points_than_a_sample():
+    data, y = blobs(6000)
+    links = Links.from_labels(y, sample=200, rng=0)
+    setting = GIVEN | {"n_init": 1}
+    ours = TVClust(**setting).fit(da.from_array(data, chunks=(1700, 2)), links=links)
+    assert ours.n_clusters_ == 3
+    assert (ours.labels_.compute() == y).mean() > 0.3  # whatever the numbers
+    agreement = TVClust(**setting).fit(data, links=links).labels_ == ours.labels_.compute()
+    assert agreement.all()
+    assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
+
+
+def test_what_is_auto_is_chosen_on_a_sample(monkeypatch):
+    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 150)
+    data, y = blobs(600)
+    links = Links.from_labels(y, sample=300, rng=0)
+    ours = TVClust(random_state=0).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    assert ours.chosen_by_ == "held-out links"
+    assert same_partition(ours.labels_.compute(), y)
+    assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
+    again = TVClust(random_state=0).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    assert again.bounds_.tolist() == ours.bounds_.tolist()
+
+
+def test_frames_and_folders_of_parquet(tmp_path):
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    for number, part in enumerate(np.array_split(np.arange(150), 3)):
+        frame.iloc[part].to_parquet(tmp_path / f"part-{number}.parquet")
+    setting = GIVEN | {"init": np.arange(150) % 4}
+    theirs = TVClust(**setting).fit(X, links=LINKS)
+    for data in (tmp_path, str(tmp_path), dd.from_pandas(frame, npartitions=3)):
+        compare(TVClust(**setting).fit(data, links=LINKS), theirs, X)
+
+
+# ---------------------------------------------------------------------- what a fit answers
+
+
+def quick(**options):
+    return TVClust(**(GIVEN | {"init": np.arange(150) % 4} | options))
+
+
+def test_predictions_are_lazy():
+    model, theirs = quick().fit(cut(X, 0), links=LINKS), quick().fit(X, links=LINKS)
+    calls = []
+
+    def watched(block):
+        calls.append(1)
+        return block
+
+    new = cut(X, 0).map_blocks(watched, meta=np.empty((0, 3)))
+    labels, responsibilities = model.predict(new), model.predict_proba(new)
+    assert not calls
+    assert labels.compute().tolist() == theirs.predict(X).tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(responsibilities.compute(), theirs.predict_proba(X), atol=1e-12)
+    assert calls
+    both = Links.from_pairs(may=[(0, 150), (151, 152)], may_not=[(7, 151)], n=153)
+    np.testing.assert_allclose(
+        model.predict_proba(X[:3], links=both), theirs.predict_proba(X[:3], links=both), atol=1e-9
+    )
+    with pytest.raises(LinksError, match="in memory only"):
+        model.predict(new, links=Links.empty(150))
+
+
+def test_pairs_of_linked_points_are_known():
+    model, theirs = quick().fit(cut(X, 0), links=LINKS), quick().fit(X, links=LINKS)
+    linked = np.flatnonzero(LINKS.touches())
+    pairs = np.column_stack([linked, linked[::-1]])
+    np.testing.assert_allclose(model.coclustering(pairs), theirs.coclustering(pairs), atol=1e-9)
+    free = int(np.flatnonzero(~LINKS.touches())[0])
+    with pytest.raises(MaylinkError, match=f"point {free} has no links"):
+        model.coclustering([(int(linked[0]), free)])
+    with pytest.raises(MaylinkError, match="no matrix"):
+        model.coclustering()
+    with pytest.raises(MaylinkError, match="point 0 has no links"):
+        quick().fit(cut(X, 0)).coclustering([(0, 1)])
+
+
+def test_stopped_before_the_first_sweep(monkeypatch):
+    """What there is, is the start."""
+    monkeypatch.setattr(Progress, "stopped", True)
+    model, theirs = quick().fit(cut(X, 0), links=LINKS), quick().fit(X, links=LINKS)
+    assert model.status_ is Status.STOPPED
+    compare(model, theirs, X)
+    assert set(np.unique(model.responsibilities_.compute())) == {0.0, 1.0}
+
+
+def test_too_few_sweeps_are_told():
+    with pytest.warns(UserWarning, match="stopped after 1 sweeps") as told:
+        quick(max_sweeps=1).fit(cut(X, 0), links=LINKS)
+    assert told[0].filename == __file__
+
+
+# ---------------------------------------------------------------------- when something is lost
+
+
+@pytest.mark.parametrize(
+    ("family", "init"), [("gaussian", "auto"), ("product", np.arange(150) % 4)]
+)
+def test_a_broken_fit_goes_on_where_it_was(family, init, monkeypatch, tmp_path):
+    """In the last of several runs, or in the only one; few sweeps are made twice."""
+    monkeypatch.setattr(resume, "REST", 0.0)
+    path = tmp_path / "fit.npz"
+    data = draw(family, 150, 3)[0]
+    setting = {"family": example(family), "data_weight": 1.0, "random_state": 0, "init": init}
+    swept, made, broken_at = big_variational.Solver.sweep, [], -1
+
+    def broken(self, state):
+        made.append(1)
+        if len(made) == broken_at:
+            raise KeyboardInterrupt
+        return swept(self, state)
+
+    monkeypatch.setattr(big_variational.Solver, "sweep", broken)
+    whole = TVClust(**setting).fit(cut(data, 0), links=LINKS)
+    n_made = len(made)
+    broken_at = n_made - 1
+    made.clear()
+    with pytest.raises(KeyboardInterrupt):
+        TVClust(**setting, checkpoint=path).fit(cut(data, 0), links=LINKS)
+    assert path.exists()
+    for other in ({"tol": 1e-3}, {"init": "one"}):
+        with pytest.raises(MaylinkError, match="other data, links or parameters"):
+            TVClust(**(setting | other), checkpoint=path).fit(cut(data, 0), links=LINKS)
+    made.clear()
+    broken_at = -1
+    again = TVClust(**setting, checkpoint=path).fit(cut(data, 0), links=LINKS)
+    assert len(made) < n_made / 2
+    assert not path.exists()
+    assert again.labels_.compute().tolist() == whole.labels_.compute().tolist()
+    assert again.bounds_.tolist() == whole.bounds_.tolist()
+    assert again.responsibilities_.compute().tolist() == whole.responsibilities_.compute().tolist()
+
+
+def test_a_fit_that_ctrl_c_stops_keeps_its_checkpoint(monkeypatch, tmp_path):
+    monkeypatch.setattr(resume, "REST", 0.0)
+    path = tmp_path / "fit.npz"
+    whole = quick().fit(cut(X, 0), links=LINKS)
+    swept, made = big_variational.Solver.sweep, []
+
+    def counted(self, state):
+        made.append(1)
+        return swept(self, state)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(big_variational.Solver, "sweep", counted)
+        patch.setattr(Progress, "stopped", property(lambda self: len(made) == 2))
+        stopped = quick(checkpoint=path).fit(cut(X, 0), links=LINKS)
+    assert (stopped.status_, stopped.n_iter_) == (Status.STOPPED, 2)
+    assert path.exists()
+    again = quick(checkpoint=path).fit(cut(X, 0), links=LINKS)
+    assert again.bounds_.tolist() == whole.bounds_.tolist()
+    assert again.labels_.compute().tolist() == whole.labels_.compute().tolist()
+    assert not path.exists()
+
+
+@SLOW
+def test_two_processes():
+    theirs = quick().fit(X, links=LINKS)
+    with (
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
+        dask.config.set(scheduler="processes", pool=pool),
+    ):
+        compare(quick().fit(cut(X, 0), links=LINKS), theirs, X)
+
+
+@SLOW
+@pytest.mark.filterwarnings("ignore")  # of the cluster, when it loses a worker
+def test_a_worker_that_is_killed(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    theirs = quick().fit(X, links=LINKS)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        dask.config.set(scheduler=None),
+    ):
+        compare(quick().fit(cut(X, 0), links=LINKS), theirs, X)
+        victims = list(client.run(os.getpid).values())
+        swept, made = big_variational.Solver.sweep, []
+
+        def disturbed(self, state):
+            made.append(1)
+            if len(made) == 3:
+                os.kill(victims[0], signal.SIGKILL)
+            return swept(self, state)
+
+        monkeypatch.setattr(big_variational.Solver, "sweep", disturbed)
+        again = quick().fit(cut(X, 0), links=LINKS)
+        assert len(made) > 3
+        assert victims[0] not in client.run(os.getpid).values()
+        compare(again, theirs, X)
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+def test_what_cannot_be_is_told_in_a_sentence(tmp_path):
+    whole = da.from_array(X, chunks=(50, 3))
+    cases = [
+        ({"inference": "gibbs"}, MaylinkError, "'gibbs' needs data in memory"),
+        ({"batch_size": 20}, MaylinkError, "visited by chunk already"),
+        ({"learn_prior": True}, MaylinkError, "learn_prior: only for inference='gibbs'"),
+        ({"covariance": "full"}, MaylinkError, "'full-gaussian' takes what it needs"),
+        ({"covariance": "auto", "family": "poisson"}, DomainError, r"X\[\d+, \d\] = -"),
+        ({"init": [0, 1]}, MaylinkError, "2 labels, but X has 150 rows"),
+        ({"prior": (1.0,)}, MaylinkError, "not a prior of 'diagonal-gaussian'"),
+    ]
+    for options, error, words in cases:
+        with pytest.raises(error, match=words):
+            quick(**options).fit(whole, links=LINKS)
+    with pytest.raises(LinksError, match="made for 149 points"):
+        quick().fit(whole, links=Links.empty(149))
+    model = quick().fit(whole, links=LINKS)
+    for call in (model.score, model.partial_fit):
+        with pytest.raises(MaylinkError, match="in memory"):
+            call(whole)
+    with pytest.raises(MaylinkError, match="data on Dask"):
+        model.log_joint(Y)
+    path = tmp_path / "fit.npz"
+    path.write_bytes(b"no such file")
+    with pytest.raises(MaylinkError, match="cannot be read"):
+        quick(checkpoint=path).fit(whole)
+
+
+def test_too_many_responsibilities_of_linked_points_are_refused(monkeypatch):
+    monkeypatch.setattr(big_variational.variational, "LARGEST", 100)
+    with pytest.raises(MaylinkError, match=r"linked points times 9 clusters.*truncation"):
+        quick().fit(cut(X, 0), links=LINKS)
+    assert quick().fit(cut(X, 0)).n_clusters_ > 0  # of points without links none are held
+
+
+def test_a_sample_has_starts_of_its_own(monkeypatch):
+    """The pool is asked about the sample, never about all points."""
+    asked = []
+    best = starts.Pool.best
+
+    def watched(self, fitted, *others):
+        asked.append(fitted.problem.n)
+        return best(self, fitted, *others)
+
+    monkeypatch.setattr(starts.Pool, "best", watched)
+    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 100)
+    TVClust(**GIVEN, n_init=1).fit(cut(X, 0), links=LINKS)
+    assert set(asked) == {100}
+
+
+@pytest.mark.parametrize("cls", [TVClust, RDPMeans])
+def test_a_model_of_data_on_dask_is_saved_with_its_labels(cls, tmp_path):
+    X, y = draw("gaussian", N, 1)
+    links = true_links(y, 60, 1)
+    family = {"covariance": "diagonal"} if cls is TVClust else {}
+    model = cls(random_state=0, **family).fit(cut(X, 0), links=links)
+    save(model, tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert again.labels_.tolist() == model.labels_.compute().tolist()
+    assert again.predict(X).tolist() == model.predict(cut(X, 0)).compute().tolist()
+    if cls is TVClust:
+        assert again.suspect_links().equals(model.suspect_links())
+        assert not hasattr(again, "responsibilities_")

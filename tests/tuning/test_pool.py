@@ -1,0 +1,148 @@
+"""Where TVClust starts: distinct partitions, the best by the exact score, pieces without links."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from maylink import Links, sample_links
+from maylink.model.joint import joint_of
+from maylink.problem import Problem
+from maylink.solvers.merging import Settings
+from maylink.tuning import pool as starts
+from maylink.tuning.pool import Fitted, Pool, View, joined_by_links
+from zoo import FAMILIES, draw, example, random_links
+
+
+def laid_out(name, seed=0, n=60, links=None):
+    """A problem, its view and the family on its data."""
+    X, y = draw(name, n, seed)
+    links = sample_links(y, rate=0.05, accuracy=0.9, rng=seed) if links is None else links
+    problem = Problem.build(X, links, example(name))
+    view = View.of(problem, np.random.default_rng(seed), 1)
+    return problem, view, Fitted(problem, problem.prior, view)
+
+
+def exact(problem, labels, settings):
+    return joint_of(
+        problem,
+        labels,
+        problem.prior,
+        settings.alpha,
+        settings.data_weight,
+        settings.reliability_prior,
+        settings.reliability,
+    )
+
+
+def as_sets(labels):
+    return frozenset(frozenset(np.flatnonzero(labels == k).tolist()) for k in np.unique(labels))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_pool_holds_distinct_partitions(name):
+    problem, view, _ = laid_out(name)
+    pool = Pool([view], problem.links, np.random.default_rng(0), 1)
+    assert len(pool.partitions) > 2
+    assert len({labels.tobytes() for labels in pool.partitions}) == len(pool.partitions)
+    for labels in pool.partitions:
+        assert labels.shape == (problem.n,)
+        assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
+
+
+@pytest.mark.parametrize("name", ["gaussian", "full-gaussian", "multinomial"])
+@pytest.mark.parametrize("settings", [Settings(), Settings(0.05, 2.0, (0.8, 0.7))])
+def test_the_best_has_the_highest_exact_score(name, settings):
+    problem, view, fitted = laid_out(name)
+    pool = Pool([view], problem.links, np.random.default_rng(0), 1)
+    made = pool.best(fitted, settings, 3)
+    scores = [exact(problem, labels, settings) for labels in made]
+    assert 1 <= len(made) <= 3
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] >= max(exact(problem, labels, settings) for labels in pool.partitions) - 1e-9
+    assert len({as_sets(labels) for labels in made}) == len(made)
+    for labels, score in zip(made, scores, strict=True):
+        assert fitted.score(labels, problem.links, settings) == pytest.approx(score)
+
+
+def test_a_better_partition_from_elsewhere_is_taken():
+    _, y = draw("gaussian", 60, 1)
+    links = Links.from_labels(y, sample=600, rng=0)
+    problem, view, fitted = laid_out("gaussian", 1, links=links)
+    pool = Pool([view], links, np.random.default_rng(0), 1)
+    truth = np.unique(y, return_inverse=True)[1]
+    pool.partitions = [np.zeros(60, np.int64)]
+    best = pool.best(fitted, Settings(0.001), 1, [truth])[0]
+    assert exact(problem, best, Settings(0.001)) >= exact(problem, truth, Settings(0.001))
+
+
+@pytest.mark.parametrize("name", ["gaussian", "multinomial"])
+def test_pieces_and_penalties_do_not_depend_on_links(name):
+    X, _ = draw(name, 60, 0)
+    views = [
+        View.of(Problem.build(X, links, example(name)), np.random.default_rng(0), 1)
+        for links in (None, random_links(60, 200, 0))
+    ]
+    assert views[0].pieces.tolist() == views[1].pieces.tolist()
+    assert views[0].penalties.tolist() == views[1].penalties.tolist()
+    assert not any(view.problem.links.n_links for view in views)
+
+
+def test_pieces_are_many_and_small():
+    _, view, _ = laid_out("gaussian", n=300)
+    sizes = np.bincount(view.pieces)
+    assert sizes.min() > 0
+    assert 10 < sizes.size <= starts.MOST_PIECES
+
+
+def test_a_pool_sees_the_links_that_it_is_given_and_no_others(monkeypatch):
+    problem, view, _ = laid_out("gaussian")
+    few = problem.links.chosen(np.arange(10), problem.n)
+    seen = []
+    solve = starts.rdpmeans.solve
+
+    def watched(given, *rest, **options):
+        seen.append(given.links)
+        return solve(given, *rest, **options)
+
+    monkeypatch.setattr(starts.rdpmeans, "solve", watched)
+    Pool([view], few, np.random.default_rng(0), 1)
+    assert len(seen) == len(view.penalties)
+    assert all(links is few for links in seen)
+
+
+def test_cutting_and_merging_again_never_lowers_the_score():
+    problem, _, fitted = laid_out("gaussian", 2)
+    for settings in (Settings(), Settings(0.05)):
+        for seed in range(3):
+            labels = np.random.default_rng(seed).integers(0, 3, problem.n)
+            made = fitted.remerged(labels, problem.links, settings)
+            fine = starts.merging.cut(labels, fitted.view.pieces)
+            assert exact(problem, made, settings) >= exact(problem, fine, settings)
+
+
+def test_right_links_alone_make_their_components():
+    y = np.arange(40) % 4
+    links = Links.from_labels(y, sample=120, rng=0)
+    may = links.may
+    graph = np.zeros((40, 40))
+    graph[may[:, 0], may[:, 1]] = 1
+    _, expected = connected_components(graph, directed=False)
+    found = joined_by_links(links)
+    linked = links.degree > 0
+    assert as_sets(found[linked]) == as_sets(expected[linked])
+
+
+def test_points_without_links_are_one_cluster_by_themselves():
+    links = Links.from_pairs(may=[(0, 1)], may_not=[(1, 4)], n=6)
+    found = joined_by_links(links)
+    assert as_sets(found) == {frozenset({0, 1}), frozenset({4}), frozenset({2, 3, 5})}
+
+
+def test_marginals_are_remembered():
+    problem, _, fitted = laid_out("gaussian")
+    labels = np.arange(problem.n) % 3
+    first = fitted.marginal(labels)
+    fitted.problem = replace(problem, X=problem.X * 100.0)
+    assert fitted.marginal(labels) is first

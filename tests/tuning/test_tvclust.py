@@ -1,0 +1,198 @@
+"""What TVClust chooses by itself, and by what."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maylink import Links, TVClust, sample_links
+from maylink.errors import DomainError
+from maylink.metrics import adjusted_rand
+from maylink.tuning import race
+from maylink.tuning import tvclust as choice
+from maylink.tuning.tvclust import Wish, candidates, possible
+from zoo import draw
+
+OPEN = Wish("gaussian", "auto", "auto", None)
+GAUSSIAN = list(choice.GAUSSIAN)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Fewer weights and folds: what is tested is not how well it chooses."""
+    monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
+    monkeypatch.setattr(race, "MOST_FOLDS", 2)
+
+
+def tilted(n, seed):
+    """Two long clusters side by side, at 45 degrees: only full covariances part them."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    long, short = rng.normal(size=n) * 5.0, rng.normal(size=n) * 0.3
+    across = short + np.where(y == 0, -1.5, 1.5)
+    return np.column_stack([long + across, long - across]), y
+
+
+# ---------------------------------------------------------------------- by evidence
+
+
+@pytest.mark.parametrize("n_links", [0, 10, race.FEWEST - 1])
+def test_with_few_links_the_evidence_decides(n_links):
+    X, y = tilted(80, 0)
+    links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
+    model = TVClust(n_init=1, random_state=0).fit(X, links=links)
+    assert model.chosen_by_ == "evidence"
+    assert model.data_weight_ == 1.0
+    assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
+    table = model.selection_
+    assert table.loc[table["chosen"], "family"].tolist() == [model.family_.name]
+    assert table["bound"].idxmax() == table["chosen"].idxmax()
+
+
+def test_evidence_at_the_weight_that_was_given():
+    X, _ = tilted(60, 0)
+    model = TVClust(data_weight=0.5, n_init=1, random_state=0).fit(X)
+    assert (model.chosen_by_, model.data_weight_) == ("evidence", 0.5)
+    assert set(model.selection_["data_weight"]) == {0.5}
+
+
+def test_one_family_and_few_links_leave_nothing_to_compare():
+    X, _ = tilted(60, 0)
+    model = TVClust(covariance="full", n_init=1, random_state=0).fit(X)
+    assert (model.chosen_by_, model.data_weight_) == ("evidence", 1.0)
+    assert model.selection_ is None
+
+
+def test_what_is_given_is_not_chosen():
+    X, y = tilted(60, 0)
+    links = Links.from_labels(y, sample=100, rng=0)
+    model = TVClust(covariance="diagonal", data_weight=0.3, n_init=1, random_state=0)
+    model.fit(X, links=links)
+    assert (model.chosen_by_, model.data_weight_) == ("given", 0.3)
+    assert model.family_.name == "diagonal-gaussian"
+    assert model.selection_ is None
+
+
+# ---------------------------------------------------------------------- by links
+
+
+def test_links_choose_full_covariances_where_features_go_together(quick):
+    X, y = tilted(80, 1)
+    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
+    model = TVClust(n_init=1, random_state=0).fit(X, links=links)
+    assert model.chosen_by_ == "held-out links"
+    assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
+    assert adjusted_rand(y, model.labels_) > 0.9
+    chosen = model.selection_[model.selection_["chosen"]]
+    assert chosen["family"].tolist() == [model.family_.name]
+    assert chosen["data_weight"].tolist() == [model.data_weight_]
+    assert set(model.selection_["family"]) == set(choice.COVARIANCES.values())
+
+
+def test_covariance_is_chosen_at_the_weight_that_was_given(quick):
+    X, y = tilted(60, 2)
+    links = sample_links(y, rate=0.05, rng=0)
+    model = TVClust(data_weight=0.7, n_init=1, random_state=0).fit(X, links=links)
+    assert (model.chosen_by_, model.data_weight_) == ("held-out links", 0.7)
+    assert set(model.selection_["data_weight"]) == {0.7}
+    assert len(model.selection_) == len(GAUSSIAN)
+
+
+def test_weight_is_chosen_for_the_covariance_that_was_given(quick):
+    X, y = tilted(60, 2)
+    links = sample_links(y, rate=0.3, rng=0)
+    model = TVClust(covariance="diagonal", n_init=1, random_state=0).fit(X, links=links)
+    assert model.chosen_by_ == "held-out links"
+    assert set(model.selection_["family"]) == {"diagonal-gaussian"}
+    assert sorted(model.selection_["data_weight"]) == [0.1, 1.0]
+
+
+def test_same_seed_same_choice(quick):
+    X, y = draw("gaussian", 60, 3)
+    links = sample_links(y, rate=0.05, accuracy=0.8, rng=0)
+    first, second = (TVClust(n_init=1, random_state=4).fit(X, links=links) for _ in range(2))
+    assert first.selection_.equals(second.selection_)
+    assert first.labels_.tolist() == second.labels_.tolist()
+
+
+def test_of_very_many_points_some_are_looked_at(quick, monkeypatch):
+    X, y = tilted(150, 3)
+    links = sample_links(y, rate=0.05, rng=0)
+    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 80)
+    seen = []
+    compete = race.compete
+
+    def watched(candidates, links, *rest, **options):
+        seen.append(links)
+        return compete(candidates, links, *rest, **options)
+
+    monkeypatch.setattr(race, "compete", watched)
+    model = TVClust(n_init=1, random_state=0).fit(X, links=links)
+    assert seen[0].n == 80
+    assert race.FEWEST <= seen[0].n_links < links.n_links
+    assert model.labels_.shape == (150,)
+
+
+def test_clusters_of_several_blobs():
+    """Where a class is several blobs, data at full weight part what links join."""
+    rng = np.random.default_rng(0)
+    blob = np.arange(200) % 9
+    y = blob % 3
+    X = rng.normal(size=(200, 8)) + 3.0 * rng.normal(size=(9, 8))[blob]
+    links = sample_links(y, rate=0.03, accuracy=0.9, rng=1)
+    plain = TVClust("full-gaussian", data_weight=1.0, random_state=0).fit(X, links=links)
+    auto = TVClust(random_state=0).fit(X, links=links)
+    assert auto.data_weight_ < 1.0
+    assert adjusted_rand(y, auto.labels_) > adjusted_rand(y, plain.labels_) + 0.1
+
+
+# ---------------------------------------------------------------------- the family
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([[0.0, 1.0], [1.0, 0.0]], [*GAUSSIAN, "bernoulli"]),
+        ([[0.0, 3.0], [1.0, 0.0]], [*GAUSSIAN, *choice.COUNTS]),
+        ([[0.0, 0.5], [1.0, 0.0]], GAUSSIAN),
+        ([[0.0, -1.0], [1.0, 0.0]], GAUSSIAN),
+    ],
+)
+def test_values_tell_what_data_can_be(values, expected):
+    assert possible(np.array(values)) == expected
+    dense_only = {"full-gaussian", "shared-gaussian"}
+    counted = set(expected) - set(GAUSSIAN) - {"poisson"}
+    stored = counted or set(expected) - dense_only
+    assert set(possible(sparse.csr_array(values))) == stored
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("bernoulli", {"bernoulli"}),
+        ("multinomial", {"multinomial", "dirichlet-multinomial"}),
+        ("gaussian", {"gaussian", "diagonal-gaussian"}),
+    ],
+)
+@pytest.mark.parametrize("n_links", [0, 60])
+def test_any_family(name, names, n_links, quick):
+    X, y = draw(name, 60, 0)
+    links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
+    model = TVClust(n_init=1, random_state=0).fit(sparse.csr_array(X), links=links)
+    assert model.family_.name in names
+    assert model.chosen_by_ == ("held-out links" if n_links else "evidence")
+
+
+def test_candidates_are_the_plainest_first_and_fit_the_data():
+    names = [name for name, _ in candidates(np.eye(3), OPEN)]
+    assert names == GAUSSIAN
+    stored = [name for name, _ in candidates(sparse.csr_array(np.eye(3)), OPEN)]
+    assert stored == ["gaussian", "diagonal-gaussian"]
+    one = OPEN._replace(family="multinomial")
+    assert [name for name, _ in candidates(np.eye(3), one)] == ["multinomial"]
+
+
+@pytest.mark.parametrize("family", ["gamma", "full-gaussian", "shared-gaussian"])
+def test_a_family_that_takes_no_sparse_data_says_so(family):
+    X = sparse.csr_matrix(np.eye(6))
+    with pytest.raises(DomainError, match="X is sparse"):
+        TVClust(family).fit(X)
