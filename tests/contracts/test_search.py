@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from found import BASELINES, ESTIMATORS, build
-from maylink import Links, LinkSearchCV
+from maylink import Links
+from maylink.tuning import LinkSearchCV
 
 X, Y = make_blobs(36, centers=3, n_features=2, random_state=0, cluster_std=0.5)
 LINKS = Links.from_labels(Y, sample=60, rng=0)

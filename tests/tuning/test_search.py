@@ -14,10 +14,10 @@ from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maylink import Links, LinkSearchCV, RDPMeans, TVClust, sample_links
+from maylink import Links, RDPMeans, TVClust, sample_links
 from maylink.baselines import COPKMeans, PlainKMeans, PlainSpectral
 from maylink.errors import LinksError, MaylinkError
-from maylink.tuning import LinkFolds, link_score
+from maylink.tuning import LinkFolds, LinkSearchCV, link_score
 from maylink.tuning.scores import log_scores
 
 X, Y = make_blobs(60, centers=4, n_features=3, random_state=1, cluster_std=0.7)
