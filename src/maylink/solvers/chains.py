@@ -1,4 +1,4 @@
-"""Chains of draws: several at a time, each reproducible alone, stopped and taken up again at will.
+"""Chains of draws: several at a time, each reproducible alone, stopped and continued at will.
 
 A chain is made in blocks of draws. After a block all that the next one needs is the sampler's state
 and the generator's, so a chain that was killed goes on from its last checkpoint to exactly the
@@ -7,27 +7,28 @@ draws that it would have made.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-import os
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from maylink.arrays import Index
 from maylink.errors import MaylinkError
+from maylink.io.fingerprint import fingerprint
+from maylink.model.draws import Draws
 from maylink.problem import Problem
 from maylink.runtime.interrupts import CtrlC, Stop, ignore_ctrl_c
 from maylink.runtime.progress import Progress
-from maylink.solvers.gibbs import Draws, State
+from maylink.runtime.threads import thread_count
+from maylink.solvers import loop
+from maylink.solvers.checkpoint import Checkpoint
+from maylink.solvers.fit import Fit, Status, Trace
+from maylink.solvers.gibbs import GibbsState
 from maylink.version import __version__
 
-REST = 1.0  # seconds between two checkpoints, at the least
-SCHEMA = 1
 logger = logging.getLogger("maylink")
 
 
@@ -38,58 +39,144 @@ class Sampler(Protocol):
     settings: Any
     prior: Any
 
-    def init(self, labels: Index) -> State:
+    def init(self, labels: Index) -> GibbsState:
         """Return the state of a chain that starts from a partition."""
 
     @property
     def block(self) -> int:
         """How many draws are made at a time."""
 
-    def step(self, state: State, n_draws: int, rng: np.random.Generator) -> tuple[State, Draws]:
+    def step(
+        self, state: GibbsState, n_draws: int, rng: np.random.Generator
+    ) -> tuple[GibbsState, Draws]:
         """Make some draws."""
 
 
+class ChainStart(Protocol):
+    """Makes the partition that a chain starts from."""
+
+    def __call__(self, rng: np.random.Generator) -> Index:
+        """Return the partition."""
+
+    @property
+    def init(self) -> Any:
+        """The kind of start, or the labels that were given."""
+
+
 @dataclass(frozen=True)
-class Plan:
-    """How many chains and draws."""
+class ChainPlan:
+    """How many chains and draws.
+
+    Parameters
+    ----------
+    n_chains, n_warmup, n_draws : int
+        Chains, draws of each that are thrown away, and draws of each that are kept.
+    checkpoint : str or Path, optional
+        The folder of the checkpoints, one for each chain.
+    n_jobs : int, optional
+        Processes.
+    verbose : bool
+        Whether to show progress bars.
+    """
 
     n_chains: int = 2
     n_warmup: int = 300
     n_draws: int = 500
     checkpoint: str | Path | None = None
     n_jobs: int | None = None
-    shown: bool = False
+    verbose: bool = False
 
 
-class Chain(NamedTuple):
+class ChainState(NamedTuple):
     """One chain, as far as it got."""
 
-    draws: Draws
-    state: State
-    n_warmup: int  # warm-up draws made
-    stopped: bool
+    sampler: GibbsState
+    blocks: tuple[Draws, ...]  # of draws that are kept, in order; the first is empty
+    n_draws: int  # in all blocks
+    n_warmup: int  # draws that were thrown away
+    generator: dict[str, Any]  # the state of the generator
+    last: BlockOfDraws | None = None
+
+    @property
+    def draws(self) -> Draws:
+        """The draws of all blocks."""
+        return Draws.joined(list(self.blocks))
+
+    def compact(self) -> ChainState:
+        """Return the same chain with its draws in one block."""
+        return self._replace(blocks=(self.draws,))
 
 
-class Start(Protocol):
-    """Makes the partition that a chain starts from."""
+class BlockOfDraws(NamedTuple):
+    """A block of draws as a row of the trace: what its last draw is like."""
 
-    def __call__(self, rng: np.random.Generator) -> Index:
-        """Return the partition."""
-
-    def told(self) -> str:
-        """Tell what kind of start it is."""
+    log_joint: float
+    n_clusters: int
+    n_draws: int  # in the block
 
 
-def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Chain]:
+class ChainSolver:
+    """Blocks of draws of one chain.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Makes the draws.
+    plan : ChainPlan
+        How many draws.
+    rng : Generator
+        The generator of the chain; it moves on.
+    """
+
+    name: ClassVar[str] = "Gibbs"
+    objective: ClassVar[str] = "log_joint"
+    records_start: ClassVar[bool] = False
+
+    def __init__(self, sampler: Sampler, plan: ChainPlan, rng: np.random.Generator) -> None:
+        self.sampler, self.plan, self.rng = sampler, plan, rng
+
+    def init(self, labels: Index) -> ChainState:
+        """Start from a partition."""
+        problem = self.sampler.problem
+        n_scales = problem.family.scales(self.sampler.prior)
+        draws = Draws.empty(problem.n, len(problem.links.sources), n_scales)
+        generator = self.rng.bit_generator.state
+        return ChainState(self.sampler.init(labels), (draws,), 0, 0, generator)
+
+    def step(self, state: ChainState) -> ChainState:
+        """Make a block of draws."""
+        plan = self.plan
+        warming = state.n_warmup < plan.n_warmup
+        left = plan.n_warmup - state.n_warmup if warming else plan.n_draws - state.n_draws
+        size = min(self.sampler.block, left)
+        sampler, draws = self.sampler.step(state.sampler, size, self.rng)
+        last = BlockOfDraws(float(draws.log_joint[-1]), int(draws.n_clusters[-1]), size)
+        state = state._replace(sampler=sampler, generator=self.rng.bit_generator.state, last=last)
+        if warming:
+            return state._replace(n_warmup=state.n_warmup + size)
+        return state._replace(blocks=(*state.blocks, draws), n_draws=state.n_draws + size)
+
+    def record(self, state: ChainState) -> BlockOfDraws:
+        """Return the last block."""
+        assert state.last is not None
+        return state.last
+
+    def done(self, state: ChainState, rows: Sequence[BlockOfDraws]) -> Status | None:
+        """Stop when all draws are made."""
+        n_left = self.plan.n_warmup - state.n_warmup + self.plan.n_draws - state.n_draws
+        return None if n_left > 0 else Status.SAMPLED
+
+
+def solve(sampler: Sampler, start: ChainStart, plan: ChainPlan, seed: int) -> Fit[list[ChainState]]:
     """Run all chains, in parallel processes where there are several.
 
     Parameters
     ----------
     sampler : Sampler
         Makes the draws.
-    start : Start
+    start : ChainStart
         Makes the partition that a chain starts from, with the chain's generator.
-    plan : Plan
+    plan : ChainPlan
         How many chains and draws.
     seed : int
         Chain c draws from the generator of ``SeedSequence(seed, spawn_key=(c,))``, whatever the
@@ -97,42 +184,78 @@ def run_chains(sampler: Sampler, start: Start, plan: Plan, seed: int) -> list[Ch
 
     Returns
     -------
-    list of Chain
+    Fit
+        Its state holds all chains; its objective is the mean log joint of their last draws.
     """
     from joblib import Parallel, delayed
 
-    from maylink.runtime.threads import thread_count
-
     n_jobs = min(thread_count(plan.n_jobs), plan.n_chains)
-    if plan.checkpoint is not None:
-        try:
-            Path(plan.checkpoint).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise MaylinkError(
-                f"checkpoint: {plan.checkpoint} cannot be made a folder ({error}); name another"
-            ) from None
-    mark = fingerprint(sampler, start, plan, seed)
+    _make_folder(plan.checkpoint)
+    mark = chain_fingerprint(sampler, start, plan, seed)
     with CtrlC() as stop:
         if n_jobs == 1:
-            return [
+            fits = [
                 run_chain(sampler, start, plan, seed, number, mark, stop)
                 for number in range(plan.n_chains)
             ]
-        # Large arrays as read-only maps would be another type to the kernels: no maps.
-        parallel = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)
-        jobs = (
-            delayed(_in_worker)(sampler, start, plan, seed, number, mark, stop)
-            for number in range(plan.n_chains)
-        )
-        return list(parallel(jobs))
+        else:
+            # Large arrays as read-only maps would be another type to the kernels: no maps.
+            parallel = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)
+            jobs = (
+                delayed(_run_in_worker)(sampler, start, plan, seed, number, mark, stop)
+                for number in range(plan.n_chains)
+            )
+            fits = list(parallel(jobs))
+    stopped = any(fit.status is Status.STOPPED for fit in fits)
+    status = Status.STOPPED if stopped else Status.SAMPLED
+    rows = tuple(row for fit in fits for row in fit.trace.sweeps)
+    objective = float(np.mean([fit.objective for fit in fits]))
+    return Fit([fit.state for fit in fits], objective, Trace(rows, len(rows) - 1), status)
 
 
-def gather(chains: list[Chain]) -> Draws:
+def run_chain(
+    sampler: Sampler,
+    start: ChainStart,
+    plan: ChainPlan,
+    seed: int,
+    number: int,
+    mark: str,
+    stop: Stop,
+) -> Fit[ChainState]:
+    """Run one chain, or go on from its checkpoint."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+    solver = ChainSolver(sampler, plan, rng)
+    checkpoint = None
+    if plan.checkpoint is not None:
+        path = Path(plan.checkpoint) / f"chain-{number}.npz"
+        checkpoint = Checkpoint(path, "chain", mark, (ChainState, GibbsState, Draws, BlockOfDraws))
+    state: ChainState | None = None if checkpoint is None else checkpoint.load()
+    if state is None:
+        state = solver.init(start(rng))
+    else:
+        rng.bit_generator.state = state.generator
+        logger.info("chain %d goes on after %d draws", number, state.n_draws)
+    title, total = f"chain {number + 1} of {plan.n_chains}", plan.n_warmup + plan.n_draws
+    with Progress(title, total, plan.verbose, "draw", stop, line=number) as progress:
+        progress.advance(state.n_warmup + state.n_draws)
+
+        def after_step(state: ChainState, rows: Sequence[BlockOfDraws]) -> None:
+            progress.advance(rows[-1].n_draws)
+            if checkpoint is not None:
+                checkpoint.save(state.compact)
+
+        rows = () if state.last is None else (state.last,)
+        fit = loop.run(solver, state, progress, rows=rows, after_step=after_step)
+    if checkpoint is not None:
+        checkpoint.save(fit.state.compact, now=True)
+    return fit
+
+
+def gather(chains: list[ChainState]) -> Draws:
     """Return the draws of all chains, or where they stand if they were stopped before any."""
-    drawn = [chain.draws for chain in chains if len(chain.draws.alpha)]
-    if drawn:
-        return Draws.joined(drawn)
-    states = [chain.state for chain in chains]
+    if any(chain.n_draws for chain in chains):
+        return Draws.joined([chain.draws for chain in chains])
+    states = [chain.sampler for chain in chains]
     return Draws(
         np.array([state.labels for state in states], np.int32),
         np.array([int(state.labels.max()) + 1 for state in states]),
@@ -144,144 +267,24 @@ def gather(chains: list[Chain]) -> Draws:
     )
 
 
-def _in_worker(*arguments: Any) -> Chain:
+def chain_fingerprint(sampler: Sampler, start: ChainStart, plan: ChainPlan, seed: int) -> str:
+    """Return the fingerprint of everything that decides what a chain draws."""
+    problem = sampler.problem
+    model = (type(sampler).__name__, repr(problem.family), sampler.settings, sampler.prior)
+    length = (plan.n_warmup, plan.n_draws, seed, start.init, __version__)
+    return fingerprint(problem.X, problem.links, model, length)
+
+
+def _run_in_worker(*arguments: Any) -> Fit[ChainState]:
     ignore_ctrl_c()
     return run_chain(*arguments)
 
 
-def run_chain(
-    sampler: Sampler,
-    start: Start,
-    plan: Plan,
-    seed: int,
-    number: int,
-    mark: str,
-    stop: Stop,
-) -> Chain:
-    """Run one chain, or take it up again from its checkpoint."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
-    path = None if plan.checkpoint is None else Path(plan.checkpoint) / f"chain-{number}.npz"
-    saved = None if path is None else load(path, mark, rng)
-    if saved is None:
-        chain = Chain(_no_draws(sampler), sampler.init(start(rng)), 0, False)
-    else:
-        chain = saved
-        logger.info("chain %d goes on after %d draws", number, len(chain.draws.alpha))
-    total = plan.n_warmup + plan.n_draws
-    parts = [chain.draws]
-    n_done = len(chain.draws.alpha)
-    state, n_warmup = chain.state, chain.n_warmup
-    last_saved, rest = time.monotonic(), REST
-    stopped = False
-    title = f"chain {number + 1} of {plan.n_chains}"
-    with Progress(title, total, plan.shown, "draw", stop, line=number) as progress:
-        progress.advance(n_warmup + n_done)
-        while n_warmup + n_done < total:
-            if progress.stopped:
-                stopped = True
-                break
-            warming = n_warmup < plan.n_warmup
-            left = plan.n_warmup - n_warmup if warming else plan.n_draws - n_done
-            size = min(sampler.block, left)
-            state, draws = sampler.step(state, size, rng)
-            if warming:
-                n_warmup += size
-            else:
-                parts.append(draws)
-                n_done += size
-            progress.advance(size)
-            progress.show(**_summary(draws))
-            if path is not None and time.monotonic() - last_saved > rest:
-                began = time.monotonic()
-                parts = [Draws.joined(parts)]
-                save(path, mark, rng, Chain(parts[0], state, n_warmup, False))
-                last_saved = time.monotonic()
-                rest = max(REST, 20.0 * (last_saved - began))
-    draws = Draws.joined(parts)
+def _make_folder(path: str | Path | None) -> None:
     if path is not None:
-        save(path, mark, rng, Chain(draws, state, n_warmup, False))
-    return Chain(draws, state, n_warmup, stopped)
-
-
-def _summary(draws: Draws) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "clusters": int(draws.n_clusters[-1]),
-        "log joint": f"{draws.log_joint[-1]:.1f}",
-    }
-    if draws.p.shape[1]:
-        shown["p"] = " ".join(f"{p:.2f}" for p in draws.p[-1][:4])
-        shown["q"] = " ".join(f"{q:.2f}" for q in draws.q[-1][:4])
-    return shown
-
-
-def _no_draws(sampler: Sampler) -> Draws:
-    problem = sampler.problem
-    n_scales = problem.family.scales(sampler.prior)
-    return Draws.empty(problem.n, len(problem.links.sources), n_scales)
-
-
-# ---------------------------------------------------------------------- checkpoints
-
-
-def fingerprint(sampler: Sampler, start: Start, plan: Plan, seed: int) -> str:
-    """Return a mark of everything that decides what a chain draws."""
-    mark = hashlib.sha256()
-    problem = sampler.problem
-    parts = (
-        (problem.X.indptr, problem.X.indices, problem.X.data)
-        if hasattr(problem.X, "indptr")
-        else (problem.X,)
-    )
-    links = problem.links
-    for array in (*parts, links.i, links.j, links.kind, links.weight, links.source):
-        mark.update(np.ascontiguousarray(array).tobytes())
-    mark.update(repr((problem.X.shape, str(problem.X.dtype), __version__)).encode())
-    mark.update(start.told().encode())
-    told = (type(sampler).__name__, problem.family, sampler.settings, _numbers(sampler.prior))
-    mark.update(repr((told, plan.n_warmup, plan.n_draws, seed)).encode())
-    return mark.hexdigest()
-
-
-def _numbers(prior: Any) -> Any:
-    if isinstance(prior, tuple):
-        return [_numbers(part) for part in prior]
-    return np.asarray(prior).tolist()
-
-
-def save(path: Path, mark: str, rng: np.random.Generator, chain: Chain) -> None:
-    """Write a checkpoint; whoever reads it finds the old one or the new one, never a part."""
-    told = {"schema": SCHEMA, "mark": mark, "warmup": chain.n_warmup, "alpha": chain.state.alpha}
-    told["generator"] = rng.bit_generator.state
-    state = chain.state._asdict()
-    del state["alpha"]
-    arrays = {f"draws_{name}": value for name, value in chain.draws._asdict().items()}
-    arrays |= {f"state_{name}": value for name, value in state.items()}
-    beside = path.with_suffix(".part")
-    with beside.open("wb") as file:
-        np.savez(file, told=np.array(json.dumps(told)), **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-
-
-def load(path: Path, mark: str, rng: np.random.Generator) -> Chain | None:
-    """Read a checkpoint and set the generator to where it was; None where there is none."""
-    if not path.exists():
-        return None
-    try:
-        file = np.load(path, allow_pickle=False)
-        told = json.loads(str(file["told"]))
-    except (OSError, ValueError, KeyError) as error:
-        raise MaylinkError(
-            f"checkpoint: {path} cannot be read ({error}); delete it to begin anew"
-        ) from None
-    with file:
-        if told.get("schema") != SCHEMA or told["mark"] != mark:
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
             raise MaylinkError(
-                f"checkpoint: {path} is from other data, links or settings; "
-                "name another folder, or delete it"
-            )
-        draws = Draws(*(file[f"draws_{name}"] for name in Draws._fields))
-        arrays = {name: file[f"state_{name}"] for name in State._fields if name != "alpha"}
-    rng.bit_generator.state = told["generator"]
-    return Chain(draws, State(alpha=told["alpha"], **arrays), told["warmup"], False)
+                f"checkpoint: {path} cannot be made a folder ({error}); name another"
+            ) from None

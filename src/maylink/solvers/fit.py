@@ -1,16 +1,19 @@
-"""Result, Trace and Status: what every solver returns."""
+"""Fit: what every solver leaves; Trace: the steps to it; Status: why the solver stopped."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from maylink.arrays import Array, Index
 
 if TYPE_CHECKING:
     import pandas as pd
+
+S = TypeVar("S")
 
 
 class Status(StrEnum):
@@ -23,7 +26,7 @@ class Status(StrEnum):
 
 
 class Sweep(NamedTuple):
-    """What one sweep left behind."""
+    """A sweep of RDP-means, as a row of the trace."""
 
     objective: float
     n_clusters: int
@@ -32,35 +35,76 @@ class Sweep(NamedTuple):
     xi_not: float
 
 
+class Ascent(NamedTuple):
+    """A variational sweep, as a row of the trace."""
+
+    bound: float
+    n_clusters: int
+
+
 @dataclass(frozen=True)
 class Trace:
-    """The sweeps of a run, in order."""
+    """The steps of a run, in order.
 
-    sweeps: tuple[Sweep, ...] = ()
+    Parameters
+    ----------
+    sweeps : tuple of named tuples
+        One row for each step; all rows of a trace are of one type.
+    kept : int
+        Position of the step whose state was kept.
+    """
+
+    sweeps: tuple[Any, ...] = ()
     kept: int = -1
-    """Position of the sweep whose partition was kept."""
 
     def __len__(self) -> int:
         return len(self.sweeps)
 
+    def column(self, name: str) -> Array:
+        """Return one quantity after each step."""
+        return np.array([getattr(row, name) for row in self.sweeps], np.float64)
+
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with one row per sweep."""
+        """Return a table with one row for each step."""
         import pandas as pd
 
-        frame = pd.DataFrame(self.sweeps, columns=list(Sweep._fields))
+        names = list(self.sweeps[0]._fields) if self.sweeps else list(Sweep._fields)
+        frame = pd.DataFrame(self.sweeps, columns=names)
         frame.index.name = "sweep"
         return frame
 
 
-class Parts(NamedTuple):
-    """What clusters are made of: one part each or, where clusters were merged, those of before."""
+@dataclass(frozen=True)
+class Fit(Generic[S]):
+    """What a solver leaves.
 
-    centers: NDArray[np.float64]  # (P, s)
-    cluster: NDArray[np.int64]  # (P,) the cluster of each part
+    Parameters
+    ----------
+    state : S
+        The state that was kept: each solver has its own type.
+    objective : float
+        What the solver minimises or maximises, at that state.
+    trace : Trace
+        The steps of the run.
+    status : Status
+        Why the run stopped.
+    """
+
+    state: S
+    objective: float
+    trace: Trace
+    status: Status
+
+
+class Parts(NamedTuple):
+    """The parts of clusters: one part a cluster or, of a merged cluster, the clusters before."""
+
+    centers: Array  # (P, s)
+    cluster: Index  # (P,) the cluster of each part
 
     @classmethod
-    def one_each(cls, centers: NDArray[np.float64]) -> Self:
-        """Return clusters that have one centre each."""
+    def one_each(cls, centers: Array) -> Self:
+        """Return the parts of clusters that have one centre each."""
         return cls(centers, np.arange(len(centers)))
 
     @property
@@ -70,35 +114,26 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Result:
-    """A partition and how it was found.
+class Clustering:
+    """A partition into clusters that have centres: the state that RDP-means keeps.
 
     Parameters
     ----------
-    labels : array of shape (n,)
-        The cluster of each point, 0 to K − 1.
+    labels : array of shape (n,), or dask array
+        The cluster of each point, 0 to K − 1, numbered by first appearance.
     centers : array of shape (K, s)
         Centres in the coordinates of the family (``Family.points``).
-    objective : float
-        The value of the objective, at the link weights of the last sweep.
-    trace : Trace
-        The sweeps that led there.
-    status : Status
-        Why it stopped.
     merged : Parts, optional
-        What clusters are made of, where some were merged and their means would not do.
+        The parts of the clusters, where some clusters were merged and their means would not do.
     """
 
-    labels: NDArray[np.int64]
-    centers: NDArray[np.float64]
-    objective: float
-    trace: Trace
-    status: Status
+    labels: Any
+    centers: Array
     merged: Parts | None = None
 
     @property
     def parts(self) -> Parts:
-        """What the clusters are made of: new points go to the cluster of the nearest."""
+        """The parts of the clusters: a new point goes to the cluster of the nearest part."""
         return self.merged or Parts.one_each(self.centers)
 
     @property

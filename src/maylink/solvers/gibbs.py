@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
 from maylink.labels import complete_codes
 from maylink.links import MAY, Links
+from maylink.model.draws import Draws
 from maylink.model.reliability import PRIOR
 from maylink.problem import Problem
 
@@ -29,7 +29,7 @@ SPREAD = 1.0  # deviation of the logarithms of a prior's scales, a priori
 
 
 @dataclass(frozen=True)
-class Settings:
+class GibbsSettings:
     """How to sample; see :class:`maylink.TVClust`."""
 
     data_weight: float = 1.0
@@ -44,7 +44,7 @@ class Settings:
     single_site: bool = True
 
 
-class State(NamedTuple):
+class GibbsState(NamedTuple):
     """What the next draw needs, and nothing else."""
 
     labels: Index
@@ -54,31 +54,7 @@ class State(NamedTuple):
     factors: Array  # by which the scales of the prior are multiplied
 
 
-class Draws(NamedTuple):
-    """Draws of one chain, in order."""
-
-    labels: NDArray[np.int32]  # (m, n), numbered by first appearance
-    n_clusters: NDArray[np.int64]  # (m,)
-    alpha: Array  # (m,)
-    log_joint: Array  # (m,) of data, links and partition given α
-    p: Array  # (m, sources)
-    q: Array  # (m, sources)
-    factors: Array  # (m, scales) by which the scales of the prior are multiplied
-
-    @classmethod
-    def joined(cls, parts: list[Draws]) -> Draws:
-        """Return the draws of all parts, in order."""
-        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-    @classmethod
-    def empty(cls, n: int, n_sources: int, n_scales: int) -> Draws:
-        """Return no draws."""
-        none, pairs = np.empty(0), np.empty((0, n_sources))
-        labels, sizes = np.empty((0, n), np.int32), np.empty(0, np.int64)
-        return cls(labels, sizes, none, none, pairs, pairs, np.empty((0, n_scales)))
-
-
-class Sampler:
+class CollapsedSampler:
     """The kernels' view of a problem, made once for all blocks of draws of a chain.
 
     Parameters
@@ -87,11 +63,11 @@ class Sampler:
         Data, links and family.
     prior : optional
         Prior of the clusters' parameters; the family's default if not given.
-    settings : Settings
+    settings : GibbsSettings
         How to sample.
     """
 
-    def __init__(self, problem: Problem, prior: Any, settings: Settings) -> None:
+    def __init__(self, problem: Problem, prior: Any, settings: GibbsSettings) -> None:
         from maylink.kernels.conjugate import rows_of
 
         self.problem = problem
@@ -101,7 +77,7 @@ class Sampler:
         self.links = link_arrays(problem.links)
         self.base = float(problem.family.log_base(problem.X).sum())
 
-    def init(self, labels: Index) -> State:
+    def init(self, labels: Index) -> GibbsState:
         """Return the state of a chain that starts from a partition."""
         settings, n_sources = self.settings, len(self.problem.links.sources)
         right, wrong = settings.reliability_prior
@@ -110,7 +86,7 @@ class Sampler:
         alpha = settings.alpha
         if alpha is None:
             alpha = settings.alpha_prior[0] / settings.alpha_prior[1]
-        return State(
+        return GibbsState(
             complete_codes(labels),
             np.full(n_sources, p),
             np.full(n_sources, q),
@@ -124,12 +100,14 @@ class Sampler:
         work = self.problem.n * (20 + self.problem.X.shape[1] ** 2) * 10 * self.settings.thin
         return 1 if self.settings.learn_prior else int(np.clip(WORK // work, 1, LARGEST_BLOCK))
 
-    def step(self, state: State, n_draws: int, rng: np.random.Generator) -> tuple[State, Draws]:
+    def step(
+        self, state: GibbsState, n_draws: int, rng: np.random.Generator
+    ) -> tuple[GibbsState, Draws]:
         """Make some draws.
 
         Parameters
         ----------
-        state : State
+        state : GibbsState
             Where the chain stands.
         n_draws : int
             How many draws.
@@ -138,7 +116,7 @@ class Sampler:
 
         Returns
         -------
-        State
+        GibbsState
             Where the chain stands then.
         Draws
             The draws.
@@ -182,7 +160,7 @@ class Sampler:
             trace[:, 3 + n_sources :].copy(),
             np.tile(state.factors, (n_draws, 1)),
         )
-        state = State(
+        state = GibbsState(
             draws.labels[-1].astype(np.int64),
             scalars.p,
             scalars.q,
@@ -214,7 +192,7 @@ class Sampler:
         )
         return labels.copy(), clusters, slots
 
-    def _draw_factors(self, state: State, rng: np.random.Generator) -> State:
+    def _draw_factors(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         """Redraw the scales of the prior by Metropolis steps on their logarithms."""
         family, X = self.problem.family, self.problem.X
         statistics = family.cluster_statistics(X, state.labels, int(state.labels.max()) + 1)

@@ -16,13 +16,14 @@ import numpy as np
 
 from maylink.arrays import Array
 from maylink.labels import complete_codes
+from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
 from maylink.model.mixture import one_of
 from maylink.solvers import gibbs
-from maylink.solvers.gibbs import Draws, Settings, State
+from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings, GibbsState
 
 
-class Sampler(gibbs.Sampler):
+class InstantiatedSampler(CollapsedSampler):
     """The same state and draws as the collapsed sampler, other moves.
 
     Parameters
@@ -31,11 +32,11 @@ class Sampler(gibbs.Sampler):
         Data, links and family.
     prior : optional
         Prior of the clusters' parameters; the family's default if not given.
-    settings : Settings
+    settings : GibbsSettings
         How to sample; there are no split–merge moves.
     """
 
-    def __init__(self, problem: Any, prior: Any, settings: Settings) -> None:
+    def __init__(self, problem: Any, prior: Any, settings: GibbsSettings) -> None:
         super().__init__(problem, prior, settings)
         self.statistics = problem.family.statistics(problem.X)
         self.log_base = problem.family.log_base(problem.X)
@@ -45,8 +46,10 @@ class Sampler(gibbs.Sampler):
         """One draw at a time."""
         return 1
 
-    def step(self, state: State, n_draws: int, rng: np.random.Generator) -> tuple[State, Draws]:
-        """Make some draws; see :meth:`maylink.solvers.gibbs.Sampler.step`."""
+    def step(
+        self, state: GibbsState, n_draws: int, rng: np.random.Generator
+    ) -> tuple[GibbsState, Draws]:
+        """Make some draws; see :meth:`maylink.solvers.gibbs.CollapsedSampler.step`."""
         parts = []
         for _ in range(n_draws):
             for _ in range(self.settings.thin):
@@ -56,7 +59,7 @@ class Sampler(gibbs.Sampler):
             parts.append(self._draw(state))
         return state, Draws.joined(parts)
 
-    def _sweep(self, state: State, rng: np.random.Generator) -> State:
+    def _sweep(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         from maylink.kernels import gibbs as kernel
         from maylink.kernels.instantiated import scan
 
@@ -106,7 +109,7 @@ class Sampler(gibbs.Sampler):
                 rng, n, int(labels.max()) + 1, gibbs.floats(self.settings.alpha_prior), scalars
             )
         alpha = float(scalars.alpha[0])
-        return State(labels, scalars.p, scalars.q, alpha, state.factors)
+        return GibbsState(labels, scalars.p, scalars.q, alpha, state.factors)
 
     def _scores(self, parameters: Array) -> Array:
         """Return log p(x | θ) − log h(x) of all points, shape (n, K)."""
@@ -118,7 +121,7 @@ class Sampler(gibbs.Sampler):
         alone = family.cluster_statistics(X[[i]], np.zeros(1, np.int64), 1)
         return family.sample_parameters(one_of(family.posterior(prior, alone), 0), rng)
 
-    def _draw(self, state: State) -> Draws:
+    def _draw(self, state: GibbsState) -> Draws:
         joint = joint_of(
             self.problem,
             state.labels,

@@ -18,14 +18,14 @@ from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
 from maylink.model.joint import log_tables
-from maylink.model.reliability import PRIOR, Votes, votes_between
+from maylink.model.reliability import PRIOR, ClusterVotes, votes_between
 from maylink.problem import Problem
 
 MOST = 256  # clusters that are merged: what it costs grows faster than their square
 ENOUGH = 1e-9  # a merger must raise the score by this
 
 
-class Settings(NamedTuple):
+class ScoreSettings(NamedTuple):
     """What the score depends on besides data, links and prior."""
 
     data_weight: float = 1.0
@@ -34,7 +34,7 @@ class Settings(NamedTuple):
     reliability_prior: tuple[float, float] = PRIOR
 
 
-def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> Index:
+def merge(problem: Problem, prior: Any, settings: ScoreSettings, labels: Index) -> Index:
     """Merge clusters while that raises the exact score.
 
     Parameters
@@ -43,7 +43,7 @@ def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> In
         Data, links and family.
     prior
         Prior of the clusters' parameters.
-    settings : Settings
+    settings : ScoreSettings
         What else the score depends on.
     labels : array of shape (n,)
         A partition, 0 … K − 1, that is too fine.
@@ -61,7 +61,7 @@ def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> In
 
 
 def merge_clusters(
-    family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: Votes
+    family: Family, prior: Any, settings: ScoreSettings, statistics: Statistics, votes: ClusterVotes
 ) -> tuple[Index, float]:
     """Do the same with what is known of the clusters alone.
 
@@ -72,7 +72,7 @@ def merge_clusters(
     float
         By how much the score has risen.
     """
-    clusters = Clusters(family, prior, settings, statistics, votes)
+    clusters = MergingClusters(family, prior, settings, statistics, votes)
     gained = 0.0
     while gain := clusters.merge_best():
         gained += gain
@@ -95,11 +95,16 @@ def cut(labels: Index, pieces: Index, least: float = 0.0) -> Index:
     return np.asarray(np.unique(both, return_inverse=True)[1], np.int64)
 
 
-class Clusters:
+class MergingClusters:
     """The clusters that are left, with what every merger of two of them would gain."""
 
     def __init__(
-        self, family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: Votes
+        self,
+        family: Family,
+        prior: Any,
+        settings: ScoreSettings,
+        statistics: Statistics,
+        votes: ClusterVotes,
     ) -> None:
         self.family, self.prior, self.settings = family, prior, settings
         size = len(statistics.size)

@@ -14,33 +14,33 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.engines.cpu import Totals
 from maylink.engines.protocol import Engine, Labels
-from maylink.errors import MaylinkError
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
 from maylink.model.joint import log_crp, log_data
 from maylink.model.reliability import LinkCounts, as_counts, expected, log_evidence
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import merging
-from maylink.solvers.fit import Parts, Result, Status, Sweep, Trace
+from maylink.solvers import loop, merging
+from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
 
 logger = logging.getLogger(__name__)
+NO_ORDER = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
-class Settings:
+class RDPMeansSettings:
     """How RDP-means runs.
 
     Parameters
@@ -85,7 +85,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class State:
+class RDPMeansState:
     """What the next sweep needs."""
 
     order: NDArray[Any]  # in which points are visited
@@ -98,197 +98,250 @@ class State:
     heaviest: float  # link weight at which growth ends
     shuffle: int | None = None  # seed of new orders, one for each sweep; None keeps the order
     distortion: float = np.inf  # Σ D(x_i, μ_k) of this partition
-    still: int = 0  # sweeps in a row without a change
-    sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
+    n_still: int = 0  # sweeps in a row without a change
+    n_sweeps: int = 0  # sweeps made
+    last: Sweep | None = None  # the last of them
+    best: MostProbable | None = None  # of the partitions so far, where probability decides
 
 
-class Kept(NamedTuple):
-    """The state that a run is judged by, and the whole run."""
+class MostProbable(NamedTuple):
+    """The most probable partition that the sweeps of a run have left so far."""
 
-    state: State
-    log_joint: float  # of its partition; NaN where runs are judged by their objective
-    run: State
-    root: NDArray[np.int64] | None = None  # of each cluster the one that it was merged into
+    state: RDPMeansState  # of the last sweep that left it as it is
+    log_joint: float
+    root: Index | None = None  # of each cluster the one that it was merged into
+
+
+Run = Fit[RDPMeansState]
+
+
+class RDPMeansSolver:
+    """Algorithm 1 on the points of one engine.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    engine : Engine
+        Holds the points.
+    settings : RDPMeansSettings
+        How RDP-means runs.
+    """
+
+    name: ClassVar[str] = "RDP-means"
+    objective: ClassVar[str] = "objective"
+    records_start: ClassVar[bool] = False
+
+    def __init__(self, problem: Problem, engine: Engine, settings: RDPMeansSettings) -> None:
+        self.problem, self.engine, self.settings = problem, engine, settings
+        by_probability = settings.keep == "probability"
+        self.score = PartitionScore(problem, engine, settings) if by_probability else None
+
+    def init(
+        self,
+        order: NDArray[Any],
+        start: NDArray[Any] | None = None,
+        shuffle: int | None = None,
+    ) -> RDPMeansState:
+        """Start from one cluster, or from labels of shape (n,), or from centres of shape (k, s)."""
+        engine, settings = self.engine, self.settings
+        if start is None:
+            stored, totals = engine.together(), engine.whole
+            centers = engine.means(totals)
+        elif start.ndim == 1:
+            labels = complete_codes(start, "init")
+            stored = engine.stored(labels)
+            totals = engine.totals(stored, int(labels.max()) + 1)
+            centers = engine.means(totals)
+        else:
+            centers = np.asarray(start, np.float64)
+            stored = engine.stored(np.full(self.problem.n, -1))
+            totals = engine.totals(stored, len(centers))
+        counts = as_counts(engine.votes(stored))
+        heaviest = engine.heaviest(settings.penalty)
+        weights = (settings.xi_may, settings.xi_not)
+        return RDPMeansState(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
+
+    def step(self, state: RDPMeansState) -> RDPMeansState:
+        """Make one sweep: visit all points, move the centres, let the link weights grow."""
+        engine, settings = self.engine, self.settings
+        if state.shuffle is not None:
+            rng = np.random.default_rng([state.shuffle, state.n_sweeps])
+            turns = np.arange(self.problem.n, dtype=np.int32)
+            state = replace(state, order=rng.permutation(turns))
+        weights = (state.xi_may, state.xi_not)
+        labels, totals, n_changed = engine.sweep(
+            state.labels, state.totals, state.centers, state.order, weights, settings.penalty
+        )
+        centers, distortion, counts = state.centers, state.distortion, state.counts
+        if n_changed or not state.n_sweeps:
+            centers = engine.means(totals)
+            distortion = engine.distortion(labels, totals, centers)
+            counts = as_counts(engine.votes(labels))
+        xi_may, xi_not = self._grown_weights(state, counts)
+        swept = replace(
+            state,
+            labels=labels,
+            totals=totals,
+            centers=centers,
+            counts=counts,
+            xi_may=xi_may,
+            xi_not=xi_not,
+            distortion=distortion,
+            n_still=0 if n_changed else state.n_still + 1,
+            n_sweeps=state.n_sweeps + 1,
+        )
+        value = objective(settings, swept, *weights)
+        swept = replace(swept, last=Sweep(value, len(centers), n_changed, *weights))
+        logger.debug("sweep %d: %s", swept.n_sweeps, swept.last)
+        return self._with_best(swept)
+
+    def record(self, state: RDPMeansState) -> Sweep:
+        """Return the last sweep."""
+        assert state.last is not None
+        return state.last
+
+    def done(self, state: RDPMeansState, rows: Sequence[Sweep]) -> Status | None:
+        """Stop when nothing can change any more, or nothing has for long while weights grew."""
+        if state.last is not None:
+            growing = (state.xi_may, state.xi_not) != state.last[-2:]
+            growing = growing and self.problem.links.n_links > 0
+            if state.n_still >= (self.settings.patience if growing else 1):
+                return Status.CONVERGED
+        return Status.MAX_SWEEPS if len(rows) >= self.settings.max_sweeps else None
+
+    def _grown_weights(self, state: RDPMeansState, counts: LinkCounts) -> tuple[float, float]:
+        """Return the link weights of the next sweep."""
+        settings, weights = self.settings, (state.xi_may, state.xi_not)
+        growth = min(settings.rate, max(1.0, state.heaviest / max(*weights, 1e-300)))
+        xi_may, xi_not = weights[0] * growth, weights[1] * growth
+        if settings.scale is None:
+            return xi_may, xi_not
+        odds_may, odds_not = pooled_log_odds(counts)
+        return min(xi_may, settings.scale * odds_may), min(xi_not, settings.scale * odds_not)
+
+    def _with_best(self, state: RDPMeansState) -> RDPMeansState:
+        """Return the state with the most probable partition so far."""
+        if self.score is None or state.last is None:
+            return state
+        best = state.best
+        if best is None or state.last.n_changed > 0:
+            log_joint = self.score(state)
+            if best is None or log_joint > best.log_joint:
+                best = MostProbable(replace(state, best=None), log_joint)
+        elif best.state.n_sweeps == state.n_sweeps - 1:  # the same partition, under heavier links
+            best = best._replace(state=replace(state, best=None))
+        return replace(state, best=best)
 
 
 def solve(
-    problem: Problem,
-    engine: Engine,
-    settings: Settings,
-    starts: Iterable[State | Kept],
+    solver: RDPMeansSolver,
+    starts: Iterable[RDPMeansState],
     progress: Progress = SILENT,
-    before: Kept | None = None,
-    done: Iterable[Kept] = (),
-    watch: Callable[[list[Kept], Kept], None] | None = None,
-) -> tuple[Result, Kept]:
-    """Run Algorithm 1 from every start and keep the best; a run made before may win, too.
+    earlier: Run | None = None,
+) -> Fit[Clustering]:
+    """Run Algorithm 1 from every start and keep the best; an earlier run may win, too.
 
-    A start that is a :class:`Kept` is a run that was broken off. ``done`` are runs that ended
-    before that, and ``watch`` is told after each sweep of the runs that have ended and of the
-    present one.
+    Parameters
+    ----------
+    solver : RDPMeansSolver
+        Data, links, family and settings.
+    starts : iterable of RDPMeansState
+        Where to start; each is made when its run begins.
+    progress : Progress, optional
+        Told about every sweep and every run.
+    earlier : Fit, optional
+        A run that was made before; it may win where probability decides.
     """
-    runs = list(done)
-    score = Score(problem, engine, settings) if settings.keep == "probability" else None
+    runs: list[Run] = []
     for start in starts:
-        told = None if watch is None else partial(watch, list(runs))
-        runs.append(_run(problem, engine, settings, start, progress, score, told))
-        engine.forget()
-        if score is not None:
-            runs = [best_of(settings, runs)]
-    if before is not None and score is not None:
-        runs.append(before)
-    best = best_of(settings, runs)
-    return result_of(problem, engine, settings, best), best
+        runs.append(run(solver, start, progress))
+        if solver.score is not None:
+            runs = [best_run(solver.settings, runs)]
+        if progress.stopped:
+            break
+    if earlier is not None and solver.score is not None:
+        runs.append(earlier)
+    return clustering(solver, best_run(solver.settings, runs))
 
 
-def best_of(settings: Settings, runs: list[Kept]) -> Kept:
-    """The most probable, or the least objective at the largest link weights that a run ended at."""
+def run(
+    solver: RDPMeansSolver,
+    start: RDPMeansState,
+    progress: Progress = SILENT,
+    rows: Sequence[Sweep] = (),
+    after_step: Callable[[RDPMeansState, Sequence[Sweep]], None] | None = None,
+) -> Run:
+    """Run Algorithm 1 from one start; merge clusters of its best partition if settings say so."""
+    fit = loop.run(solver, start, progress, rows=rows, after_step=after_step)
+    progress.advance()
+    state = replace(fit.state, order=NO_ORDER)  # an order is large, and no longer needed
+    if state.best is not None:
+        assert solver.score is not None
+        best = state.best._replace(state=replace(state.best.state, order=NO_ORDER))
+        state = replace(state, best=solver.score.merged(best) if solver.settings.merge else best)
+    solver.engine.forget()
+    return replace(fit, state=state)
+
+
+def best_run(settings: RDPMeansSettings, runs: list[Run]) -> Run:
+    """Return the most probable run, or the least objective at the largest final link weights."""
     if settings.keep == "probability":
-        return max(runs, key=lambda kept: kept.log_joint)
-    xi_may, xi_not = max((kept.run.xi_may, kept.run.xi_not) for kept in runs)
-    return min(runs, key=lambda kept: objective(settings, kept.state, xi_may, xi_not))
+        return max(runs, key=lambda fit: log_joint_of(fit.state))
+    xi_may, xi_not = max((fit.state.xi_may, fit.state.xi_not) for fit in runs)
+    return min(runs, key=lambda fit: objective(settings, fit.state, xi_may, xi_not))
 
 
-def result_of(problem: Problem, engine: Engine, settings: Settings, kept: Kept) -> Result:
-    """Number the clusters by first appearance and say how the run ended."""
-    status = Status.CONVERGED if _settled(problem, settings, kept.run) else Status.MAX_SWEEPS
-    state = kept.state
-    labels, old = engine.numbered(state.labels, kept.root)
-    trace = Trace(kept.run.sweeps, len(state.sweeps) - 1)
-    value = state.sweeps[-1].objective
-    if kept.root is None or len(old) == len(state.centers):
-        return Result(labels, state.centers[old], value, trace, status)
-    cluster = renumbered(kept.root, old)
-    centers = engine.means(state.totals.joined(cluster))
-    return Result(labels, centers, value, trace, status, Parts(state.centers, cluster))
+def log_joint_of(state: RDPMeansState) -> float:
+    """Return the log probability of the best partition of a run; NaN if nothing judged it."""
+    return np.nan if state.best is None else state.best.log_joint
 
 
-def init(
-    problem: Problem,
-    engine: Engine,
-    settings: Settings,
-    order: NDArray[Any],
-    start: NDArray[Any] | None = None,
-    shuffle: int | None = None,
-) -> State:
-    """Start from one cluster, or from labels of shape (n,), or from centres of shape (k, s)."""
-    if start is None:
-        stored, totals = engine.together(), engine.whole
-        centers = engine.means(totals)
-    elif start.ndim == 1:
-        labels = complete_codes(start, "init")
-        stored = engine.stored(labels)
-        totals = engine.totals(stored, int(labels.max()) + 1)
-        centers = engine.means(totals)
+def clustering(solver: RDPMeansSolver, fit: Run) -> Fit[Clustering]:
+    """Return the best partition of a run, its clusters numbered by first appearance."""
+    best = fit.state.best or MostProbable(fit.state, np.nan)
+    engine, state = solver.engine, best.state
+    labels, old = engine.numbered(state.labels, best.root)
+    trace = replace(fit.trace, kept=state.n_sweeps - 1)
+    assert state.last is not None
+    merged, centers = None, state.centers
+    if best.root is None or len(old) == len(centers):
+        centers = centers[old]
     else:
-        centers = np.asarray(start, np.float64)
-        stored = engine.stored(np.full(problem.n, -1))
-        totals = engine.totals(stored, len(centers))
-    counts = as_counts(engine.votes(stored))
-    heaviest = engine.heaviest(settings.penalty)
-    weights = (settings.xi_may, settings.xi_not)
-    return State(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
+        cluster = renumbered(best.root, old)
+        merged = Parts(centers, cluster)
+        centers = engine.means(state.totals.joined(cluster))
+    clusters = Clustering(labels, centers, merged)
+    return Fit(clusters, state.last.objective, trace, fit.status)
 
 
-def step(problem: Problem, engine: Engine, settings: Settings, state: State) -> State:
-    """Make one sweep: visit all points, move the centres, let the link weights grow."""
-    if state.shuffle is not None:
-        rng = np.random.default_rng([state.shuffle, len(state.sweeps)])
-        state = replace(state, order=rng.permutation(np.arange(problem.n, dtype=np.int32)))
-    weights = (state.xi_may, state.xi_not)
-    labels, totals, n_changed = engine.sweep(
-        state.labels, state.totals, state.centers, state.order, weights, settings.penalty
-    )
-    centers, distortion, counts = state.centers, state.distortion, state.counts
-    if n_changed or not state.sweeps:
-        centers = engine.means(totals)
-        distortion = engine.distortion(labels, totals, centers)
-        counts = as_counts(engine.votes(labels))
-    growth = min(settings.rate, max(1.0, state.heaviest / max(*weights, 1e-300)))
-    xi_may, xi_not = weights[0] * growth, weights[1] * growth
-    if settings.scale is not None:
-        most = learned(counts)
-        xi_may, xi_not = (
-            min(grown, settings.scale * odds)
-            for grown, odds in zip((xi_may, xi_not), most, strict=True)
-        )
-    swept = State(
-        state.order, labels, totals, centers, counts, xi_may, xi_not,
-        state.heaviest, state.shuffle, distortion, 0 if n_changed else state.still + 1,
-    )  # fmt: skip
-    record = Sweep(objective(settings, swept, *weights), len(centers), n_changed, *weights)
-    logger.debug("sweep %d: %s", len(state.sweeps), record)
-    return replace(swept, sweeps=(*state.sweeps, record))
-
-
-def learned(counts: LinkCounts) -> tuple[float, float]:
+def pooled_log_odds(counts: LinkCounts) -> tuple[float, float]:
     """Return ln(p/(1−q)) and ln(q/(1−p)) of all sources as one, never below 0."""
-    p, q = (
-        float(part[0])
-        for part in expected(LinkCounts(*(votes.sum(keepdims=True) for votes in counts)))
-    )
+    pooled = LinkCounts(*(votes.sum(keepdims=True) for votes in counts))
+    p, q = (float(mean[0]) for mean in expected(pooled))
     return max(0.0, float(np.log(p / (1.0 - q)))), max(0.0, float(np.log(q / (1.0 - p))))
 
 
-def objective(settings: Settings, state: State, xi_may: float, xi_not: float) -> float:
+def objective(
+    settings: RDPMeansSettings, state: RDPMeansState, xi_may: float, xi_not: float
+) -> float:
     """Return the objective, which counts each pair once."""
     may, may_not = float(state.counts.may_same.sum()), float(state.counts.not_same.sum())
     clusters = settings.penalty * len(state.centers)
     return state.distortion + clusters - xi_may * may + xi_not * may_not
 
 
-def warn_unsettled(result: Result) -> None:
-    """Tell the user that the sweeps ran out."""
-    warnings.warn(
-        f"RDP-means had not settled after {len(result.trace)} sweeps; raise max_sweeps",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+def warn_unsettled(fit: Fit[Any]) -> None:
+    """Warn the user where the sweeps ran out."""
+    if fit.status is Status.MAX_SWEEPS:
+        warnings.warn(
+            f"RDP-means had not settled after {len(fit.trace)} sweeps; raise max_sweeps",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
-def _run(
-    problem: Problem,
-    engine: Engine,
-    settings: Settings,
-    start: State | Kept,
-    progress: Progress,
-    score: Score | None,
-    watch: Callable[[Kept], None] | None = None,
-) -> Kept:
-    """Sweep until nothing changes; with a score, remember the best partition on the way."""
-    best = Kept(start, -np.inf, start) if isinstance(start, State) else start
-    state = best.run
-    for state in sweeps(problem, engine, settings, best.run):
-        last = state.sweeps[-1]
-        progress.show(sweep=len(state.sweeps), clusters=last.n_clusters, changed=last.n_changed)
-        if not np.isfinite(last.objective):
-            raise MaylinkError("the objective is not finite: X or the link weights are too large")
-        if score is not None:
-            if len(state.sweeps) == 1 or last.n_changed > 0:
-                best = max(best, Kept(state, score(state), state), key=lambda kept: kept.log_joint)
-            elif len(best.state.sweeps) == len(state.sweeps) - 1:
-                best = best._replace(state=state)  # the same partition, under heavier links
-        if watch is not None:
-            watch(Kept(state, np.nan, state) if score is None else best._replace(run=state))
-    logger.info("%d sweeps, %d clusters", len(state.sweeps), len(state.centers))
-    progress.advance()
-    run = replace(state, order=np.empty(0, np.int32))  # an order is large, and no longer needed
-    if score is None:
-        return Kept(run, np.nan, run)
-    best = best._replace(state=replace(best.state, order=run.order), run=run)
-    return score.merged(best) if settings.merge else best
-
-
-def sweeps(problem: Problem, engine: Engine, settings: Settings, state: State) -> Iterator[State]:
-    """Yield the state after each sweep, until nothing changes."""
-    while len(state.sweeps) < settings.max_sweeps:
-        state = step(problem, engine, settings, state)
-        yield state
-        if _settled(problem, settings, state):
-            break
-
-
-class Score:
+class PartitionScore:
     """The exact log probability of partitions of one problem; see :func:`maylink.log_joint`.
 
     Parameters
@@ -297,11 +350,11 @@ class Score:
         Data, links and family.
     engine : Engine
         Holds the points.
-    settings : Settings
+    settings : RDPMeansSettings
         Hold the data weight and the concentration.
     """
 
-    def __init__(self, problem: Problem, engine: Engine, settings: Settings) -> None:
+    def __init__(self, problem: Problem, engine: Engine, settings: RDPMeansSettings) -> None:
         self.problem = problem
         self.engine = engine
         self.settings = settings
@@ -310,19 +363,19 @@ class Score:
     def _log_base(self) -> float:
         return self.problem.total_log_base
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: RDPMeansState) -> float:
         """Return the score of the partition of a state."""
         data, rest = self.parts(state)
         return self.settings.data_weight * data + rest
 
-    def parts(self, state: State) -> tuple[float, float]:
+    def parts(self, state: RDPMeansState) -> tuple[float, float]:
         """Return the log probability of the data, and that of the partition and the links."""
         statistics = self.statistics(state)
         data = log_data(self.problem.family, statistics, self.problem.prior)
         seats = log_crp(statistics.size, self.settings.alpha)
         return data, seats + log_evidence(state.counts)
 
-    def statistics(self, state: State) -> Statistics:
+    def statistics(self, state: RDPMeansState) -> Statistics:
         """Return the statistics of the clusters of a state."""
         family, totals = self.problem.family, state.totals
         size = totals.size.astype(np.float64)
@@ -332,24 +385,17 @@ class Score:
             return self.problem.cluster_statistics(labels, size.size)
         return Statistics(size, total, np.full(size.size, self._log_base / size.size))
 
-    def merged(self, kept: Kept) -> Kept:
+    def merged(self, best: MostProbable) -> MostProbable:
         """Merge the clusters of a partition while that raises the score; not if very many."""
-        size = len(kept.state.centers)
+        size = len(best.state.centers)
         if not 2 <= size <= merging.MOST:
-            return kept
+            return best
         root, gain = merging.merge_clusters(
             self.problem.family,
             self.problem.prior,
-            merging.Settings(self.settings.data_weight, self.settings.alpha),
-            self.statistics(kept.state),
-            self.engine.between(kept.state.labels, size),
+            merging.ScoreSettings(self.settings.data_weight, self.settings.alpha),
+            self.statistics(best.state),
+            self.engine.between(best.state.labels, size),
         )
         logger.info("merged into %d clusters", len(np.unique(root)))
-        return kept._replace(root=root, log_joint=kept.log_joint + gain)
-
-
-def _settled(problem: Problem, settings: Settings, state: State) -> bool:
-    """Whether nothing can change any more, or has not for long while the link weights grew."""
-    last = state.sweeps[-1]
-    growing = problem.links.n_links > 0 and (state.xi_may, state.xi_not) != last[-2:]
-    return state.still >= (settings.patience if growing else 1)
+        return best._replace(root=root, log_joint=best.log_joint + gain)

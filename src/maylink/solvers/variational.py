@@ -1,47 +1,45 @@
 """TVClust by variational inference: truncated stick breaking, all updates in closed form.
 
-``q`` factorises into shares φ_ik of the points, Beta distributions of the sticks, the conjugate
-posterior of each cluster, Beta distributions of p and q of each source, and a Gamma distribution of
-α. One sweep updates the shares, linked points in sequence, then all the others::
+``q`` factorises into the responsibilities φ_ik of the clusters for the points, Beta distributions
+of the sticks, the conjugate posterior of each cluster, Beta distributions of p and q of each
+source, and a Gamma distribution of α. One sweep updates the responsibilities, linked points in
+sequence, then all the others::
 
     ln φ_ik = E ln π_k + γ E ln p(x_i | θ_k) + Σ_j φ_jk [may: E ln p − E ln(1−q); may-not: minus
               E ln q − E ln(1−p)] + const
 
 Every update raises the bound on ``log p(x, E)``, so it never falls. When the factors fit the
-shares, clusters and reliabilities integrate out of it: it holds ``log_marginal`` of soft
+responsibilities, clusters and reliabilities integrate out of it: it holds ``log_marginal`` of soft
 statistics and ``log_evidence`` of soft counts. Only the clusters that points may choose are
 truncated; sticks beyond stay at their prior, so the bound is one of the untruncated model.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln
 
 from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.families.base import Statistics
-from maylink.links import MAY, Links
+from maylink.links import Links
+from maylink.model.posterior import VariationalPosterior
 from maylink.model.reliability import PRIOR, LinkCounts, link_pull, log_evidence
+from maylink.model.soft_links import reliabilities, soft_counts
 from maylink.problem import Problem
-from maylink.runtime.progress import SILENT, Progress
 from maylink.runtime.threads import share
-from maylink.solvers.fit import Status
+from maylink.solvers.fit import Ascent, Status
 
 SPARE = 5  # clusters beyond those of the start
-LARGEST = 3e8  # shares, 2.4 GB, beyond which a truncation must be given
-logger = logging.getLogger("maylink")
 
 
 @dataclass(frozen=True)
-class Settings:
+class VariationalSettings:
     """How to run; see :class:`maylink.TVClust`."""
 
     data_weight: float = 1.0
@@ -52,16 +50,17 @@ class Settings:
     truncation: int | None = None  # None: the clusters of the start and a few more
     tol: float = 1e-5  # of the bound, per point
     max_sweeps: int = 300
+    most_entries: float = 3e8  # responsibilities, 2.4 GB, beyond which a truncation must be given
 
 
 class Factors(NamedTuple):
-    """Everything but the shares."""
+    """Everything but the responsibilities."""
 
     posterior: Any  # of each cluster's parameter
     sticks: Array  # (K, 2) Beta
     alpha: Array  # (2,) Gamma; a known α has shape inf
     counts: LinkCounts  # soft counts, by source
-    bound: float  # on log p(x, E), with the shares that these factors were made for
+    bound: float  # on log p(x, E), with the responsibilities that these factors were made for
 
     @property
     def sizes(self) -> Array:
@@ -69,80 +68,15 @@ class Factors(NamedTuple):
         return np.asarray(self.sticks[:, 0] - 1.0)
 
 
-class State(NamedTuple):
-    """Shares and factors that fit them."""
+class VariationalState(NamedTuple):
+    """Responsibilities and factors that fit them."""
 
     responsibilities: Array  # (n, K)
     factors: Factors
 
 
-class Climbing(Protocol):
-    """What a climb asks of a state, wherever its shares are."""
-
-    @property
-    def factors(self) -> Factors:
-        """The factors, with the bound."""
-
-
-S = TypeVar("S", bound=Climbing)
-
-
-class Result(NamedTuple, Generic[S]):
-    """What a run leaves."""
-
-    state: S
-    bounds: Array  # after each sweep
-    status: Status
-
-
-class Reliabilities(NamedTuple):
-    """Expected logarithms by source."""
-
-    log_p: Array
-    log_not_p: Array
-    log_q: Array
-    log_not_q: Array
-
-
-def init(problem: Problem, prior: Any, settings: Settings, labels: Index) -> State:
-    """Start from a partition; large clusters first, as sticks expect them."""
-    sizes = np.bincount(labels)
-    width = settings.truncation or len(sizes) + SPARE
-    if labels.size * width > LARGEST:
-        raise MaylinkError(
-            f"{labels.size} points times {width} clusters are too many to hold; set truncation, or "
-            "start from fewer clusters"
-        )
-    rank = np.empty(len(sizes), np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    responsibilities = np.zeros((labels.size, width))
-    responsibilities[np.arange(labels.size), np.minimum(rank[labels], width - 1)] = 1.0
-    return State(
-        responsibilities,
-        fit_factors(problem, prior, settings, responsibilities, known_alpha(settings)),
-    )
-
-
-def step(problem: Problem, prior: Any, settings: Settings, state: State) -> State:
-    """One sweep: update the shares, then the factors."""
-    factors = state.factors
-    scores = point_scores(problem.family, problem.X, settings, factors.posterior, factors.sticks)
-    pull = pull_of(problem.links, factors.counts, settings)
-    responsibilities = state.responsibilities.copy()
-    update_responsibilities(np.arange(problem.n), scores, problem.links, pull, responsibilities)
-    return State(
-        responsibilities, fit_factors(problem, prior, settings, responsibilities, factors.alpha)
-    )
-
-
-def solve(
-    problem: Problem,
-    prior: Any,
-    settings: Settings,
-    labels: Index,
-    progress: Progress = SILENT,
-) -> Result[State]:
-    """Run from a partition until the bound stands still.
+class VariationalSolver:
+    """Variational sweeps over the points of one problem, in memory.
 
     Parameters
     ----------
@@ -150,86 +84,102 @@ def solve(
         Data, links and family.
     prior
         Prior of the clusters' parameters.
-    settings : Settings
+    settings : VariationalSettings
         How to run.
-    labels : array of shape (n,)
-        Where to start, 0 … K − 1.
-    progress : Progress, optional
-        Told about every sweep.
-
-    Returns
-    -------
-    Result
     """
-    state = init(problem, prior, settings, labels)
 
-    def sweep(state: State) -> State:
-        return step(problem, prior, settings, state)
+    name: ClassVar[str] = "TVClust"
+    objective: ClassVar[str] = "bound"
+    records_start: ClassVar[bool] = True
 
-    return climb(state, sweep, problem.n, settings, progress)
+    def __init__(self, problem: Problem, prior: Any, settings: VariationalSettings) -> None:
+        self.problem, self.prior, self.settings = problem, prior, settings
+
+    def init(self, labels: Index) -> VariationalState:
+        """Start from a partition; large clusters first, as sticks expect them."""
+        sizes = np.bincount(labels)
+        width = check_width(labels.size, len(sizes), self.settings)
+        rank = np.empty(len(sizes), np.int64)
+        rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+        responsibilities = np.zeros((labels.size, width))
+        responsibilities[np.arange(labels.size), np.minimum(rank[labels], width - 1)] = 1.0
+        return self._state(responsibilities, known_alpha(self.settings))
+
+    def step(self, state: VariationalState) -> VariationalState:
+        """Make one sweep: update the responsibilities, then the factors."""
+        problem, settings, factors = self.problem, self.settings, state.factors
+        scores = point_scores(
+            problem.family, problem.X, settings, factors.posterior, factors.sticks
+        )
+        pull = pull_of(problem.links, factors.counts, settings)
+        responsibilities = state.responsibilities.copy()
+        rows = np.arange(problem.n)
+        update_responsibilities(rows, scores, problem.links, pull, responsibilities)
+        return self._state(responsibilities, factors.alpha)
+
+    def record(self, state: Any) -> Ascent:
+        """Return the bound and the number of clusters that hold points."""
+        return ascent_of(state.factors)
+
+    def done(self, state: Any, rows: Sequence[Ascent]) -> Status | None:
+        """Stop when a sweep has hardly raised the bound, or the sweeps are used up."""
+        return has_converged(rows, self.problem.n, self.settings)
+
+    def labels(self, state: VariationalState) -> Index:
+        """Return the cluster of each point, 0 … K − 1."""
+        most = state.responsibilities.argmax(axis=1)
+        return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
+
+    def _state(self, responsibilities: Array, alpha: Array) -> VariationalState:
+        """Fit all factors to the responsibilities."""
+        problem = self.problem
+        statistics = problem.family.soft_statistics(problem.X, responsibilities)
+        counts = soft_counts(problem.links, responsibilities)
+        entropy = entropy_of(responsibilities)
+        factors = factors_of(
+            problem.family, self.prior, self.settings, statistics, counts, entropy, alpha
+        )
+        return VariationalState(responsibilities, factors)
 
 
-def climb(
-    state: S,
-    sweep: Callable[[S], S],
-    n: int,
-    settings: Settings,
-    progress: Progress = SILENT,
-    before: Sequence[float] = (),
-) -> Result[S]:
-    """Sweep until the bound stands still, the sweeps are used up or the user wants to stop.
+def posterior_of(
+    links: Links, settings: VariationalSettings, state: VariationalState
+) -> VariationalPosterior:
+    """Return what a fit knows about partition and links."""
+    known, prior = settings.reliability, settings.reliability_prior
+    return VariationalPosterior(state.responsibilities, state.factors.counts, known, prior, links)
 
-    Parameters
-    ----------
-    state : State, or another that has factors
-        Where to start.
-    sweep : callable
-        Makes the next state.
-    n : int
-        How many points there are.
-    settings : Settings
-        How to run.
-    progress : Progress, optional
-        Told about every sweep.
-    before : sequence of float
-        The bounds of the states before this one, where a run goes on.
-    """
-    bounds = [*before, state.factors.bound]
-    while True:
-        if len(bounds) > 1 and bounds[-1] - bounds[-2] <= settings.tol * n:
-            status = Status.CONVERGED
-            break
-        if len(bounds) > settings.max_sweeps:
-            status = Status.MAX_SWEEPS
-            break
-        if progress.stopped:
-            status = Status.STOPPED
-            break
-        state = sweep(state)
-        bounds.append(state.factors.bound)
-        n_clusters = int((state.factors.sizes > 0.5).sum())
-        progress.show(sweep=len(bounds) - 1, clusters=n_clusters, bound=f"{bounds[-1]:.2f}")
-    logger.info("variational: %d sweeps, bound %.4f, %s", len(bounds) - 1, bounds[-1], status)
-    return Result(state, np.array(bounds), status)
+
+def check_width(n: int, n_clusters: int, settings: VariationalSettings) -> int:
+    """Return how many clusters points may choose among, or raise where these are too many."""
+    width = settings.truncation or n_clusters + SPARE
+    if n * width > settings.most_entries:
+        raise MaylinkError(
+            f"{n} points times {width} clusters are too many to hold; set truncation, or start "
+            "from fewer clusters"
+        )
+    return width
+
+
+def ascent_of(factors: Factors) -> Ascent:
+    """Return factors as a row of the trace."""
+    return Ascent(factors.bound, int((factors.sizes > 0.5).sum()))
+
+
+def has_converged(rows: Sequence[Ascent], n: int, settings: VariationalSettings) -> Status | None:
+    """Return why to stop; the first row is that of the start."""
+    if len(rows) > 1 and rows[-1].bound - rows[-2].bound <= settings.tol * n:
+        return Status.CONVERGED
+    return Status.MAX_SWEEPS if len(rows) > settings.max_sweeps else None
 
 
 # ---------------------------------------------------------------------- the factors
 
 
-def fit_factors(
-    problem: Problem, prior: Any, settings: Settings, responsibilities: Array, alpha: Array
-) -> Factors:
-    """Fit all factors to the shares and return them with the bound."""
-    statistics = problem.family.soft_statistics(problem.X, responsibilities)
-    counts = soft_counts(problem.links, responsibilities)
-    entropy = entropy_of(responsibilities)
-    return factors_of(problem.family, prior, settings, statistics, counts, entropy, alpha)
-
-
 def factors_of(
     family: Family,
     prior: Any,
-    settings: Settings,
+    settings: VariationalSettings,
     statistics: Statistics,
     counts: LinkCounts,
     entropy: float,
@@ -237,7 +187,7 @@ def factors_of(
 ) -> Factors:
     """Return the factors that fit these statistics and counts, and the bound.
 
-    The entropy is that of the shares; of a stream, of those of the present batch.
+    The entropy is that of the responsibilities; of a stream, of those of the present batch.
     """
     sticks = fit_sticks(statistics.size, alpha)
     if settings.alpha is None:
@@ -269,7 +219,7 @@ def entropy_of(responsibilities: Array) -> float:
 def update_responsibilities(
     rows: Index, scores: Array, links: Links, pull: Array, responsibilities: Array
 ) -> None:
-    """Write the new shares of some points, linked ones in sequence; scores go with the rows."""
+    """Write the new responsibilities of some rows, linked ones in sequence."""
     from maylink.kernels.softmax import softmax_linked, softmax_unlinked
 
     linked = links.degree[rows] > 0
@@ -288,17 +238,17 @@ def update_responsibilities(
 
 
 def point_scores(
-    family: Family, X: Matrix, settings: Settings, posterior: Any, sticks: Array
+    family: Family, X: Matrix, settings: VariationalSettings, posterior: Any, sticks: Array
 ) -> Array:
     """Return E ln π_k + γ E ln p(x_i | θ_k), shape (n, K)."""
     data = family.expected_log_likelihood(X, posterior)
     return np.asarray(log_weights(sticks) + settings.data_weight * data)
 
 
-def pull_of(links: Links, counts: LinkCounts, settings: Settings) -> Array:
+def pull_of(links: Links, counts: LinkCounts, settings: VariationalSettings) -> Array:
     """Return what each entry of the links' CSR adds, in expectation."""
-    known = reliabilities(counts, settings)
-    return link_pull(links, known.log_p - known.log_not_q, known.log_q - known.log_not_p)
+    expected = reliabilities(counts, settings.reliability_prior, settings.reliability)
+    return link_pull(links, expected.may_weight, expected.may_not_weight)
 
 
 def log_weights(sticks: Array) -> Array:
@@ -325,14 +275,14 @@ def expected_alpha(alpha: Array) -> float:
     return float(alpha[1] if np.isinf(alpha[0]) else alpha[0] / alpha[1])
 
 
-def known_alpha(settings: Settings) -> Array:
+def known_alpha(settings: VariationalSettings) -> Array:
     """Return α where it is known, or its prior."""
     if settings.alpha is not None:
         return np.array([np.inf, settings.alpha])
     return np.array(settings.alpha_prior, np.float64)
 
 
-def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: Settings) -> float:
+def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: VariationalSettings) -> float:
     """Return what partition weights and α add to the bound, entropies included."""
     total = digamma(sticks.sum(axis=1))
     taken, left = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
@@ -349,52 +299,3 @@ def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: Settings) 
     value += len(sticks) * log_mean + (mean - 1.0) * float(left.sum())
     value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
     return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))
-
-
-# ---------------------------------------------------------------------- the links
-
-
-def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
-    """Count links by source, each as far as its points share a cluster."""
-    together = pair_responsibilities(responsibilities, links.i, links.j)
-    size = len(links.sources)
-
-    def votes(chosen: NDArray[np.bool_], part: Array) -> Array:
-        weight = links.weight[chosen] * part[chosen]
-        return np.bincount(links.source[chosen], weight, minlength=size).astype(np.float64)
-
-    may = links.kind == MAY
-    return LinkCounts(
-        votes(may, together),
-        votes(~may, together),
-        votes(~may, 1.0 - together),
-        votes(may, 1.0 - together),
-    )
-
-
-def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
-    """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
-    from maylink.kernels.softmax import overlap
-
-    out = np.empty(len(i))
-    overlap(np.ascontiguousarray(responsibilities), i.astype(np.int64), j.astype(np.int64), out)
-    return out
-
-
-def reliabilities(counts: LinkCounts, settings: Settings) -> Reliabilities:
-    """Return expected logarithms of p, 1 − p, q and 1 − q, by source."""
-    size = len(counts.may_same)
-    if settings.reliability is not None:
-        known_p, known_q = settings.reliability
-        values = np.log([known_p, 1.0 - known_p, known_q, 1.0 - known_q])
-        return Reliabilities(*np.repeat(values[:, None], size, axis=1))
-    right, wrong = settings.reliability_prior
-    p, not_p = right + counts.may_same, wrong + counts.not_same
-    q, not_q = right + counts.not_different, wrong + counts.may_different
-    total_p, total_q = digamma(p + not_p), digamma(q + not_q)
-    return Reliabilities(
-        digamma(p) - total_p,
-        digamma(not_p) - total_p,
-        digamma(q) - total_q,
-        digamma(not_q) - total_q,
-    )

@@ -26,7 +26,9 @@ from maylink.model.joint import log_crp
 from maylink.model.reliability import count_links, log_evidence
 from maylink.problem import Problem
 from maylink.solvers import merging, rdpmeans, variational
-from maylink.solvers.merging import Settings
+from maylink.solvers.merging import ScoreSettings
+from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import penalty
 
 HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
@@ -37,8 +39,8 @@ SWEEPS = 10  # of the K-means that makes the pieces
 
 
 @dataclass(frozen=True)
-class View:
-    """Data as a start sees them: a family that finds clusters quickly, its ladder, the pieces.
+class StartView:
+    """Data as a start sees them: a family that finds clusters quickly, its penalties, the pieces.
 
     Nothing here depends on links, so that it serves every set of them.
     """
@@ -48,17 +50,17 @@ class View:
     pieces: Index  # labels of a partition that is too fine
 
     @classmethod
-    def of(cls, problem: Problem, rng: np.random.Generator, n_jobs: int | None = None) -> View:
+    def of(cls, problem: Problem, rng: np.random.Generator, n_jobs: int | None = None) -> StartView:
         """Look at the data of a problem with the coarser family of its own."""
         coarser = problem.family.coarser()
         family = coarser if coarser is problem.family else coarser.adapt(problem.X)
         alone = Problem(problem.X, Links.empty(problem.n), family)
         engine = CpuEngine(alone.X, alone.family, n_jobs, alone.links)
-        ladder = penalty.ladder(engine, min(max(HINTS), problem.n))
-        steps = [ladder[hint - 1] for hint in HINTS if hint <= len(ladder)]
+        path = penalty.penalty_path(engine, min(max(HINTS), problem.n))
+        steps = [path[hint - 1] for hint in HINTS if hint <= len(path)]
         size = problem.family.n_statistics(problem.X.shape[1])
         n_pieces = int(min(MOST_PIECES, np.sqrt(WORK / size), problem.n // 3 + 1))
-        pieces = _pieces(alone, engine, float(ladder[0]), n_pieces, rng)
+        pieces = _pieces(alone, engine, float(path[0]), n_pieces, rng)
         return cls(alone, np.unique(steps)[::-1], pieces)
 
     def partitions(
@@ -67,22 +69,22 @@ class View:
         """Return what RDP-means leaves with these links, at each penalty: most probable, obeyed."""
         problem = replace(self.problem, links=links)
         engine = CpuEngine(problem.X, problem.family, n_jobs, links)
-        out = []
+        pairs = []
         for value in self.penalties:
-            settings = rdpmeans.Settings(float(value), 0.001 * value, 0.001 * value)
-            start = rdpmeans.init(problem, engine, settings, rng.permutation(problem.n))
-            result, kept = rdpmeans.solve(problem, engine, settings, [start])
-            obeyed = first_appearance(engine.given(kept.run.labels))[0]
-            out.append((result.labels, obeyed))
-        return out
+            settings = RDPMeansSettings(float(value), 0.001 * value, 0.001 * value)
+            solver = RDPMeansSolver(problem, engine, settings)
+            run = rdpmeans.run(solver, solver.init(rng.permutation(problem.n)))
+            obeyed = first_appearance(engine.given(run.state.labels))[0]
+            pairs.append((rdpmeans.clustering(solver, run).state.labels, obeyed))
+        return pairs
 
 
-class Pool:
+class StartPool:
     """Partitions to start from, and what the exact score needs to know about each.
 
     Parameters
     ----------
-    views : list of View
+    views : list of StartView
         Of the data, one for each coarser family.
     links : Links
         All that a start may see of the links.
@@ -94,7 +96,7 @@ class Pool:
 
     def __init__(
         self,
-        views: list[View],
+        views: list[StartView],
         links: Links,
         rng: np.random.Generator,
         n_jobs: int | None = None,
@@ -109,15 +111,15 @@ class Pool:
         self.partitions = _distinct([*(pair[0] for pair in pairs), *obeyed, *others])
 
     def best(
-        self, fitted: Fitted, settings: Settings, count: int = 1, more: list[Index] | None = None
+        self, family: FamilyOnData, settings: ScoreSettings, count: int = 1, more: list[Index] | None = None
     ) -> list[Index]:
         """Return partitions to start from: the most probable, then some that obey links.
 
         Parameters
         ----------
-        fitted : Fitted
+        family : FamilyOnData
             Data and family of the model to be fitted.
-        settings : Settings
+        settings : ScoreSettings
             Its data weight, and what else the score depends on.
         count : int, default 1
             How many.
@@ -126,19 +128,19 @@ class Pool:
         """
 
         def score(labels: Index) -> float:
-            return fitted.score(labels, self.links, settings)
+            return family.score(labels, self.links, settings)
 
-        likely = [*(more or []), max(self.partitions, key=score)]
-        made = [fitted.merged(labels, self.links, settings) for labels in likely]
-        made.append(fitted.remerged(max(made, key=score), self.links, settings))
-        best = max(made, key=score)
+        probable = [*(more or []), max(self.partitions, key=score)]
+        merged = [family.merged(labels, self.links, settings) for labels in probable]
+        merged.append(family.remerged(max(merged, key=score), self.links, settings))
+        best = max(merged, key=score)
         return _distinct([best, *sorted(self.obeyed, key=score, reverse=True)])[:count]
 
 
-class Fitted:
+class FamilyOnData:
     """A family on the data, with the marginal likelihood of partitions that were asked for."""
 
-    def __init__(self, problem: Problem, prior: Any, view: View) -> None:
+    def __init__(self, problem: Problem, prior: Any, view: StartView) -> None:
         self.problem = problem
         self.prior = prior
         self.view = view
@@ -154,20 +156,20 @@ class Fitted:
             self.known[key] = statistics.size, data
         return self.known[key]
 
-    def merged(self, labels: Index, links: Links, settings: Settings) -> Index:
+    def merged(self, labels: Index, links: Links, settings: ScoreSettings) -> Index:
         """Merge clusters while that raises the score, unless they are very many."""
         if int(labels.max()) >= merging.MOST:
             return labels
         problem = replace(self.problem, links=links)
         return merging.merge(problem, self.prior, settings, labels)
 
-    def remerged(self, labels: Index, links: Links, settings: Settings) -> Index:
+    def remerged(self, labels: Index, links: Links, settings: ScoreSettings) -> Index:
         """Cut clusters into pieces and merge them again."""
         pieces = self.view.pieces
         least = SMALLEST * labels.size / (int(pieces.max()) + 1)
         return self.merged(merging.cut(labels, pieces, least), links, settings)
 
-    def score(self, labels: Index, links: Links, settings: Settings) -> float:
+    def score(self, labels: Index, links: Links, settings: ScoreSettings) -> float:
         """Return the exact score of a partition."""
         size, data = self.marginal(labels)
         counts = count_links(links, labels)
@@ -184,10 +186,10 @@ def _distinct(partitions: list[Index]) -> list[Index]:
     return list({mark_of(labels): labels for labels in partitions}.values())
 
 
-def exact_settings(settings: variational.Settings) -> Settings:
+def exact_settings(settings: VariationalSettings) -> ScoreSettings:
     """Return what the exact score depends on, α at the mean of its prior if it is learnt."""
     shape, rate = settings.alpha_prior
-    return Settings(
+    return ScoreSettings(
         settings.data_weight,
         shape / rate if settings.alpha is None else settings.alpha,
         settings.reliability,
@@ -228,9 +230,8 @@ def _pieces(
         nearest = np.minimum(nearest, engine.scores(centers[-1])[:, 0])
     if not centers:
         return np.zeros(problem.n, np.int64)
-    settings = rdpmeans.Settings(4.0 * reach, max_sweeps=SWEEPS, keep="objective")
-    start = rdpmeans.init(
-        problem, engine, settings, rng.permutation(problem.n), np.concatenate(centers)
-    )
-    result, _ = rdpmeans.solve(problem, engine, settings, [start])
-    return result.labels
+    settings = RDPMeansSettings(4.0 * reach, max_sweeps=SWEEPS, keep="objective")
+    solver = RDPMeansSolver(problem, engine, settings)
+    start = solver.init(rng.permutation(problem.n), np.concatenate(centers))
+    labels: Index = rdpmeans.solve(solver, [start]).state.labels
+    return labels

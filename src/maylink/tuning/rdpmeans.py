@@ -1,7 +1,10 @@
 """What RDPMeans chooses by itself: the cluster penalty, and how far links are believed.
 
+Where a penalty or a hint is given, or there are too few links to hold any out, probability or the
+user decides (:mod:`maylink.tuning.penalty`). Otherwise held-out links choose.
+
 A run of RDP-means passes through many partitions, and runs at the penalties of a furthest-first
-ladder, with link weights that stop growing at what their reliability is worth or grow without end,
+path, with link weights that stop growing at what their reliability is worth or grow without end,
 pass through more. Which of them is best depends on how much the data count against the links: of
 each data weight γ it is the one with the highest ``log p(x, E, z)`` where the data have power γ and
 α is averaged out (clusters may be two or dozens), its clusters merged while that raises it. So data
@@ -9,35 +12,46 @@ weights are candidates. A score may be wrong at every data weight, as where clus
 for the family; so runs by themselves are candidates, too, one for each penalty, and where they end
 counts, not what the score says of them.
 
-Held-out links choose (:mod:`maylink.tuning.race`): the best data weight, unless a run by itself
-is better by more than one standard error. A data weight then takes the penalty and the link weights
-that had the highest scores under it. Runs in a fold let weights grow faster and stop sooner than
-those that come after.
+The race (:mod:`maylink.tuning.race`) takes the best data weight, unless a run by itself is better
+by more than one standard error. A data weight then takes the penalty and the link weights that had
+the highest scores under it. Runs in a fold let weights grow faster and stop sooner than those that
+come after.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maylink.arrays import Index
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.protocol import Engine
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import rdpmeans
+from maylink.solvers import loop, rdpmeans
+from maylink.solvers.rdpmeans import (
+    MostProbable,
+    PartitionScore,
+    RDPMeansSettings,
+    RDPMeansSolver,
+    RDPMeansState,
+)
 from maylink.tuning import penalty, race
 from maylink.tuning.folds import Fold
+from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import partition_scores
-from maylink.tuning.tvclust import WEIGHTS
+from maylink.tuning.settings import Tuning
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 logger = logging.getLogger("maylink")
 
-HINTS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
-FEWEST_STEPS = 8  # of the ladder
+SHORTEST_PATH = 8  # penalties
 ALONE = 1.0  # the scale of runs that may win by themselves: a link is worth about a cluster
 SCALES = (ALONE, 0.1, np.inf)
 """What a nat of log odds may weigh, in cluster penalties; at infinity weights never stop."""
@@ -46,54 +60,150 @@ MAX_SWEEPS = 30  # of a run in a fold
 PATIENCE = 5  # sweeps without a change after which a run in a fold stops, while weights grow
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class RDPMeansRequest:
+    """What the user gave, and what is to be chosen.
+
+    Parameters
+    ----------
+    settings : RDPMeansSettings
+        How RDP-means runs; its penalty is not used.
+    relative_weights : bool
+        Whether the first link weights are multiples of λ.
+    choose_weights : bool
+        Whether held-out links may choose how far links are believed.
+    cluster_penalty : float, optional
+        λ, where it is given.
+    n_clusters_hint : int, optional
+        About how many clusters there are, where that is given.
+    """
+
+    settings: RDPMeansSettings
+    relative_weights: bool
+    choose_weights: bool
+    cluster_penalty: float | None = None
+    n_clusters_hint: int | None = None
+
+
+@dataclass(frozen=True)
+class RDPMeansChoice:
+    """How a fit runs, and how that was chosen.
+
+    Parameters
+    ----------
+    settings : RDPMeansSettings
+        How RDP-means runs.
+    by : {"held-out links", "evidence", "given"}
+        How the penalty came about.
+    steps : tuple of PenaltyStep
+        The penalties that were tried where probability chose.
+    run : Fit, optional
+        The best of their runs, where these were runs on all points.
+    link_scale : float, optional
+        What a nat of log odds weighs in cluster penalties, where held-out links chose.
+    table : DataFrame, optional
+        What held-out links chose among.
+    """
+
+    settings: RDPMeansSettings
+    by: str
+    steps: tuple[PenaltyStep, ...] = ()
+    run: rdpmeans.Run | None = None
+    link_scale: float | None = None
+    table: pd.DataFrame | None = None
+
+
+class LinkedRun(NamedTuple):
     """A penalty, and what a nat of log odds weighs in units of it."""
 
     cluster_penalty: float
     link_scale: float
 
 
-class Candidate(NamedTuple):
+class RDPMeansCandidate(NamedTuple):
     """A data weight, under which the most probable partition of all runs is kept; or one run."""
 
     data_weight: float
-    run: Run | None
+    run: LinkedRun | None
 
 
-class Choice(NamedTuple):
-    """What was chosen, and the candidates."""
-
-    settings: rdpmeans.Settings
-    link_scale: float
-    rows: list[dict[str, Any]]
-
-
-def choose(
+def tune(
     problem: Problem,
-    settings: rdpmeans.Settings,
-    given: float | None,
+    engine: Engine,
+    request: RDPMeansRequest,
+    tuning: Tuning,
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-) -> Choice:
-    """Choose the data weight, the penalty, unless it is given, and the scale of the link weights.
+) -> RDPMeansChoice:
+    """Choose the penalty and the link weights where the user left them open.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family, in memory or in chunks.
+    engine : Engine
+        Holds the points.
+    request : RDPMeansRequest
+        What was given.
+    tuning : Tuning
+        How to choose.
+    rng : Generator
+        Deals out the links, draws samples and orders visits.
+    n_jobs : int, optional
+        Threads.
+    progress : Progress, optional
+        Told about every fold or run.
+    """
+    settings, relative = request.settings, request.relative_weights
+    value = request.cluster_penalty
+    if value is None and request.n_clusters_hint is not None:
+        value = penalty.from_hint(engine, request.n_clusters_hint)
+    links = problem.links
+    if links.n_links and request.choose_weights:
+        enough = tuning.can_hold_out(links)
+        sample = penalty.sampled(problem, tuning.sample_size, rng) if enough else problem
+        if tuning.can_hold_out(sample.links):
+            return by_links(sample, settings, value, tuning, rng, n_jobs, progress)
+        logger.info("%d links are too few to hold any out", sample.links.n_links)
+    if value is not None:
+        return RDPMeansChoice(penalty.with_penalty(settings, value, relative), "given")
+    choice = penalty.from_data(
+        problem, settings, relative, rng, tuning.sample_size, n_jobs, progress
+    )
+    run = choice.run
+    if run is not None and run.state.best is not None:
+        best = replace(run.state.best.state, labels=engine.stored(choice.labels))
+        run = replace(run, state=replace(run.state, best=run.state.best._replace(state=best)))
+    chosen = penalty.with_penalty(settings, choice.penalty, relative)
+    return RDPMeansChoice(chosen, "evidence", tuple(choice.steps), run)
+
+
+def by_links(
+    problem: Problem,
+    settings: RDPMeansSettings,
+    value: float | None,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> RDPMeansChoice:
+    """Let held-out links choose data weight, scale of the link weights and, if open, penalty.
 
     Parameters
     ----------
     problem : Problem
         Data, links and family, in memory.
-    settings : Settings
+    settings : RDPMeansSettings
         How RDP-means runs; the penalty in it is not used, and link weights are multiples of λ.
-    given : float, optional
-        The penalty.
-    rng : Generator
-        Deals out the links and orders visits.
-    n_jobs : int, optional
-        Threads.
-    progress : Progress, optional
-        Told about every fold.
+    value : float, optional
+        The penalty, where it is given; it says how fine clusters are to be, so none are merged.
+    tuning, rng, n_jobs, progress
+        As in :func:`tune`.
     """
-    penalties = [given] if given is not None else _ladder(problem, n_jobs)
+    import pandas as pd
+
+    penalties = _penalties(problem, tuning, n_jobs) if value is None else [value]
     quick = replace(
         settings,
         rate=settings.rate**2,
@@ -101,48 +211,48 @@ def choose(
         patience=min(PATIENCE, settings.patience),
         alpha=None,
     )
-    merge = given is None  # a penalty that is given says how fine clusters are to be
-    last: list[Pool] = []
+    merge = value is None
+    weights = tuning.data_weights
+    last_pool: list[RunPool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
-        pool = Pool(replace(problem, links=fold.train), quick, penalties, merge, rng, n_jobs)
-        last[:] = [pool]
+        seen = replace(problem, links=fold.train)
+        pool = RunPool(seen, quick, penalties, weights, merge, rng, n_jobs)
+        last_pool[:] = [pool]
         return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 
-    candidates = [Candidate(weight, None) for weight in WEIGHTS]
-    candidates += [Candidate(1.0, Run(value, ALONE)) for value in penalties]
-    outcome = race.compete(
+    candidates = [RDPMeansCandidate(weight, None) for weight in weights]
+    candidates += [RDPMeansCandidate(1.0, LinkedRun(value, ALONE)) for value in penalties]
+    result = race.compete(
         candidates,
         problem.links,
         prepare,
         rng,
+        tuning,
         progress,
         rank=lambda candidate: int(candidate.run is not None),
-        kin=_penalty_of,
+        group=lambda candidate: candidate.run and candidate.run.cluster_penalty,
     )
-    weight, run = outcome.chosen
+    weight, run = result.chosen
     if run is None:
-        run = last[0].first(weight)
-        own = with_run(settings, run)
-        own = replace(own, data_weight=weight, alpha=None, merge=merge)
+        run = last_pool[0].first(weight)
+        chosen = with_run(settings, run)
+        chosen = replace(chosen, data_weight=weight, alpha=None, merge=merge)
     else:
-        own = replace(with_run(settings, run), keep="objective")
+        chosen = replace(with_run(settings, run), keep="objective")
     logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *run)
-    return Choice(own, run.link_scale, [_told(row, run) for row in outcome.rows])
+    table = pd.DataFrame([_row(row, run) for row in result.rows])
+    return RDPMeansChoice(chosen, "held-out links", link_scale=run.link_scale, table=table)
 
 
-def _told(row: dict[str, Any], chosen: Run) -> dict[str, Any]:
+def _row(row: dict[str, Any], chosen: LinkedRun) -> dict[str, Any]:
     """Return a row of the table; of the data weights only the one that was chosen took a run."""
     alone = row.pop("run")
-    run = alone or (chosen if row["chosen"] else Run(np.nan, np.nan))
+    run = alone or (chosen if row["chosen"] else LinkedRun(np.nan, np.nan))
     return {"by": "penalty" if alone else "probability", **row, **run._asdict()}
 
 
-def _penalty_of(candidate: Candidate) -> float | None:
-    return None if candidate.run is None else candidate.run.cluster_penalty
-
-
-class Pool:
+class RunPool:
     """The partitions that runs pass through, of which each data weight prefers one.
 
     Runs at every penalty have the first of the link scales; those with the others follow at the
@@ -152,10 +262,12 @@ class Pool:
     ----------
     problem : Problem
         Data, the links that may be seen, and family.
-    settings : Settings
+    settings : RDPMeansSettings
         How RDP-means runs.
     penalties : list of float
-        The ladder.
+        The penalty path.
+    weights : tuple of float
+        The data weights.
     merge : bool
         Whether clusters of the partition that a data weight prefers are merged.
     rng : Generator
@@ -167,75 +279,79 @@ class Pool:
     def __init__(
         self,
         problem: Problem,
-        settings: rdpmeans.Settings,
+        settings: RDPMeansSettings,
         penalties: list[float],
+        weights: tuple[float, ...],
         merge: bool,
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
         self.problem, self.settings, self.merge, self.rng = problem, settings, merge, rng
-        self.penalties = penalties
+        self.penalties, self.weights = penalties, weights
         self.engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
-        self.known: dict[Run, dict[float, rdpmeans.Kept]] = {}
-        self.last: dict[Run, rdpmeans.State] = {}
+        self.best: dict[LinkedRun, dict[float, MostProbable]] = {}
+        self.last: dict[LinkedRun, RDPMeansState] = {}
 
     @cached_property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[LinkedRun]:
         """The runs that data weights choose among, the largest penalty first."""
-        first = [Run(value, ALONE) for value in self.penalties]
+        first = [LinkedRun(value, ALONE) for value in self.penalties]
         good = {
             max(first, key=lambda run: self.score(run, weight)).cluster_penalty
-            for weight in WEIGHTS
+            for weight in self.weights
         }
         return [
-            Run(value, scale)
+            LinkedRun(value, scale)
             for value in self.penalties
             for scale in SCALES
             if scale == ALONE or value in good
         ]
 
-    def kept(self, run: Run) -> dict[float, rdpmeans.Kept]:
+    def best_of(self, run: LinkedRun) -> dict[float, MostProbable]:
         """Return, of the partitions that a run passes through, the best at each data weight."""
-        if run not in self.known:
-            settings = with_run(self.settings, run)
-            order = self.rng.permutation(self.problem.n)
-            start = rdpmeans.init(self.problem, self.engine, settings, order)
-            score = rdpmeans.Score(self.problem, self.engine, settings)
-            best: dict[float, rdpmeans.Kept] = {}
-            for state in rdpmeans.sweeps(self.problem, self.engine, settings, start):
-                self.last[run] = state
-                if len(state.sweeps) > 1 and not state.sweeps[-1].n_changed:
-                    continue
+        if run not in self.best:
+            # The pool judges partitions itself, at every data weight.
+            settings = replace(with_run(self.settings, run), keep="objective")
+            solver = RDPMeansSolver(self.problem, self.engine, settings)
+            score = PartitionScore(self.problem, self.engine, settings)
+            best: dict[float, MostProbable] = {}
+
+            def judge(state: RDPMeansState, rows: Any) -> None:
+                if len(rows) > 1 and not rows[-1].n_changed:
+                    return
                 data, rest = score.parts(state)
-                for weight in WEIGHTS:
+                for weight in self.weights:
                     value = weight * data + rest
                     if weight not in best or value > best[weight].log_joint:
-                        best[weight] = rdpmeans.Kept(state, value, state)
-            self.known[run] = best
+                        best[weight] = MostProbable(state, value)
+
+            start = solver.init(self.rng.permutation(self.problem.n))
+            self.last[run] = loop.run(solver, start, after_step=judge).state
+            self.best[run] = best
             self.engine.forget()
-        return self.known[run]
+        return self.best[run]
 
-    def score(self, run: Run, weight: float) -> float:
+    def score(self, run: LinkedRun, weight: float) -> float:
         """Return the highest score of the partitions of a run."""
-        return self.kept(run)[weight].log_joint
+        return self.best_of(run)[weight].log_joint
 
-    def first(self, weight: float) -> Run:
+    def first(self, weight: float) -> LinkedRun:
         """Return the run with the highest score."""
         return max(self.runs, key=lambda run: self.score(run, weight))
 
-    def labels(self, weight: float, run: Run | None) -> Index:
+    def labels(self, weight: float, run: LinkedRun | None) -> Index:
         """Return the partition of the highest score of all runs, merged, or the last of one run."""
         if run is not None:
-            self.kept(run)
+            self.best_of(run)
             return self.engine.numbered(self.last[run].labels)[0]
-        kept = self.kept(self.first(weight))[weight]
+        best = self.best_of(self.first(weight))[weight]
         if self.merge:
-            own = replace(self.settings, data_weight=weight)
-            kept = rdpmeans.Score(self.problem, self.engine, own).merged(kept)
-        return self.engine.numbered(kept.state.labels, kept.root)[0]
+            settings = replace(self.settings, data_weight=weight)
+            best = PartitionScore(self.problem, self.engine, settings).merged(best)
+        return self.engine.numbered(best.state.labels, best.root)[0]
 
 
-def with_run(settings: rdpmeans.Settings, run: Run) -> rdpmeans.Settings:
+def with_run(settings: RDPMeansSettings, run: LinkedRun) -> RDPMeansSettings:
     """Return the settings of a run, its first link weights being multiples of λ."""
     value, scale = run
     return replace(
@@ -244,10 +360,11 @@ def with_run(settings: rdpmeans.Settings, run: Run) -> rdpmeans.Settings:
     )
 
 
-def _ladder(problem: Problem, n_jobs: int | None) -> list[float]:
+def _penalties(problem: Problem, tuning: Tuning, n_jobs: int | None) -> list[float]:
     engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
-    ladder = penalty.ladder(engine, max(HINTS))
-    penalties = sorted({float(ladder[hint - 1]) for hint in HINTS}, reverse=True)
-    while len(penalties) < FEWEST_STEPS:  # many points are equally far, as on a grid
+    hints = tuning.cluster_hints
+    path = penalty.penalty_path(engine, max(hints))
+    penalties = sorted({float(path[hint - 1]) for hint in hints}, reverse=True)
+    while len(penalties) < SHORTEST_PATH:  # many points are equally far, as on a grid
         penalties.append(penalties[-1] / 2.0)
     return penalties

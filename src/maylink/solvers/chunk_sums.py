@@ -1,7 +1,7 @@
-"""Shares of points without links: a rule says them, so workers keep rows and nothing else.
+"""Work on chunks for variational sweeps: points without links, so workers keep rows alone.
 
-Such a point sees no other point, so its shares are a function of the point and of the factors of
-the sweep before (:mod:`maylink.solvers.variational`)::
+Such a point sees no other point, so its responsibilities are a function of the point and of the
+factors of the sweep before (:mod:`maylink.solvers.variational`)::
 
     ln φ_ik = E ln π_k + γ E ln p(x_i | θ_k) + const
 
@@ -21,21 +21,21 @@ from maylink.arrays import Array, Index
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.model.mixture import one_hot
-from maylink.solvers.variational import Settings, point_scores
+from maylink.solvers.variational import VariationalSettings, point_scores
 
-ENTRIES = 2_000_000  # shares that are worked on together
+ENTRIES = 2_000_000  # responsibilities that are worked on together
 
 
 class SoftRule(NamedTuple):
-    """What decides the shares of points without links."""
+    """What decides the responsibilities of points without links."""
 
     family: Family
-    settings: Settings
+    settings: VariationalSettings
     posterior: Any
     sticks: Array
 
     def responsibilities(self, X: NDArray[Any]) -> Array:
-        """Return the shares of some rows, shape (m, K)."""
+        """Return the responsibilities of some rows, shape (m, K)."""
         from maylink.kernels.softmax import softmax_unlinked
 
         scores = point_scores(self.family, X, self.settings, self.posterior, self.sticks)
@@ -51,82 +51,89 @@ class GivenLabels(NamedTuple):
     labels: list[Any]  # Delayed
 
 
-class Sums(NamedTuple):
-    """What the shares of some points add up to."""
+class SoftSums(NamedTuple):
+    """What the responsibilities of some points add up to."""
 
     statistics: Statistics
     entropy: float
     points: Array  # sums of the points, shape (K, s)
 
 
-def add(parts: list[Sums | None]) -> Sums | None:
+def add_sums(parts: list[SoftSums | None]) -> SoftSums | None:
     """Add up sums; there are none where all points have links."""
-    known = [part for part in parts if part is not None]
-    if not known:
+    present = [part for part in parts if part is not None]
+    if not present:
         return None
-    columns = zip(*(part.statistics for part in known), strict=True)
-    return Sums(
+    columns = zip(*(part.statistics for part in present), strict=True)
+    return SoftSums(
         Statistics(*(np.sum(column, axis=0) for column in columns)),
-        sum(part.entropy for part in known),
-        np.sum([part.points for part in known], axis=0),
+        sum(part.entropy for part in present),
+        np.sum([part.points for part in present], axis=0),
     )
 
 
-def sums(family: Family, X: NDArray[Any], responsibilities: Array, *, points: bool = False) -> Sums:
+def sums_of(
+    family: Family, X: NDArray[Any], responsibilities: Array, *, points: bool = False
+) -> SoftSums:
     """Add up statistics and entropy of some rows and, where asked for, the rows as points."""
     from maylink.kernels.softmax import entropy
 
-    return Sums(
+    return SoftSums(
         family.soft_statistics(X, responsibilities),
         entropy(responsibilities, 0, len(responsibilities)),
         np.asarray(responsibilities.T @ family.points(X) if points else 0.0),
     )
 
 
-def part_sums(family: Family, X: NDArray[Any], rule: SoftRule | int, labels: Any) -> Sums | None:
+def chunk_sums(
+    family: Family, X: NDArray[Any], rule: SoftRule | int, labels: Any
+) -> SoftSums | None:
     """Return the sums of the rows of a chunk that have no links."""
-    return add(
-        [
-            sums(family, rows, responsibilities)
-            for rows, responsibilities in _blocks(X, rule, labels)
-        ]
+    return add_sums([sums_of(family, rows, part) for rows, part in _blocks(X, rule, labels)])
+
+
+def chunk_cluster_sums(
+    family: Family, X: NDArray[Any], rule: SoftRule | int, labels: Any, columns: Index
+) -> SoftSums | None:
+    """Return the same of the clusters that were kept, and sums of the points."""
+    blocks = _blocks(X, rule, labels)
+    return add_sums(
+        [sums_of(family, rows, renormalised(part, columns), points=True) for rows, part in blocks]
     )
 
 
-def part_clusters(
-    family: Family, X: NDArray[Any], rule: SoftRule | int, labels: Any, columns: Index
-) -> Sums | None:
-    """Return the same of the clusters that were kept, and sums of the points."""
-    blocks = _blocks(X, rule, labels)
-    return add([sums(family, rows, kept(part, columns), points=True) for rows, part in blocks])
-
-
-def part_labels(
-    X: NDArray[Any], rule: SoftRule | int, labels: Any, linked: Index, theirs: Index
+def chunk_labels(
+    X: NDArray[Any], rule: SoftRule | int, labels: Any, linked: Index, linked_labels: Index
 ) -> Index:
     """Return the cluster of each row of a chunk; those of linked rows are given."""
-    own = [np.empty(0, np.int64)]
-    own += [part.argmax(axis=1) for _, part in _blocks(X, rule, labels)]
-    return _joined(np.concatenate(own), linked, theirs)
+    unlinked = [np.empty(0, np.int64)]
+    unlinked += [part.argmax(axis=1) for _, part in _blocks(X, rule, labels)]
+    return _in_order(np.concatenate(unlinked), linked, linked_labels)
 
 
 def chunk_responsibilities(
-    chunk: NDArray[Any], rule: SoftRule | int, labels: Any, linked: Index, theirs: Array,
+    chunk: NDArray[Any],
+    rule: SoftRule | int,
+    labels: Any,
+    linked: Index,
+    linked_responsibilities: Array,
     columns: Index,
-) -> Array:  # fmt: skip
-    """Return the shares of all rows of a chunk in the clusters that were kept."""
-    own = [np.empty((0, columns.size))]
-    own += [kept(part, columns) for _, part in _blocks(alone(chunk, linked), rule, labels)]
-    return _joined(np.concatenate(own), linked, kept(theirs, columns))
+) -> Array:
+    """Return the responsibilities of all rows of a chunk in the clusters that were kept."""
+    blocks = _blocks(without_rows(chunk, linked), rule, labels)
+    unlinked = [np.empty((0, columns.size))]
+    unlinked += [renormalised(part, columns) for _, part in blocks]
+    linked_rows = renormalised(linked_responsibilities, columns)
+    return _in_order(np.concatenate(unlinked), linked, linked_rows)
 
 
-def kept(responsibilities: Array, columns: Index) -> Array:
-    """Return shares in some clusters only, adding up to 1 again."""
+def renormalised(responsibilities: Array, columns: Index) -> Array:
+    """Return responsibilities in some clusters only, adding up to 1 again."""
     some = responsibilities[:, columns]
     return np.asarray(some / some.sum(axis=1, keepdims=True))
 
 
-def alone(rows: NDArray[Any], linked: Index) -> NDArray[Any]:
+def without_rows(rows: NDArray[Any], linked: Index) -> NDArray[Any]:
     """Return what a chunk holds of points without links: rows, or one value of each."""
     return np.delete(rows, linked, axis=0) if linked.size else rows
 
@@ -144,15 +151,15 @@ def add_sizes(parts: list[Index]) -> Index:
     return total
 
 
-def left_out(X: NDArray[Any], family: Family, ready: Family) -> float:
+def omitted_log_base(X: NDArray[Any], family: Family, prepared: Family) -> float:
     """Return the sum of log h(x) that a prepared family leaves out."""
-    return float((family.log_base(X) - ready.log_base(X)).sum()) if len(X) else 0.0
+    return float((family.log_base(X) - prepared.log_base(X)).sum()) if len(X) else 0.0
 
 
 def _blocks(
     X: NDArray[Any], rule: SoftRule | int, labels: Any
 ) -> Iterator[tuple[NDArray[Any], Array]]:
-    """Yield rows with their shares; where labels are given, the rule is how many clusters."""
+    """Yield rows with their responsibilities; of given labels, the rule is the number of clusters."""
     width = rule if isinstance(rule, int) else len(rule.sticks)
     step = max(1, ENTRIES // width)
     for low in range(0, len(X), step):
@@ -163,10 +170,10 @@ def _blocks(
             yield rows, one_hot(labels[low : low + step], width)
 
 
-def _joined(own: NDArray[Any], linked: Index, theirs: NDArray[Any]) -> NDArray[Any]:
+def _in_order(unlinked: NDArray[Any], linked: Index, values: NDArray[Any]) -> NDArray[Any]:
     """Return values of points without links and of linked points in the order of the rows."""
-    both = np.empty((len(own) + linked.size, *own.shape[1:]), own.dtype)
-    is_alone = np.ones(len(both), bool)
-    is_alone[linked] = False
-    both[is_alone], both[linked] = own, theirs
+    both = np.empty((len(unlinked) + linked.size, *unlinked.shape[1:]), unlinked.dtype)
+    is_linked = np.zeros(len(both), bool)
+    is_linked[linked] = True
+    both[~is_linked], both[linked] = unlinked, values
     return both

@@ -15,8 +15,9 @@ is placed as new points are (:func:`maylink.solvers.placing.place`), with its li
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,93 @@ from maylink.engines.cpu import CpuEngine, Totals
 from maylink.families import Family
 from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links
-from maylink.solvers.fit import Parts, Result, Status, Sweep, Trace
+from maylink.solvers import loop
+from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
 from maylink.solvers.placing import place, seats
+
+
+@dataclass(frozen=True)
+class MeansBatchState:
+    """A batch under way."""
+
+    order: NDArray[Any]  # in which its points are visited
+    labels: NDArray[np.int32]  # of its points, in the engine's order, and of all seen before
+    stream: MeansStream  # with the batch as it is now
+    centers: Array
+    n_sweeps: int = 0
+    last: Sweep | None = None
+
+
+class MeansBatchSolver:
+    """Sweeps over the points of one batch; all earlier points stay where they are.
+
+    Parameters
+    ----------
+    stream : MeansStream
+        What is known of the points seen before.
+    X : matrix of shape (m, d)
+        The points of the batch.
+    links : Links
+        Over the points seen before and those of the batch after them.
+    shuffle : int or None
+        Seed of new orders, one for each sweep.
+    max_sweeps : int
+        Sweeps after which to stop in any case.
+    n_jobs : int or None
+        Threads.
+    """
+
+    name: ClassVar[str] = "RDP-means"
+    records_start: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        stream: MeansStream,
+        X: Matrix,
+        links: Links,
+        shuffle: int | None,
+        max_sweeps: int,
+        n_jobs: int | None,
+    ) -> None:
+        self.before, self.links, self.shuffle, self.max_sweeps = stream, links, shuffle, max_sweeps
+        self.engine = CpuEngine(X, stream.family, n_jobs, links)
+        # Where √D is compared, the objective is no function of the sums.
+        self.objective = "n_clusters" if stream.family.root else "objective"
+
+    def init(self, order: NDArray[Any]) -> MeansBatchState:
+        """Start with points that are in no cluster."""
+        none = np.full(self.engine.n_slots, -1)
+        labels = np.concatenate([none, self.before.labels]).astype(np.int32)
+        return MeansBatchState(order, labels, self.before, self.engine.means(self.before.totals))
+
+    def step(self, state: MeansBatchState) -> MeansBatchState:
+        """Make one sweep over the batch, then move the centres."""
+        engine, before = self.engine, self.before
+        order, stream, centers = state.order, state.stream, state.centers
+        if self.shuffle is not None:
+            rng = np.random.default_rng([self.shuffle, state.n_sweeps])
+            order = rng.permutation(np.arange(engine.n, dtype=np.int32))
+        weights = (before.xi_may, before.xi_not)
+        swept = engine.sweep(state.labels, stream.totals, centers, order, weights, before.penalty)
+        if swept.n_changed:
+            totals = engine.totals(swept.labels, swept.totals.size.size)
+            labels = np.append(before.labels, engine.given(swept.labels))
+            stream = before.with_batch(totals, labels, self.links, labels)
+            centers = engine.means(stream.totals)
+        value = stream.objective(engine, centers)
+        last = Sweep(value, len(centers), swept.n_changed, *weights)
+        return MeansBatchState(order, swept.labels, stream, centers, state.n_sweeps + 1, last)
+
+    def record(self, state: MeansBatchState) -> Sweep:
+        """Return the last sweep."""
+        assert state.last is not None
+        return state.last
+
+    def done(self, state: MeansBatchState, rows: Sequence[Sweep]) -> Status | None:
+        """Stop when a sweep has changed nothing."""
+        if rows and not rows[-1].n_changed:
+            return Status.CONVERGED
+        return Status.MAX_SWEEPS if len(rows) >= self.max_sweeps else None
 
 
 @dataclass(frozen=True)
@@ -99,7 +185,7 @@ class MeansStream:
         *,
         max_sweeps: int = 300,
         n_jobs: int | None = None,
-    ) -> tuple[MeansStream, Result]:
+    ) -> tuple[MeansStream, Fit[Clustering]]:
         """See a batch.
 
         Parameters
@@ -121,7 +207,7 @@ class MeansStream:
         Returns
         -------
         MeansStream
-        Result
+        Fit
             Of all points seen; the trace is that of this batch.
         """
         m = X.shape[0]
@@ -129,30 +215,13 @@ class MeansStream:
         links = links.chosen(np.flatnonzero(np.maximum(links.i, links.j) >= self.n), self.n + m)
         if self.whole is not None:
             return self._add_to_parts(X, links, order, shuffle, max_sweeps, n_jobs)
-        engine = CpuEngine(X, self.family, n_jobs, links)
-        stored = np.concatenate([np.full(engine.n_slots, -1), self.labels]).astype(np.int32)
-        seen, centers = self, engine.means(self.totals)
-        sweeps: list[Sweep] = []
-        while len(sweeps) < max_sweeps and (not sweeps or sweeps[-1].n_changed):
-            if shuffle is not None:
-                rng = np.random.default_rng([shuffle, len(sweeps)])
-                order = rng.permutation(np.arange(m, dtype=np.int32))
-            weights = (self.xi_may, self.xi_not)
-            swept = engine.sweep(stored, seen.totals, centers, order, weights, self.penalty)
-            stored = swept.labels
-            if swept.n_changed:
-                own = engine.totals(stored, swept.totals.size.size)
-                labels = np.append(self.labels, engine.given(stored))
-                seen = self._with(own, labels, links, labels)
-                centers = engine.means(seen.totals)
-            value = seen.objective(engine, centers)
-            sweeps.append(Sweep(value, len(centers), swept.n_changed, *weights))
-        labels, old = first_appearance(seen.labels)
-        seen = replace(seen, labels=labels, totals=seen.totals.only(old))
-        settled = sweeps[-1].n_changed == 0
-        status = Status.CONVERGED if settled else Status.MAX_SWEEPS
-        trace = Trace(tuple(sweeps), len(sweeps) - 1)
-        return seen, Result(labels, centers[old], sweeps[-1].objective, trace, status)
+        solver = MeansBatchSolver(self, X, links, shuffle, max_sweeps, n_jobs)
+        fit = loop.run(solver, solver.init(order))
+        stream, centers = fit.state.stream, fit.state.centers
+        labels, old = first_appearance(stream.labels)
+        stream = replace(stream, labels=labels, totals=stream.totals.only(old))
+        value = fit.trace.sweeps[-1].objective
+        return stream, replace(fit, state=Clustering(labels, centers[old]), objective=value)
 
     def _add_to_parts(
         self,
@@ -162,14 +231,14 @@ class MeansStream:
         shuffle: int | None,
         max_sweeps: int,
         n_jobs: int | None,
-    ) -> tuple[MeansStream, Result]:
+    ) -> tuple[MeansStream, Fit[Clustering]]:
         """See a batch where merged clusters have parts."""
         assert self.whole is not None
         bare = replace(self, whole=None)
         _, opened = bare.add(X, None, order, shuffle, max_sweeps=max_sweeps, n_jobs=n_jobs)
-        n_opened = len(opened.centers) - self.whole.size
+        n_opened = opened.state.n_clusters - self.whole.size
         whole = np.append(self.whole, self.whole.max() + 1 + np.arange(n_opened))
-        parts, known = Parts(opened.centers, whole), self.whole[self.labels]
+        parts, known = Parts(opened.state.centers, whole), self.whole[self.labels]
         weights = (self.xi_may, self.xi_not)
         clusters = place(X, self.family, n_jobs, parts, links, known, weights)
         own = seats(X, self.family, n_jobs, parts, clusters)
@@ -177,13 +246,13 @@ class MeansStream:
         totals = engine.totals(engine.stored(own), whole.size)
         labels, old = first_appearance(np.append(self.labels, own))
         joined, first = first_appearance(whole[old][labels])
-        seen = self._with(totals, labels, links, joined)
+        stream = self.with_batch(totals, labels, links, joined)
         whole = renumbered(whole[old], first)
-        seen = replace(seen, totals=seen.totals.only(old), whole=whole)
-        centers, means = engine.means(seen.totals), engine.means(seen.totals.joined(whole))
-        value = seen.objective(engine, centers)
-        merged = Parts(centers, whole)
-        return seen, Result(joined, means, value, opened.trace, opened.status, merged)
+        stream = replace(stream, totals=stream.totals.only(old), whole=whole)
+        centers, means = engine.means(stream.totals), engine.means(stream.totals.joined(whole))
+        value = stream.objective(engine, centers)
+        clustering = Clustering(joined, means, Parts(centers, whole))
+        return stream, replace(opened, state=clustering, objective=value)
 
     def objective(self, engine: CpuEngine, centers: Array) -> float:
         """Return the objective of all points seen; NaN where it is no function of the sums."""
@@ -193,7 +262,7 @@ class MeansStream:
         clusters = self.penalty * len(centers)
         return distortion + clusters - self.xi_may * self.may + self.xi_not * self.may_not
 
-    def _with(self, own: Totals, labels: Index, links: Links, clusters: Index) -> MeansStream:
+    def with_batch(self, own: Totals, labels: Index, links: Links, clusters: Index) -> MeansStream:
         """Return this stream with the sums and labels of a batch; new ones come last.
 
         Links inside ``clusters`` count, which are the labels but where these are parts.

@@ -1,0 +1,139 @@
+"""Tuning: how "auto" chooses; every number that an expert may want to change, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from maylink.links import Links
+from maylink.parameters import check_integer, check_number
+
+
+class Tuning(BaseEstimator):  # type: ignore[misc]
+    """How the settings that are left at "auto" are chosen.
+
+    Parameters
+    ----------
+    data_weights : tuple of float, default (1, 0.3, 0.1, 0.03, 0.01, 0.003)
+        Data weights that may be chosen: half a decade apart, down to where data hardly count.
+    cluster_hints : tuple of int, default (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
+        Numbers of clusters whose furthest-first penalties RDPMeans tries where links choose.
+    n_folds : int, default 4
+        Folds of links, where there are many links.
+    n_folds_of_few : int, default 8
+        Folds of fewer than ``few_links`` links: a fit then misses fewer of them.
+    few_links : int, default 2000
+        Links below which there are ``n_folds_of_few`` folds.
+    fewest_pairs : int, default 40
+        Linked pairs below which nothing is held out: so few pairs tell less than they cost.
+    behind : tuple of float, default (4, 3, 2)
+        Standard errors by which a candidate may be behind the leader after the first, the second
+        and all later folds; one that is further behind drops out. One fold says little about how a
+        fit varies.
+    n_starts : int, default 2
+        Starts of a variational fit in a fold, at most.
+    n_starts_of_small : int, default 4
+        The same for data of at most ``small_data`` numbers, where starts are cheap.
+    small_data : int, default 20000
+        Numbers (rows times columns) up to which data are small.
+    sample_size : int, default 5000
+        Points that a choice looks at: of more points it looks at a sample.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> quick = ml.Tuning(data_weights=(1.0, 0.1), n_folds_of_few=4)
+    >>> ml.TVClust(tuning=quick).get_params()["tuning__n_folds_of_few"]
+    4
+    """
+
+    def __init__(
+        self,
+        *,
+        data_weights: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003),
+        cluster_hints: tuple[int, ...] = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48),
+        n_folds: int = 4,
+        n_folds_of_few: int = 8,
+        few_links: int = 2000,
+        fewest_pairs: int = 40,
+        behind: tuple[float, ...] = (4.0, 3.0, 2.0),
+        n_starts: int = 2,
+        n_starts_of_small: int = 4,
+        small_data: int = 20_000,
+        sample_size: int = 5000,
+    ) -> None:
+        self.data_weights = data_weights
+        self.cluster_hints = cluster_hints
+        self.n_folds = n_folds
+        self.n_folds_of_few = n_folds_of_few
+        self.few_links = few_links
+        self.fewest_pairs = fewest_pairs
+        self.behind = behind
+        self.n_starts = n_starts
+        self.n_starts_of_small = n_starts_of_small
+        self.small_data = small_data
+        self.sample_size = sample_size
+
+    def check(self) -> None:
+        """Raise about the first field that makes no sense."""
+        for name in ("n_folds", "n_folds_of_few"):
+            check_integer(f"tuning.{name}", getattr(self, name), 2)
+        for name in ("few_links", "fewest_pairs", "small_data"):
+            check_integer(f"tuning.{name}", getattr(self, name), 0)
+        for name in ("n_starts", "n_starts_of_small", "sample_size"):
+            check_integer(f"tuning.{name}", getattr(self, name), 1)
+        for name in ("data_weights", "behind"):
+            check_integer(f"the length of tuning.{name}", len(getattr(self, name)), 1)
+            for number in getattr(self, name):
+                check_number(f"tuning.{name}", number, 0.0)
+        check_integer("the length of tuning.cluster_hints", len(self.cluster_hints), 1)
+        for hint in self.cluster_hints:
+            check_integer("tuning.cluster_hints", hint, 1)
+
+    def folds_of(self, links: Links) -> int:
+        """Return how many folds links are dealt into."""
+        return self.n_folds if links.n_links >= self.few_links else self.n_folds_of_few
+
+    def can_hold_out(self, links: Links) -> bool:
+        """Whether there are linked pairs enough to hold some out."""
+        fewest = self.fewest_pairs
+        return links.n_links >= fewest and int(np.unique(links.pair_keys).size) >= fewest
+
+    def limit(self, n_folds: int) -> float:
+        """Return how many standard errors a candidate may be behind after so many folds."""
+        return float(self.behind[min(n_folds, len(self.behind)) - 1])
+
+
+_DEFAULT: ContextVar[Tuning | None] = ContextVar("tuning", default=None)
+
+
+def as_tuning(tuning: Any) -> Tuning:
+    """Return the settings given, or those of :func:`tuning_context`, checked."""
+    chosen = tuning or _DEFAULT.get() or Tuning()
+    if not isinstance(chosen, Tuning):
+        raise TypeError(f"tuning: {tuning!r} is not a maylink.Tuning")
+    chosen.check()
+    return chosen
+
+
+@contextmanager
+def tuning_context(tuning: Tuning) -> Iterator[None]:
+    """While it lasts, estimators whose ``tuning`` is None use these settings.
+
+    Examples
+    --------
+    >>> from maylink.tuning.settings import Tuning, as_tuning, tuning_context
+    >>> with tuning_context(Tuning(n_folds=2)):
+    ...     as_tuning(None).n_folds
+    2
+    """
+    token = _DEFAULT.set(tuning)
+    try:
+        yield
+    finally:
+        _DEFAULT.reset(token)
