@@ -18,7 +18,8 @@ from maylink.arrays import Matrix
 from maylink.big.data import is_dask
 from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import Family, as_family
-from maylink.families.base import Statistics, first_cell
+from maylink.families.base import Statistics
+from maylink.families.rows import first_cell
 from maylink.links import Links
 
 

@@ -6,7 +6,7 @@ import pytest
 from maylink.datasets import make_two_view
 from maylink.datasets.two_view import draw_partition
 from maylink.errors import MaylinkError
-from maylink.families.base import expected_clusters
+from maylink.families.columns import expected_clusters
 from zoo import FAMILIES, N_FEATURES, example
 
 

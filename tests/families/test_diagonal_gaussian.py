@@ -6,7 +6,7 @@ from scipy import integrate, sparse, stats
 from sklearn.preprocessing import StandardScaler
 
 from maylink.families import DiagonalGaussian
-from maylink.families.base import expected_clusters
+from maylink.families.columns import expected_clusters
 from maylink.families.gaussian import NormalGamma
 
 X = np.random.default_rng(0).normal(size=(20, 3)) * [1.0, 10.0, 100.0]

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 from maylink.errors import DomainError
 from maylink.families import Gaussian, Statistics
-from maylink.families.base import expected_clusters
+from maylink.families.columns import expected_clusters
 from maylink.families.gaussian import NormalGamma
 
 PRIOR = NormalGamma(np.array([0.5]), np.array(0.3), np.array(2.5), np.array(1.7))

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import cosine_distances
 from maylink import RDPMeans
 from maylink.errors import DomainError
 from maylink.families import VonMisesFisher
-from maylink.families.base import expected_clusters
+from maylink.families.columns import expected_clusters
 from maylink.families.von_mises_fisher import Direction, log_bessel, log_constant
 
 X = np.random.default_rng(0).normal(size=(20, 3))

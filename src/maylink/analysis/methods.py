@@ -6,7 +6,9 @@ Nothing heavy is imported before it is needed, so that a command can list the na
 from __future__ import annotations
 
 import inspect
+import pkgutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.errors import MaylinkError, not_one_of
@@ -27,10 +29,15 @@ METHODS = (
 )  # fmt: skip
 """The estimators and baselines, by the name of their class in small letters."""
 
-FAMILIES = (
-    "bernoulli", "diagonal-gaussian", "dirichlet-multinomial", "full-gaussian", "gamma", "gaussian",
-    "multinomial", "poisson", "shared-gaussian", "von-mises-fisher",
-)  # fmt: skip
+FAMILIES = tuple(
+    sorted(
+        module.name.replace("_", "-")
+        for module in pkgutil.iter_modules([str(Path(__file__).parents[1] / "families")])
+        if module.name not in ("base", "columns", "product", "registry", "rows")
+    )
+)
+"""The library's families that can be asked for by name: their files, none of which is loaded."""
+
 ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""
 
@@ -57,9 +64,9 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
     method : str, default "auto"
         One of ``METHODS``, or "auto": TVClust, or RDPMeans where TVClust would take minutes.
     family : str, default "auto"
-        One of ``FAMILIES``, or "auto": TVClust chooses by itself; for the others Gaussian, with a
-        variance for each column where the columns differ much in their spread, or proportions of
-        counts where the data are a sparse matrix of whole numbers.
+        One of :func:`family_names`, or "auto": TVClust chooses by itself; for the others Gaussian,
+        with a variance for each column where the columns differ much in their spread, or
+        proportions of counts where the data are a sparse matrix of whole numbers.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
     'tvclust'
     """
     _check("method", method, (AUTO, *METHODS))
-    _check("family", family, (AUTO, *FAMILIES))
+    _check_family(family)
     why = "method given"
     if method == AUTO:
         n, d = X.shape
@@ -110,7 +117,7 @@ def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> Plan:
     from maylink.runtime.dask import compute
 
     _check("method", method, (AUTO, *METHODS))
-    _check("family", family, (AUTO, *FAMILIES))
+    _check_family(family)
     why = "method given"
     if method == AUTO:
         method, why = ON_DASK[0], "it runs on Dask, where a folder of data can stay"
@@ -147,9 +154,25 @@ def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any
     cls = _class_of(name)
     known = inspect.signature(cls).parameters
     if family == AUTO and name != "tvclust":
-        family = "gaussian"
+        from maylink.families.registry import usual_family
+
+        family = usual_family("real")
     wanted = {"family": family, **settings} | ({} if k is None else {"n_clusters": k})
     return cls(**{key: value for key, value in wanted.items() if key in known})
+
+
+def family_names() -> tuple[str, ...]:
+    """Return the families that can be asked for by name, with those that were registered.
+
+    Examples
+    --------
+    >>> from maylink.analysis.methods import family_names
+    >>> "gaussian" in family_names(), "product" in family_names()
+    (True, False)
+    """
+    from maylink.families import all_families
+
+    return tuple(sorted(name for name, cls in all_families().items() if cls.by_name))
 
 
 def needs_k(name: str) -> bool:
@@ -234,23 +257,32 @@ def _usual_family(X: Matrix) -> str:
     import numpy as np
     from scipy import sparse
 
+    from maylink.families.base import kinds_of
+    from maylink.families.registry import usual_family
+
     if sparse.issparse(X):
-        whole = bool((X.data >= 0).all() and (X.data == np.rint(X.data)).all())
-        return "multinomial" if whole else "gaussian"
+        return usual_family("counts" if "counts" in kinds_of(X) else "real")
     return _family_of_spread(np.array([float(X[:, at].std()) for at in range(X.shape[1])]))
 
 
 def _family_of_spread(spread: Any) -> str:
+    from maylink.families.registry import covariances, usual_family
+
     spread = spread[spread > 0]
     if spread.size and spread.max() > SPREADS * spread.min():
-        return "diagonal-gaussian"
-    return "gaussian"
+        return covariances()["diagonal"]
+    return usual_family("real")
 
 
 def _stored(X: Matrix) -> int:
     from scipy import sparse
 
     return int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def _check_family(family: str) -> None:
+    if family != AUTO and family not in FAMILIES:  # else there is no need to load the families
+        _check("family", family, (AUTO, *family_names()))
 
 
 def _check(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -10,17 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.arrays import Array
 from maylink.big.data import as_big, checked_chunks
-from maylink.big.families import Columns, adapted, check_supported, columns_of, prior_of, prior_rows
 from maylink.engines.dask import DaskEngine
 from maylink.families import Family, as_family
-from maylink.families.base import Statistics
+from maylink.families.base import Statistics, kinds_of
+from maylink.families.columns import (
+    VARIANCE,
+    Columns,
+    add_chunk,
+    add_squares,
+    columns_of,
+    needed_of_columns,
+    prior_rows,
+)
+from maylink.families.registry import check_chunks
 from maylink.links import Links
 from maylink.problem import Problem, as_links
 from maylink.runtime.dask import compute, tree
-
-CONSTANT_BASE = ("gaussian", "diagonal-gaussian", "bernoulli", "von-mises-fisher")
 
 
 @dataclass(frozen=True)
@@ -63,12 +69,12 @@ class BigProblem:
         checked_links = as_links(links, n)
         plain = [as_family(family) for family in families]
         for family in plain:
-            check_supported(family)
+            check_chunks(family)
         chunks, sizes = checked_chunks(X)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
-        columns = columns_of(chunks, starts, plain, n, dtype)
-        made = [adapted(family, columns) for family in plain]
+        columns = _columns(chunks, starts, plain, n, dtype)
+        made = [family.adapt_columns(columns) for family in plain]
         return [cls(X, checked_links, family, chunks, sizes, columns) for family in made]
 
     @property
@@ -83,14 +89,14 @@ class BigProblem:
     @cached_property
     def prior(self) -> Any:
         """The family's prior for these data; made once, when first read."""
-        return prior_of(self.family, self.columns, self._gathered(prior_rows(self.n)))
+        return self.family.prior_of_columns(self.columns, self._gathered(prior_rows(self.n)))
 
     @cached_property
     def total_log_base(self) -> float:
         """The sum of log h(x) over all points."""
         from dask import delayed
 
-        if self.family.name in CONSTANT_BASE:
+        if self.family.constant_base:
             return self.n * float(self.family.log_base(self.columns.first[None])[0])
         family = delayed(self.family, traverse=False)
         parts = [delayed(_log_base, pure=False)(family, chunk) for chunk in self.chunks]
@@ -129,27 +135,45 @@ class BigProblem:
         return np.concatenate(compute(parts)[0])
 
 
-def typical(X: Any) -> Array:
-    """Return one value, shape (1, 1), that allows the families that all values of X allow.
-
-    It is 1 for ones and zeros, 2 for other whole numbers from 0 up, and 0.5 for all others.
-    """
+def kinds_on_dask(X: Any) -> frozenset[str]:
+    """Return the kinds of data that all values of a dask array could be."""
     from dask import delayed
 
-    look = delayed(_typical, pure=False)
+    look = delayed(_kinds, pure=False)
     parts = [look(block) for block in X.to_delayed().ravel()]
-    return np.array([[_least_whole(compute([tree(_least_whole, parts)])[0])]])
+    return frozenset(compute([tree(_common, parts)])[0][0])
 
 
-def _typical(block: Any) -> float:
-    values = np.asarray(block, np.float64)
-    if not (np.all(values >= 0) and np.all(values == np.floor(values))):
-        return 0.5
-    return 1.0 if np.all(values <= 1) else 2.0
+def _kinds(block: Any) -> frozenset[str]:
+    return kinds_of(np.asarray(block, np.float64))
 
 
-def _least_whole(values: list[float]) -> float:
-    return 0.5 if 0.5 in values else max(values)
+def _common(kinds: list[frozenset[str]]) -> frozenset[str]:
+    return frozenset.intersection(*kinds)
+
+
+def _columns(
+    chunks: list[Any], starts: NDArray[Any], families: list[Family], n: int, dtype: Any
+) -> Columns:
+    """Check all rows and see what they are like: one pass, two where variances are needed."""
+    from dask import delayed
+
+    add, shared = delayed(add_chunk, pure=False), delayed(families, traverse=False)
+    sums: Any = None
+    for chunk, start in zip(chunks, starts, strict=True):
+        sums = add(sums, chunk, int(start), shared)
+    (sums,) = compute([sums])[0]
+    squares: Any = None
+    if VARIANCE in needed_of_columns(families):
+        add, means, squares = (
+            delayed(add_squares, pure=False),
+            sums.total / n,
+            np.zeros_like(sums.total),
+        )
+        for chunk in chunks:
+            squares = add(squares, chunk, means)
+        (squares,) = compute([squares])[0]
+    return columns_of(sums, squares, n, dtype)
 
 
 def taken(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:

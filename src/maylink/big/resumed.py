@@ -136,5 +136,5 @@ def mark_of(model: Any, problem: BigProblem) -> str:
         if name not in ("checkpoint", "verbose", "n_jobs", "init")
     }
     columns, links = problem.columns, problem.links
-    told = (problem.X.shape, columns.mean.tolist(), columns.largest.tolist(), links.n_links)
+    told = (problem.X.shape, columns.means.tolist(), columns.largest.tolist(), links.n_links)
     return repr((sorted(parameters.items()), problem.family.name, problem.sizes, told))

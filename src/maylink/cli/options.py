@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maylink.analysis.methods import AUTO, FAMILIES, METHODS
+from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names
 from maylink.cli.failures import USAGE, CommandError
 from maylink.errors import not_one_of
 
@@ -27,6 +27,13 @@ def one_of(*choices: str) -> Callable[[str], str]:
         return value
 
     return check
+
+
+def known_family(value: str) -> str:
+    """Check that a value is a family, or "auto"; families load only where others are asked for."""
+    if value in (AUTO, *FAMILIES):
+        return value
+    return one_of(AUTO, *family_names())(value)
 
 
 def starting(*choices: str) -> Callable[[str], Iterable[str]]:
@@ -105,7 +112,13 @@ ReadLinks = Annotated[
 ]
 Family = Annotated[
     str,
-    choice((AUTO, *FAMILIES), "--family", f"What the data are: {', '.join((AUTO, *FAMILIES))}."),
+    typer.Option(
+        "--family",
+        help=f"What the data are: {', '.join((AUTO, *FAMILIES))}.",
+        callback=known_family,
+        autocompletion=starting(AUTO, *FAMILIES),
+        metavar="NAME",
+    ),
 ]
 Method = Annotated[
     str,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
-from maylink.families.base import Family, row_sums
+from maylink.families.base import Family
+from maylink.families.rows import row_sums
 
 CHUNK = 200_000  # numbers that are mapped at a time: some copies of these are made on the way
 

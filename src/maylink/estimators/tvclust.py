@@ -16,6 +16,7 @@ from maylink.errors import MaylinkError
 from maylink.estimators.answers import Answers
 from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.families import Family
+from maylink.families.registry import covariances
 from maylink.labels import first_appearance
 from maylink.model import partitions
 from maylink.model.mixture import Mixture, one_hot
@@ -36,7 +37,7 @@ from maylink.solvers import chains, gibbs, instantiated, stochastic, variational
 from maylink.solvers.fit import Status
 from maylink.tuning import race
 from maylink.tuning.starts import STARTS, ChainStart, Model, Start, best_of
-from maylink.tuning.tvclust import COVARIANCES, WEIGHTS, Choice, Wish, choose, labels_of
+from maylink.tuning.tvclust import WEIGHTS, Choice, Wish, choose, labels_of
 
 CHOSEN = ("data_weight_", "chosen_by_", "selection_")  # what a fit tells about its choice
 
@@ -550,7 +551,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         check_choice("inference", self.inference, ("variational", "gibbs"))
         check_choice("sampler", self.sampler, ("collapsed", "instantiated"))
         check_choice("loss", self.loss, partitions.LOSSES)
-        check_choice("covariance", self.covariance, ("auto", *COVARIANCES))
+        check_choice("covariance", self.covariance, ("auto", *covariances()))
         if self.data_weight != "auto":
             check_number("data_weight", self.data_weight, 0.0)
         check_number("tol", self.tol, 0.0)

@@ -1,8 +1,10 @@
 """What a family is: an exponential family, its Bregman divergence and its conjugate prior.
 
-Three parts, and every family file has them in this order:
+A family says itself what it is and what it can do, in class-level facts (``name``, ``kind``,
+``accepts_sparse``, ``in_chunks``, …). Whoever needs to know asks them: no list of families stands
+anywhere else. Below the facts are three parts, and every family file has them in this order:
 
-* **Domain.** Which values the data may take.
+* **Domain.** Which values the data may take, and what is taken from all of them at once.
 * **Divergence**, what RDP-means needs. Points are mapped to rows t (``points``), a cluster's centre
   is the mean of its rows (``centroid`` may bend it back into the domain), and::
 
@@ -23,20 +25,20 @@ each of K clusters, so that posteriors of all clusters are computed at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from enum import IntEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import digamma
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
+from maylink.families.columns import Columns
+from maylink.families.rows import first_cell, membership
+from maylink.kernels.codes import Block, Code
 
-PRIOR_ROWS = 20_000  # rows that place a prior, at most
-CHUNK = 1_000_000  # entries that are looked at together where a copy is made
+KINDS = ("real", "counts", "bits", "positive", "directions", "mixed")
+"""What data can be; ones and zeros are bits, and counts too."""
 
 
 class Statistics(NamedTuple):
@@ -56,26 +58,8 @@ class Statistics(NamedTuple):
     log_base: Array  # sum of log h(x), shape (K,)
 
 
-class Code(IntEnum):
-    """The conjugate families that the collapsed sampler's kernel knows."""
-
-    GAUSSIAN = 0
-    DIAGONAL_GAUSSIAN = 1
-    FULL_GAUSSIAN = 2
-    MULTINOMIAL = 3
-    POISSON = 4
-    BERNOULLI = 5
-    GAMMA = 6
-    VON_MISES_FISHER = 7
-
-
-class Block(NamedTuple):
-    """A prior as plain arrays, for the kernel; what the rows mean depends on the code."""
-
-    code: Code
-    columns: Array  # two numbers for each column that the likelihood sees, shape (2, d)
-    scalars: Array  # three numbers, shape (3,)
-    factor: Array  # Cholesky factor of the prior scale, shape (d, d); empty but for full Gaussians
+NOT_INHERITED = ("also_called", "auto_rank", "covariance", "in_chunks", "usual")
+"""Facts that a family which derives from another must state anew."""
 
 
 class Family(ABC):
@@ -94,7 +78,16 @@ class Family(ABC):
     """
 
     name: ClassVar[str]
-    """The word by which estimators know the family."""
+    """The word by which estimators, files and commands know the family."""
+
+    also_called: ClassVar[tuple[str, ...]] = ()
+    """Other words that users may type; they are told the name."""
+
+    by_name: ClassVar[bool] = True
+    """Whether the name alone makes the family, with its default settings."""
+
+    kind: ClassVar[str]
+    """What the data are, one of ``KINDS``."""
 
     needs: ClassVar[str]
     """The domain in words, for error messages."""
@@ -102,8 +95,51 @@ class Family(ABC):
     accepts_sparse: ClassVar[bool] = True
     """Whether sparse data can stay sparse."""
 
+    usual: ClassVar[bool] = False
+    """Whether data of this kind are taken as this family where neither user nor links choose."""
+
+    auto_rank: ClassVar[int | None] = None
+    """When "auto" tries the family on data of its kind: the plainest first, None for never.
+
+    Values tell of real data, counts, bits and positive numbers; families of directions and of mixed
+    columns are never tried.
+    """
+
+    auto_sparse: ClassVar[bool] = True
+    """Whether "auto" tries the family on sparse data too, if these can stay sparse."""
+
+    covariance: ClassVar[str | None] = None
+    """The word for the clusters' covariance by which users of Gaussian data may ask for it."""
+
+    in_chunks: ClassVar[bool] = False
+    """Whether the family can take what it needs from data in chunks.
+
+    It can where :meth:`adapt` takes nothing from the data and :meth:`default_prior` asks for their
+    ``shape`` and their ``column_means`` alone, and where :meth:`adapt_columns` and
+    :meth:`prior_of_columns` say how.
+    """
+
+    constant_base: ClassVar[bool] = False
+    """Whether log h(x) is the same for all points."""
+
+    adapts_likelihood: ClassVar[bool] = False
+    """Whether the data set a constant of the likelihood, and not of its arithmetic only."""
+
+    code: ClassVar[Code | None] = None
+    """The formula of the collapsed sampler's kernel, None where it has none; see :meth:`blocks`."""
+
+    records: ClassVar[tuple[type, ...]] = ()
+    """The named tuples that priors are made of: files of saved models may hold them."""
+
     root: ClassVar[bool] = False
     """Whether RDP-means compares √D in place of D; no family of the library does."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take facts that are true of one class alone back to their defaults."""
+        super().__init_subclass__(**options)
+        for fact in NOT_INHERITED:
+            if fact not in vars(cls):
+                setattr(cls, fact, getattr(Family, fact))
 
     # ------------------------------------------------------------------ domain
 
@@ -140,6 +176,25 @@ class Family(ABC):
         """Return this family with the constants that it takes from the data, checked against X."""
         self.check(X)
         return self
+
+    def column_needs(self) -> frozenset[str]:
+        """Return what :meth:`adapt_columns` needs beside the plain columns.
+
+        ``VARIANCE`` and ``DIRECTION`` of :mod:`maylink.families.columns` cost another look at the
+        data.
+        """
+        return frozenset()
+
+    def adapt_columns(self, columns: Columns) -> Family:
+        """Return this family with the constants that it takes from data in chunks, checked before.
+
+        It is what :meth:`adapt` returns of the same data in memory.
+        """
+        return self
+
+    def parts_in_memory(self) -> list[Family]:
+        """Return the parts that need all data in one place; none where chunks are enough."""
+        return [] if self.in_chunks else [self]
 
     def prepared(self, X: Matrix) -> tuple[Family, Matrix]:
         """Return the family and the data with what they need to compute done once and for all.
@@ -232,6 +287,18 @@ class Family(ABC):
     def default_prior(self, X: Matrix) -> Any:
         """Return a weak prior placed by the data as a whole, never by labels."""
 
+    def prior_of_columns(self, columns: Columns, rows: NDArray[Any]) -> Any:
+        """Return the default prior for data in chunks.
+
+        Parameters
+        ----------
+        columns : Columns
+            What all rows together are like.
+        rows : array of shape (m, d)
+            All rows of few, or the :func:`~maylink.families.columns.prior_rows` of many.
+        """
+        return self.default_prior(rows if len(rows) == columns.n else columns)
+
     @abstractmethod
     def unit_prior(self, n_features: int) -> Any:
         """Return a weak prior for data of unit scale; what simulations draw clusters from."""
@@ -287,7 +354,7 @@ class Family(ABC):
         )
 
     def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
-        """Sum the statistics of each cluster, every point by its share in it, (n, K) in all."""
+        """Sum the statistics of each cluster, each point by its responsibility, (n, K) in all."""
         total = responsibilities.T @ self.statistics(X)
         return Statistics(
             size=responsibilities.sum(axis=0),
@@ -312,124 +379,20 @@ class Family(ABC):
         return self.log_marginal(single, prior)
 
 
-# ---------------------------------------------------------------------- helpers for the families
+def kinds_of(X: Matrix) -> frozenset[str]:
+    """Return the kinds of data that these values could be, of those that values tell.
 
-
-def membership(labels: NDArray[Any], n_clusters: int) -> sparse.csr_array:
-    """Return the K × n matrix whose entry (k, i) is 1 when point i is in cluster k."""
-    n = labels.size
-    columns = sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(n_clusters, n))
-    return columns.tocsr()
-
-
-def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
-    """Return Σ_j f(x_ij) for each row; of a sparse matrix the zeros count f(0) each."""
-    if not sparse.issparse(matrix):
-        out = np.empty(matrix.shape[0])
-        step = max(1, CHUNK // max(1, matrix.shape[1]))
-        for start in range(0, matrix.shape[0], step):  # a copy of all in double precision is large
-            rows = np.asarray(matrix[start : start + step], np.float64)
-            out[start : start + step] = function(rows).sum(axis=1)
-        return out
-    at_zero = float(function(np.zeros(1))[0])
-    stored = matrix.astype(np.float64)
-    stored.data = function(stored.data) - at_zero
-    return np.asarray(np.asarray(stored.sum(axis=1)).ravel() + matrix.shape[1] * at_zero)
-
-
-def scale_rows(matrix: Matrix, factor: Array) -> Matrix:
-    """Multiply each row by its factor, in the precision of the matrix."""
-    if not sparse.issparse(matrix):
-        return np.multiply(matrix, factor[:, None], dtype=matrix.dtype, casting="same_kind")
-    scaled = matrix.copy()
-    scaled.data = (matrix.data * np.repeat(factor, np.diff(matrix.indptr))).astype(matrix.dtype)
-    return scaled
-
-
-def scale_columns(matrix: Matrix, factor: Array) -> Matrix:
-    """Multiply each column by its factor, in the precision of the matrix."""
-    if not sparse.issparse(matrix):
-        return np.multiply(matrix, factor, dtype=matrix.dtype, casting="same_kind")
-    scaled = matrix.copy()
-    scaled.data = (matrix.data * factor[matrix.indices]).astype(matrix.dtype)
-    return scaled
-
-
-def column_means(X: Matrix) -> Array:
-    """Return the mean of each column in double precision."""
-    if sparse.issparse(X):
-        return np.asarray(np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0])
-    return np.asarray(X.mean(axis=0, dtype=np.float64))
-
-
-def column_variances(X: Matrix) -> Array:
-    """Return the variance of each column in double precision."""
-    if not sparse.issparse(X):
-        return np.where(constant_columns(X), 0.0, X.var(axis=0, dtype=np.float64))
-    mean = column_means(X)
-    apart = X.astype(np.float64)
-    apart.data = np.square(apart.data - mean[apart.indices])
-    stored = np.bincount(X.indices, minlength=X.shape[1])
-    zeros = (X.shape[0] - stored) * mean**2
-    variance = (np.asarray(apart.sum(axis=0)).ravel() + zeros) / X.shape[0]
-    return np.where(constant_columns(X), 0.0, variance)
-
-
-def constant_columns(X: Matrix) -> NDArray[np.bool_]:
-    """Say for each column whether all its values are equal."""
-    largest, smallest = column_range(X)
-    return np.asarray(largest == smallest)
-
-
-def column_range(X: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the largest and the smallest value of each column."""
-    if sparse.issparse(X):
-        return X.max(axis=0).toarray().ravel(), X.min(axis=0).toarray().ravel()
-    # NumPy is slow on short rows: look at several as one.
-    together = max(1, min(512 // max(1, X.shape[1]), X.shape[0])) if X.flags.c_contiguous else 1
-    whole = X.shape[0] // together * together
-    wide = X[:whole].reshape(whole // together, together * X.shape[1])
-    rest = X[whole:]
-    found = []
-    for extreme in (np.max, np.min):
-        rows = extreme(wide, axis=0).reshape(together, -1)
-        found.append(extreme(np.concatenate([rows, rest]), axis=0))
-    return found[0], found[1]
-
-
-def without_outliers(X: Matrix) -> Matrix:
-    """Return rows that may place a prior: values beyond five deviations are pulled back to there.
-
-    The deviation is 1.4826 times the median distance from the median, column by column. Columns in
-    which more than half of the values are equal, and sparse data, stay as they are. Of many rows
-    some thousand, drawn at random, are enough: they fix a weak prior to a percent, and a quarter of
-    them the medians.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families.base import kinds_of
+    >>> sorted(kinds_of(np.array([[1.0, 3.0]])))
+    ['counts', 'positive', 'real']
     """
-    some = slice(None)
-    if X.shape[0] > PRIOR_ROWS:
-        drawn = np.random.default_rng(0).choice(X.shape[0], PRIOR_ROWS, replace=False)
-        rows = X[np.sort(drawn)]
-        if not np.any(constant_columns(rows) & ~constant_columns(X)):  # no feature was lost
-            X, some = rows, slice(None, None, 4)
-    if sparse.issparse(X):
-        return X
-    columns = np.ascontiguousarray(X[some].T)  # medians are quicker where columns lie together
-    center = np.median(columns, axis=1)
-    reach = 5.0 * 1.4826 * np.median(np.abs(columns - center[:, None]), axis=1)
-    reach = np.where(reach > 0, reach, np.inf)
-    return np.clip(X, center - reach, center + reach)
-
-
-def expected_clusters(n: int) -> float:
-    """Return how many clusters a Chinese restaurant process with α = 1 makes of n points."""
-    return float(digamma(n + 1) + np.euler_gamma)
-
-
-def first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
-    """Row, column and value of the first bad entry; ``bad`` is laid out like the stored values."""
-    if sparse.issparse(X):
-        at = int(np.argmax(bad))
-        row = int(np.searchsorted(X.indptr, at, side="right") - 1)
-        return row, int(X.indices[at]), float(X.data[at])
-    row, column = (int(v) for v in np.argwhere(bad)[0])
-    return row, column, float(X[row, column])
+    values = X.data if sparse.issparse(X) else X
+    kinds = {"real"}
+    if bool(np.all(values >= 0) and np.all(values == np.floor(values))):
+        kinds |= {"counts", "bits"} if np.all(values <= 1) else {"counts"}
+    if not sparse.issparse(X) and np.all(values > 0):
+        kinds.add("positive")
+    return frozenset(kinds)

@@ -17,15 +17,10 @@ from scipy.special import betaln, digamma, expit, logit, xlogy
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Block,
-    Code,
-    Family,
-    Statistics,
-    column_means,
-    first_cell,
-    row_sums,
-)
+from maylink.families.base import Family, Statistics
+from maylink.families.columns import column_means
+from maylink.families.rows import first_cell, row_sums
+from maylink.kernels.codes import Block, Code
 
 
 class Betas(NamedTuple):
@@ -54,9 +49,18 @@ class Bernoulli(Family):
     """
 
     name: ClassVar[str] = "bernoulli"
+    also_called: ClassVar[tuple[str, ...]] = ("binary",)
+    kind: ClassVar[str] = "bits"
     needs: ClassVar[str] = "zeros and ones"
+    auto_rank: ClassVar[int | None] = 50
+    in_chunks: ClassVar[bool] = True
+    constant_base: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.BERNOULLI
+    records: ClassVar[tuple[type, ...]] = (Betas,)
 
     smoothing: float = 0.3
+
+    # ------------------------------------------------------------------ domain
 
     def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Only 0 and 1."""
@@ -167,4 +171,4 @@ class Bernoulli(Family):
     def blocks(self, prior: Betas) -> list[Block]:
         """Return the masses of 1 and of 0."""
         columns = np.stack([prior.a, prior.b])
-        return [Block(Code.BERNOULLI, columns, np.zeros(3), np.empty((0, 0)))]
+        return [Block(self.code, columns, np.zeros(3), np.empty((0, 0)))]

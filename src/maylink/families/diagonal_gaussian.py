@@ -17,10 +17,10 @@ from scipy import sparse
 from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
-from maylink.families.base import (
-    Block,
-    Code,
-    Statistics,
+from maylink.families.base import Statistics
+from maylink.families.columns import (
+    VARIANCE,
+    Columns,
     column_means,
     column_variances,
     expected_clusters,
@@ -28,6 +28,7 @@ from maylink.families.base import (
     without_outliers,
 )
 from maylink.families.gaussian import LOG_2PI, STRENGTH, EuclideanFamily, NormalGamma, updated_mean
+from maylink.kernels.codes import Block, Code
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,34 @@ class DiagonalGaussian(EuclideanFamily):
     """
 
     name: ClassVar[str] = "diagonal-gaussian"
+    also_called: ClassVar[tuple[str, ...]] = ("diagonal",)
+    auto_rank: ClassVar[int | None] = 20
+    covariance: ClassVar[str | None] = "diagonal"
+    in_chunks: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.DIAGONAL_GAUSSIAN
+    records: ClassVar[tuple[type, ...]] = (NormalGamma,)
 
     scale: Array | None = field(default=None, repr=False, compare=False)
     """Standard deviation of each feature over the data; 1 where it is constant."""
 
+    # ------------------------------------------------------------------ domain
+
     def adapt(self, X: Matrix) -> Self:
         """Take the offset and the scale of each feature from the data."""
-        adapted = super().adapt(X)
-        deviation = np.sqrt(column_variances(X))
-        return replace(adapted, scale=np.where(deviation > 0, deviation, 1.0))
+        return super().adapt(X)._scaled_by(column_variances(X))
+
+    def column_needs(self) -> frozenset[str]:
+        """Variances."""
+        return frozenset([VARIANCE])
+
+    def adapt_columns(self, columns: Columns) -> Self:
+        """Take the offset and the scale of each feature from the data."""
+        assert columns.variances is not None
+        return super().adapt_columns(columns)._scaled_by(columns.variances)
+
+    def _scaled_by(self, variances: Array) -> Self:
+        deviation = np.sqrt(variances)
+        return replace(self, scale=np.where(deviation > 0, deviation, 1.0))
 
     # ------------------------------------------------------------------ divergence
 
@@ -161,7 +181,7 @@ class DiagonalGaussian(EuclideanFamily):
         """Return means and rates; strength and shape."""
         scalars = np.array([prior.strength, prior.shape, 0.0], np.float64)
         columns = np.stack([prior.mean - self.origin, prior.rate])
-        return [Block(Code.DIAGONAL_GAUSSIAN, columns, scalars, np.empty((0, 0)))]
+        return [Block(self.code, columns, scalars, np.empty((0, 0)))]
 
 
 def _split(theta: Array) -> tuple[Array, Array]:

@@ -26,7 +26,8 @@ from scipy.special import psi
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Family, column_means
+from maylink.families.base import Family
+from maylink.families.columns import column_means
 from maylink.families.multinomial import Dirichlet, Multinomial, row_totals
 from maylink.families.von_mises_fisher import VonMisesFisher
 
@@ -65,10 +66,15 @@ class DirichletMultinomial(Multinomial):
     """
 
     name: ClassVar[str] = "dirichlet-multinomial"
+    also_called: ClassVar[tuple[str, ...]] = ("bursty",)
+    auto_rank: ClassVar[int | None] = 60  # before the multinomial, which is a case of it
+    adapts_likelihood: ClassVar[bool] = True
 
     concentration: float | None = None
     beta: Array | None = field(default=None, repr=False, compare=False)
     """β = s·m, one number for each column; None for s = ∞."""
+
+    # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
         """Refuse what the multinomial refuses, and a concentration of 0 or less."""

@@ -20,16 +20,11 @@ from scipy.special import digamma, multigammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Block,
-    Code,
-    Statistics,
-    column_means,
-    column_variances,
-    without_outliers,
-)
+from maylink.families.base import Statistics
+from maylink.families.columns import column_means, column_variances, without_outliers
 from maylink.families.diagonal_gaussian import DiagonalGaussian
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily, updated_mean
+from maylink.kernels.codes import Block, Code
 from maylink.runtime.threads import one_thread, share
 
 BLOCK = 500_000  # products of columns that are kept at a time
@@ -61,8 +56,13 @@ class FullGaussian(EuclideanFamily):
     """
 
     name: ClassVar[str] = "full-gaussian"
-    sized_by: ClassVar[str] = "scale"
+    also_called: ClassVar[tuple[str, ...]] = ("full", "mahalanobis")
     accepts_sparse: ClassVar[bool] = False
+    auto_rank: ClassVar[int | None] = 40
+    covariance: ClassVar[str | None] = "full"
+    code: ClassVar[Code] = Code.FULL_GAUSSIAN
+    records: ClassVar[tuple[type, ...]] = (NormalInverseWishart,)
+    sized_by: ClassVar[str] = "scale"
 
     scale: Array | None = field(default=None, repr=False, compare=False)
     """Standard deviation of each feature over the data; 1 where it is constant."""
@@ -70,6 +70,8 @@ class FullGaussian(EuclideanFamily):
     """Principal axes of the standardised data, each as long as its deviation, shape (r, d)."""
     basis: Array | None = field(default=None, repr=False, compare=False)
     """Their directions, where r < d: the likelihood sees only what varies."""
+
+    # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
         """Refuse sparse data, which whitening would make dense."""
@@ -310,7 +312,7 @@ class FullGaussian(EuclideanFamily):
         mean = prior.mean - self.origin
         scalars = np.array([prior.strength, prior.dof, 0.0], np.float64)
         factor = np.asarray(np.linalg.cholesky(prior.scale), np.float64)
-        return [Block(Code.FULL_GAUSSIAN, np.stack([mean, mean]), scalars, factor)]
+        return [Block(self.code, np.stack([mean, mean]), scalars, factor)]
 
 
 def _covariance(X: Matrix) -> Array:

@@ -18,8 +18,11 @@ from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Block, Code, Statistics, column_means, row_sums
+from maylink.families.base import Statistics
+from maylink.families.columns import column_means
 from maylink.families.poisson import GammaFamily, Gammas
+from maylink.families.rows import row_sums
+from maylink.kernels.codes import Block, Code
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,16 @@ class Gamma(GammaFamily):
     """
 
     name: ClassVar[str] = "gamma"
+    also_called: ClassVar[tuple[str, ...]] = ("exponential",)
+    kind: ClassVar[str] = "positive"
     needs: ClassVar[str] = "numbers above 0"
     accepts_sparse: ClassVar[bool] = False
+    in_chunks: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.GAMMA
 
     shape: float = 1.0
+
+    # ------------------------------------------------------------------ domain
 
     def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Only numbers above 0."""
@@ -127,4 +136,4 @@ class Gamma(GammaFamily):
         """Return shapes and rates; the known shape of the likelihood."""
         columns = np.stack([prior.shape, prior.rate])
         scalars = np.array([self.shape, 0.0, 0.0])
-        return [Block(Code.GAMMA, columns, scalars, np.empty((0, 0)))]
+        return [Block(self.code, columns, scalars, np.empty((0, 0)))]

@@ -17,18 +17,17 @@ from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Block,
-    Code,
-    Family,
-    Statistics,
+from maylink.families.base import Family, Statistics
+from maylink.families.columns import (
+    Columns,
     column_means,
     column_range,
     column_variances,
     expected_clusters,
-    row_sums,
     without_outliers,
 )
+from maylink.families.rows import row_sums
+from maylink.kernels.codes import Block, Code
 
 LOG_2PI = float(np.log(2 * np.pi))
 STRENGTH = 0.01  # the prior mean counts as a hundredth of a point (Fraley & Raftery 2007)
@@ -46,9 +45,11 @@ class NormalGamma(NamedTuple):
 
 @dataclass(frozen=True)
 class EuclideanFamily(Family):
-    """What the three Gaussians share: the squared Euclidean distance between mapped points."""
+    """What the Gaussians share: the squared Euclidean distance between mapped points."""
 
+    kind: ClassVar[str] = "real"
     needs: ClassVar[str] = "finite real numbers"
+    constant_base: ClassVar[bool] = True
     sized_by: ClassVar[str] = "rate"
     """The part of the prior that holds the size of the variances."""
 
@@ -56,6 +57,8 @@ class EuclideanFamily(Family):
     """The mean of the data: points are counted from there, which saves digits."""
     varying: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     """The features that are not constant, where some are: the others have no variance to learn."""
+
+    # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
         """Refuse values whose squares overflow."""
@@ -77,7 +80,18 @@ class EuclideanFamily(Family):
             _check_sparse_columns(X, constant)
         else:  # constant features become zeros, not noise; in the precision of X, as in centred()
             offset = np.where(constant, X[0], column_means(X).astype(X.dtype)).astype(np.float64)
+        return self._counted_from(offset, largest, smallest)
+
+    def adapt_columns(self, columns: Columns) -> Self:
+        """Return this family counted from the mean of the data."""
+        constant = columns.largest == columns.smallest
+        means = columns.means.astype(columns.dtype)
+        offset = np.where(constant, columns.first, means).astype(np.float64)
+        return self._counted_from(offset, columns.largest, columns.smallest)
+
+    def _counted_from(self, offset: Array, largest: NDArray[Any], smallest: NDArray[Any]) -> Self:
         _check_spread(float(np.max(np.maximum(largest - offset, offset - smallest))))
+        constant = largest == smallest
         varying = np.flatnonzero(~constant) if constant.any() and not constant.all() else None
         return replace(self, offset=offset, varying=varying)
 
@@ -102,6 +116,18 @@ class EuclideanFamily(Family):
         """The offset, or 0 before the family has seen data."""
         return 0.0 if self.offset is None else self.offset
 
+    # ------------------------------------------------------------------ divergence
+
+    def potential(self, T: Matrix) -> Array:
+        """Return ‖t‖²."""
+        return row_sums(T, np.square)
+
+    def gradient(self, centers: Array) -> Array:
+        """Return 2m."""
+        return 2.0 * centers
+
+    # ------------------------------------------------------------------ likelihood
+
     def seen(self, X: Matrix) -> Matrix:
         """Return the data as the likelihood sees them: centred, without constant features."""
         T = self.centred(X)
@@ -124,6 +150,16 @@ class EuclideanFamily(Family):
         """Return how many features the likelihood sees."""
         return n_features if self.varying is None else self.varying.size
 
+    # ------------------------------------------------------------------ conjugate prior
+
+    def prior_of_columns(self, columns: Columns, rows: NDArray[Any]) -> Any:
+        """Place the prior by some rows; expect clusters for as many points as there are in all."""
+        prior = self.default_prior(rows)
+        if len(rows) == columns.n:
+            return prior
+        fewer = expected_clusters(len(rows)) / expected_clusters(columns.n)
+        return prior._replace(rate=prior.rate * fewer ** (2.0 / prior.mean.size))
+
     def scales(self, prior: Any) -> int:
         """Two: the strength of the mean, and the size of the variances."""
         return 2
@@ -132,14 +168,6 @@ class EuclideanFamily(Family):
         """Multiply the strength, and what holds the size of the variances."""
         sized = {self.sized_by: getattr(prior, self.sized_by) * factors[1]}
         return prior._replace(strength=prior.strength * factors[0], **sized)
-
-    def potential(self, T: Matrix) -> Array:
-        """Return ‖t‖²."""
-        return row_sums(T, np.square)
-
-    def gradient(self, centers: Array) -> Array:
-        """Return 2m."""
-        return 2.0 * centers
 
 
 @dataclass(frozen=True)
@@ -155,6 +183,13 @@ class Gaussian(EuclideanFamily):
     """
 
     name: ClassVar[str] = "gaussian"
+    also_called: ClassVar[tuple[str, ...]] = ("euclidean", "normal", "spherical")
+    usual: ClassVar[bool] = True
+    auto_rank: ClassVar[int | None] = 10
+    covariance: ClassVar[str | None] = "spherical"
+    in_chunks: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.GAUSSIAN
+    records: ClassVar[tuple[type, ...]] = (NormalGamma,)
 
     # ------------------------------------------------------------------ divergence
 
@@ -263,7 +298,7 @@ class Gaussian(EuclideanFamily):
         """Return means; strength, shape and rate."""
         mean = prior.mean - self.origin
         scalars = np.array([prior.strength, prior.shape, prior.rate], np.float64)
-        return [Block(Code.GAUSSIAN, np.stack([mean, mean]), scalars, np.empty((0, 0)))]
+        return [Block(self.code, np.stack([mean, mean]), scalars, np.empty((0, 0)))]
 
 
 def updated_mean(

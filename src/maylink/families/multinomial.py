@@ -19,15 +19,10 @@ from scipy.special import digamma, gammaln, xlogy
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Block,
-    Code,
-    Family,
-    Statistics,
-    column_means,
-    row_sums,
-    scale_rows,
-)
+from maylink.families.base import Family, Statistics
+from maylink.families.columns import Columns, column_means
+from maylink.families.rows import row_sums, scale_rows
+from maylink.kernels.codes import Block, Code
 
 
 class Dirichlet(NamedTuple):
@@ -58,7 +53,14 @@ class Multinomial(Family):
     """
 
     name: ClassVar[str] = "multinomial"
+    also_called: ClassVar[tuple[str, ...]] = ("categorical", "counts", "kl")
+    kind: ClassVar[str] = "counts"
     needs: ClassVar[str] = "counts, 0 or more"
+    usual: ClassVar[bool] = True
+    auto_rank: ClassVar[int | None] = 70
+    in_chunks: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.MULTINOMIAL
+    records: ClassVar[tuple[type, ...]] = (Dirichlet,)
 
     smoothing: float = 0.3
     total: int = 100
@@ -66,6 +68,8 @@ class Multinomial(Family):
     """Whether data are as :meth:`prepared` returns them."""
     folded: bool = field(default=False, repr=False, compare=False)
     """Whether rows keep their smoothing in one more column, as those of sparse data do."""
+
+    # ------------------------------------------------------------------ domain
 
     def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Counts are not negative; fractions are welcome."""
@@ -87,6 +91,10 @@ class Multinomial(Family):
         """Fold the rows of sparse data."""
         self.check(X)
         return replace(self, folded=bool(sparse.issparse(X)))
+
+    def adapt_columns(self, columns: Columns) -> Self:
+        """Fold nothing: rows of chunks are dense."""
+        return replace(self, folded=False)
 
     def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
         """Return the counts as they are; factorials are left out."""
@@ -204,7 +212,7 @@ class Multinomial(Family):
         """Return concentrations; their sum."""
         a = prior.concentration
         scalars = np.array([a.sum(), 0.0, 0.0])
-        return [Block(Code.MULTINOMIAL, np.stack([a, a]), scalars, np.empty((0, 0)))]
+        return [Block(self.code, np.stack([a, a]), scalars, np.empty((0, 0)))]
 
 
 def row_totals(X: Matrix) -> Array:

@@ -17,7 +17,10 @@ from scipy.special import digamma, gammaln, xlogy
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Block, Code, Family, Statistics, column_means, row_sums
+from maylink.families.base import Family, Statistics
+from maylink.families.columns import column_means
+from maylink.families.rows import row_sums
+from maylink.kernels.codes import Block, Code
 
 
 class Gammas(NamedTuple):
@@ -29,6 +32,8 @@ class Gammas(NamedTuple):
 
 class GammaFamily(Family):
     """What families with independent Gamma priors share."""
+
+    records: ClassVar[tuple[type, ...]] = (Gammas,)
 
     def log_normalizer(self, prior: Gammas) -> Array:
         """Return Σ_j log Γ(a_j) − a_j log b_j."""
@@ -63,10 +68,18 @@ class Poisson(GammaFamily):
     """
 
     name: ClassVar[str] = "poisson"
+    kind: ClassVar[str] = "counts"
     needs: ClassVar[str] = "counts, 0 or more"
+    auto_rank: ClassVar[int | None] = 80
+    auto_sparse: ClassVar[bool] = False  # but for the totals, the multinomial tells the same
+    in_chunks: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.POISSON
 
     smoothing: float = 0.3
     ready: bool = field(default=False, repr=False, compare=False)
+    """Whether data are as :meth:`prepared` returns them."""
+
+    # ------------------------------------------------------------------ domain
 
     def allows(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Counts are not negative; fractions are welcome."""
@@ -151,4 +164,4 @@ class Poisson(GammaFamily):
     def blocks(self, prior: Gammas) -> list[Block]:
         """Return shapes and rates."""
         columns = np.stack([prior.shape, prior.rate])
-        return [Block(Code.POISSON, columns, np.zeros(3), np.empty((0, 0)))]
+        return [Block(self.code, columns, np.zeros(3), np.empty((0, 0)))]

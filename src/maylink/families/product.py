@@ -12,11 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Block, Family, Statistics
+from maylink.families.base import Family, Statistics
+from maylink.families.columns import DIRECTION, Columns
+from maylink.families.registry import as_family
+from maylink.kernels.codes import Block
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,10 @@ class Product(Family):
     """
 
     name: ClassVar[str] = "product"
+    by_name: ClassVar[bool] = False  # it needs its parts
+    kind: ClassVar[str] = "mixed"
     needs: ClassVar[str] = "what each of its parts needs"
+    in_chunks: ClassVar[bool] = True  # where all its parts can
 
     parts: Sequence[tuple[Family | str, Sequence[int]]] = ()
     weights: Sequence[float] | None = None
@@ -51,8 +58,6 @@ class Product(Family):
     """How many coordinates each part makes of its columns."""
 
     def __post_init__(self) -> None:
-        from maylink.families import as_family
-
         for part in self.parts:
             if len(part) != 2 or np.ndim(part[1]) != 1 or len(part[1]) == 0:
                 raise DomainError(f"parts: {part!r} is not (family, list of column numbers)")
@@ -67,6 +72,8 @@ class Product(Family):
         for family, columns in self.parts:
             assert isinstance(family, Family)
             yield family, list(columns)
+
+    # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
         """Check that the parts share the columns out, and each part's columns."""
@@ -93,6 +100,28 @@ class Product(Family):
         parts = [(family.adapt(X[:, columns]), columns) for family, columns in self._blocks()]
         widths = tuple(family.points(X[:1, columns]).shape[1] for family, columns in parts)
         return replace(self, parts=parts, widths=widths)
+
+    def column_needs(self) -> frozenset[str]:
+        """Return what any part needs."""
+        return frozenset(need for family, _ in self._blocks() for need in family.column_needs())
+
+    def adapt_columns(self, columns: Columns) -> Self:
+        """Adapt each part to its columns."""
+        parts = [
+            (family.adapt_columns(columns.only(numbers)), numbers)
+            for family, numbers in self._blocks()
+        ]
+        row = columns.first[None].astype(columns.dtype)
+        widths = tuple(family.points(row[:, numbers]).shape[1] for family, numbers in parts)
+        return replace(self, parts=parts, widths=widths)
+
+    def parts_in_memory(self) -> list[Family]:
+        """Return those parts, and parts that need whole rows."""
+        return [
+            part
+            for family, _ in self._blocks()
+            for part in family.parts_in_memory() or _with_directions(family)
+        ]
 
     # ------------------------------------------------------------------ divergence
 
@@ -186,6 +215,13 @@ class Product(Family):
         """Return each part's default."""
         return tuple(family.default_prior(X[:, c]) for family, c in self._blocks())
 
+    def prior_of_columns(self, columns: Columns, rows: NDArray[Any]) -> tuple[Any, ...]:
+        """Return each part's default."""
+        return tuple(
+            family.prior_of_columns(columns.only(numbers), rows[:, numbers])
+            for family, numbers in self._blocks()
+        )
+
     def unit_prior(self, n_features: int) -> tuple[Any, ...]:
         """Return each part's unit prior."""
         return tuple(family.unit_prior(len(columns)) for family, columns in self._blocks())
@@ -248,6 +284,10 @@ def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
     """Cut a matrix into blocks of columns of the given widths."""
     ends = np.cumsum(widths)
     return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
+
+
+def _with_directions(family: Family) -> list[Family]:
+    return [family] if DIRECTION in family.column_needs() else []
 
 
 def _side_by_side(blocks: list[Matrix]) -> Matrix:

@@ -24,7 +24,7 @@ from scipy import linalg, sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import column_variances
+from maylink.families.columns import column_variances
 from maylink.families.gaussian import Gaussian
 from maylink.runtime.threads import one_thread
 
@@ -54,7 +54,11 @@ class SharedGaussian(Gaussian):
     """
 
     name: ClassVar[str] = "shared-gaussian"
+    also_called: ClassVar[tuple[str, ...]] = ("shared", "tied")
     accepts_sparse: ClassVar[bool] = False
+    auto_rank: ClassVar[int | None] = 30
+    covariance: ClassVar[str | None] = "shared"
+    adapts_likelihood: ClassVar[bool] = True
 
     axes: Array | None = field(default=None, repr=False, compare=False)
     """Principal axes of the clusters, each as long as its deviation, shape (r, d)."""
@@ -62,6 +66,8 @@ class SharedGaussian(Gaussian):
     """Whether data are as :meth:`prepared` returns them."""
     whitening: Array | None = field(default=None, repr=False, compare=False)
     """What undoes them, shape (r, d)."""
+
+    # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
         """Refuse sparse data, which whitening would make dense."""

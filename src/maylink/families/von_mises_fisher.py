@@ -14,20 +14,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import stats
 from scipy.special import gammaln, ive
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import (
-    Block,
-    Code,
-    Family,
-    Statistics,
-    expected_clusters,
-    row_sums,
-    scale_rows,
-)
+from maylink.families.base import Family, Statistics
+from maylink.families.columns import DIRECTION, Columns, expected_clusters
+from maylink.families.rows import row_maxima, row_sums, unit_rows
+from maylink.kernels.codes import Block, Code
 
 NARROWEST = 1e-6  # smallest spread 1 − cos that the default concentration assumes of a cluster
 
@@ -58,7 +53,14 @@ class VonMisesFisher(Family):
     """
 
     name: ClassVar[str] = "von-mises-fisher"
+    also_called: ClassVar[tuple[str, ...]] = ("cosine",)
+    kind: ClassVar[str] = "directions"
     needs: ClassVar[str] = "rows with a direction, not all zeros, of two features or more"
+    in_chunks: ClassVar[bool] = True
+    constant_base: ClassVar[bool] = True
+    adapts_likelihood: ClassVar[bool] = True
+    code: ClassVar[Code] = Code.VON_MISES_FISHER
+    records: ClassVar[tuple[type, ...]] = (Direction,)
 
     concentration: float | None = None
 
@@ -66,6 +68,8 @@ class VonMisesFisher(Family):
     def kappa(self) -> float:
         """The concentration in use."""
         return 20.0 if self.concentration is None else self.concentration
+
+    # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
         """Refuse rows of zeros, single columns and a concentration of 0 or less."""
@@ -75,7 +79,7 @@ class VonMisesFisher(Family):
             raise DomainError(
                 f"X has {X.shape[1]} feature; the {self.name!r} family needs {self.needs}"
             )
-        flat = ~(_largest(X) > 0)
+        flat = ~(row_maxima(X) > 0)
         if flat.any():
             raise DomainError(
                 f"X[{int(np.argmax(flat))}] is all zeros: "
@@ -87,8 +91,22 @@ class VonMisesFisher(Family):
         self.check(X)
         if self.concentration is not None:
             return self
-        n, d = X.shape
-        spread = 1.0 - float(np.linalg.norm(np.asarray(self.points(X).mean(axis=0))))
+        return self._narrowed(np.asarray(self.points(X).mean(axis=0)), *X.shape)
+
+    def column_needs(self) -> frozenset[str]:
+        """The mean of unit rows."""
+        return frozenset([DIRECTION])
+
+    def adapt_columns(self, columns: Columns) -> Self:
+        """Take the concentration from the data where it is not given."""
+        if self.concentration is not None:
+            return self
+        assert columns.direction is not None
+        return self._narrowed(columns.direction, *columns.shape)
+
+    def _narrowed(self, direction: Array, n: int, d: int) -> Self:
+        """Take the concentration from the mean of n unit rows."""
+        spread = 1.0 - float(np.linalg.norm(direction))
         within = max(spread / expected_clusters(n) ** (2.0 / (d - 1)), NARROWEST)
         return replace(self, concentration=(d - 1) / (2.0 * within))
 
@@ -96,9 +114,7 @@ class VonMisesFisher(Family):
 
     def points(self, X: Matrix) -> Matrix:
         """Return the rows made unit length."""
-        largest = _largest(X)
-        scaled = scale_rows(X, 1.0 / largest)
-        return scale_rows(scaled, 1.0 / np.sqrt(row_sums(scaled, np.square)))
+        return unit_rows(X)
 
     def potential(self, T: Matrix) -> Array:
         """Return ½‖t‖²."""
@@ -183,7 +199,7 @@ class VonMisesFisher(Family):
         """Return the vector; κ."""
         columns = np.stack([prior.vector, prior.vector])
         scalars = np.array([self.kappa, 0.0, 0.0])
-        return [Block(Code.VON_MISES_FISHER, columns, scalars, np.empty((0, 0)))]
+        return [Block(self.code, columns, scalars, np.empty((0, 0)))]
 
 
 def log_constant(kappa: Array, d: int) -> Array:
@@ -240,10 +256,3 @@ def _log_bessel_large(order: float, x: Array) -> Array:
         + np.log1p(u1 / order + u2 / order**2 + u3 / order**3)
     )
     return np.where(scaled > 0, direct, uniform)
-
-
-def _largest(X: Matrix) -> Array:
-    """Largest magnitude in each row: dividing by it first keeps the squares from overflowing."""
-    largest = abs(X).max(axis=1)
-    dense = largest.toarray() if sparse.issparse(largest) else largest
-    return np.asarray(dense, np.float64).ravel()

@@ -14,8 +14,6 @@ run, because a file names it.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -37,10 +35,15 @@ PLAIN_DTYPES = "biufUS"  # kinds of arrays that are stored as they are
 GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
-@cache
 def known_records() -> Mapping[str, type]:
     """Return the classes that a file may name: families, their priors, and what fits leave."""
-    from maylink import families
+    from maylink.families.registry import records
+
+    return {**{cls.__name__: cls for cls in records()}, **_records_of_fits()}
+
+
+@cache
+def _records_of_fits() -> Mapping[str, type]:
     from maylink.engines.cpu import Totals
     from maylink.model import mixture, posterior, reliability
     from maylink.problem import Problem
@@ -48,21 +51,13 @@ def known_records() -> Mapping[str, type]:
     from maylink.solvers import gibbs, spectral, stochastic, streaming, variational
     from maylink.tuning import penalty
 
-    found: list[type] = list(families.all_families().values())
-    for module in pkgutil.iter_modules(families.__path__):
-        members = vars(importlib.import_module(f"{families.__name__}.{module.name}")).values()
-        found += [member for member in members if _is_named_tuple(member)]
-    found += [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
+    found: list[type] = [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
     found += [posterior.SampledPosterior, posterior.VariationalPosterior, posterior.StreamPosterior]
     found += [posterior.LinkedPosterior]
     found += [result.Result, result.Parts, result.Trace, result.Sweep, penalty.Rung]
     found += [stochastic.Stream, variational.Settings, streaming.MeansStream, Totals]
     found += [spectral.Candidate]
     return {cls.__name__: cls for cls in found}
-
-
-def _is_named_tuple(member: Any) -> bool:
-    return isinstance(member, type) and issubclass(member, tuple) and hasattr(member, "_fields")
 
 
 # ---------------------------------------------------------------------- to JSON and arrays

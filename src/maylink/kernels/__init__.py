@@ -1,4 +1,4 @@
 """Compiled loops: Numba only, plain arrays in and out, cached on disk by their types.
 
-Importing this package imports Numba, so only the engines do, when a fit begins.
+Importing a kernel imports Numba, so they are imported where a fit begins; ``codes`` does without.
 """

@@ -13,6 +13,7 @@ gain, rank-one updates the factor.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import lgamma, log, sqrt
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Matrix
-from maylink.families.base import Code, Family
+from maylink.kernels.codes import Block, Code
 from maylink.kernels.compile import compiled
 
 GAUSSIAN = int(Code.GAUSSIAN)
@@ -67,24 +68,22 @@ class Clusters(NamedTuple):
     norm: Any
 
 
-def rows_of(family: Family, X: Matrix) -> Rows:
-    """Return the points as the kernels take them."""
-    seen = family.seen(X)
+def rows_of(points: Matrix) -> Rows:
+    """Return points, as a family's likelihood sees them, in the form that kernels take."""
     nothing = np.empty(0, np.int64)
-    if sparse.issparse(seen):
-        csr = seen.tocsr()
+    if sparse.issparse(points):
+        csr = points.tocsr()
         return Rows(
-            np.empty((0, seen.shape[1])),
+            np.empty((0, points.shape[1])),
             csr.indptr.astype(np.int64),
             csr.indices.astype(np.int64),
             csr.data.astype(np.float64),
         )
-    return Rows(np.ascontiguousarray(seen, np.float64), nothing, nothing, np.empty(0))
+    return Rows(np.ascontiguousarray(points, np.float64), nothing, nothing, np.empty(0))
 
 
-def prior_of(family: Family, prior: Any) -> Prior:
-    """Return a prior as the kernels take it."""
-    blocks = family.blocks(prior)
+def prior_of(blocks: Sequence[Block]) -> Prior:
+    """Return a family's prior, block by block, in the form that kernels take."""
     widths = [block.columns.shape[1] for block in blocks]
     return Prior(
         np.array([int(block.code) for block in blocks]),

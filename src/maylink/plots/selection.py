@@ -112,9 +112,9 @@ def _race_of_rows(told: pd.DataFrame) -> _Race:
 
 
 def _race_of_weights(told: pd.DataFrame) -> _Race:
-    from maylink.tuning.tvclust import COVARIANCES
+    from maylink.families.registry import covariances
 
-    words = {family: f"{word} covariance" for word, family in COVARIANCES.items()}
+    words = {family: f"{word} covariance" for word, family in covariances().items()}
     table = told.rename(columns={"data_weight": "x"})
     table["score"] = _beside_the_choice(told)
     table["group"] = [words.get(name, name) for name in told["family"]]

@@ -19,7 +19,6 @@ from maylink.links import Links
 from maylink.problem import as_data, as_links
 
 LARGEST = 60  # clusters that are looked at one by one, at most
-COUNTS = ("multinomial", "dirichlet-multinomial", "poisson")  # families whose columns are counted
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,7 @@ class Material:
     @property
     def counted(self) -> bool:
         """Whether the columns are counts, to be compared by ratios."""
-        return self.family in COUNTS
+        return getattr(getattr(self.model, "family_", None), "kind", None) == "counts"
 
     @cached_property
     def responsibilities(self) -> Array | None:

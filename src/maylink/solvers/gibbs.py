@@ -73,7 +73,7 @@ class CollapsedSampler:
         self.problem = problem
         self.settings = settings
         self.prior = problem.family.default_prior(problem.X) if prior is None else prior
-        self.rows = rows_of(problem.family, problem.X)
+        self.rows = rows_of(problem.family.seen(problem.X))
         self.links = link_arrays(problem.links)
         self.base = float(problem.family.log_base(problem.X).sum())
 
@@ -124,7 +124,7 @@ class CollapsedSampler:
         from maylink.kernels import conjugate, gibbs
 
         settings, n_sources = self.settings, state.p.size
-        prior = conjugate.prior_of(self.problem.family, self._scaled_prior(state.factors))
+        prior = conjugate.prior_of(self.problem.family.blocks(self._scaled_prior(state.factors)))
         labels, clusters, slots = self._clusters(state.labels, prior)
         scalars = gibbs.Scalars(state.p.copy(), state.q.copy(), np.array([state.alpha]))
         drawn = np.empty((n_draws, labels.size), np.int32)

@@ -29,7 +29,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import MaylinkError
-from maylink.families.base import column_means
+from maylink.families.columns import column_means
 from maylink.links import Links
 from maylink.model.joint import joint_of
 from maylink.problem import Problem

@@ -19,15 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maylink.arrays import Matrix
 from maylink.big.data import as_big, is_big
 from maylink.families import Family, as_family
+from maylink.families.base import kinds_of
 from maylink.links import Links
 from maylink.model.posterior import Posterior, variational_posterior
 from maylink.problem import Problem, as_data, as_links
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import variational
 from maylink.tuning import race
+from maylink.tuning.candidates import candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pool import Fitted, Pool, View, exact_settings
@@ -40,17 +41,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("maylink")
 
-COVARIANCES = {
-    "spherical": "gaussian",
-    "diagonal": "diagonal-gaussian",
-    "shared": "shared-gaussian",
-    "full": "full-gaussian",
-}
-"""Families of real data by the covariance of their clusters, the plainest first."""
-
-GAUSSIAN = tuple(COVARIANCES.values())
-
-COUNTS = ("dirichlet-multinomial", "multinomial", "poisson")
 WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
 """Data weights that may be chosen: half a decade apart, down to where data hardly count."""
 
@@ -227,64 +217,26 @@ def labels_of(state: variational.State) -> NDArray[np.int64]:
     )
 
 
-def candidates(X: Matrix, wish: Wish) -> list[tuple[str, Family | str]]:
-    """Return the families that are open to choice, by name, the plainest first."""
-    if isinstance(wish.family, Family):
-        return [(wish.family.name, wish.family)]
-    if wish.covariance != "auto":
-        return [(COVARIANCES[wish.covariance],) * 2]
-    if wish.family == "auto":
-        return [(name, name) for name in possible(X)]
-    if wish.family != "gaussian":
-        return [(wish.family, wish.family)]
-    return [(name, name) for name in GAUSSIAN if _allows(name, X)]
-
-
-def possible(X: Matrix) -> list[str]:
-    """Return the families that could describe the data, by their values alone.
-
-    Real data are Gaussian. Whole numbers from 0 up may be counts, too; of ones and zeros the
-    "bernoulli" family may tell more. Sparse whole numbers are counts, or ones and zeros; of them
-    the multinomial and the bursty family tell what "poisson" would, but for the totals.
-    """
-    is_sparse = sparse.issparse(X)
-    values = X.data if is_sparse else X
-    whole = bool(np.all(values >= 0) and np.all(values == np.floor(values)))
-    if not whole:
-        return [name for name in GAUSSIAN if _allows(name, X)]
-    fitting = ["bernoulli"] if np.all(values <= 1) else list(COUNTS)
-    if is_sparse:
-        return [name for name in fitting if name != "poisson"]
-    return [*GAUSSIAN, *fitting]
-
-
-def _allows(name: str, X: Matrix) -> bool:
-    """Whether a family takes such data: some need dense ones."""
-    return bool(not sparse.issparse(X) or as_family(name).accepts_sparse)
-
-
 def _problems(X: Any, links: Any, wish: Wish) -> dict[str, Any]:
     """Return the problem under each family that is open to choice, by name."""
     if is_big(X):
         return _big_problems(X, links, wish)
     data = as_data(X)
     checked = as_links(links, data.shape[0])
-    return {
-        name: Problem(data, checked, as_family(family).adapt(data))
-        for name, family in candidates(data, wish)
-    }
+    named = candidates(
+        wish.family, wish.covariance, lambda: kinds_of(data), is_sparse=sparse.issparse(data)
+    )
+    return {name: Problem(data, checked, as_family(family).adapt(data)) for name, family in named}
 
 
 def _big_problems(X: Any, links: Any, wish: Wish) -> dict[str, BigProblem]:
     """Return the same for data on Dask; families that need them in one place are no candidates."""
-    from maylink.big.families import is_supported
-    from maylink.big.problem import BigProblem, typical
+    from maylink.big.problem import BigProblem, kinds_on_dask
 
     X = as_big(X)
-    by_values = wish.family == "auto" and wish.covariance == "auto"
-    found = candidates(typical(X) if by_values else np.zeros((1, 1)), wish)
+    found = candidates(wish.family, wish.covariance, lambda: kinds_on_dask(X))
     if len(found) > 1:
-        found = [(name, family) for name, family in found if is_supported(as_family(family))]
+        found = [one for one in found if not as_family(one[1]).parts_in_memory()]
     problems = BigProblem.several(X, links, [family for _, family in found])
     return {name: problem for (name, _), problem in zip(found, problems, strict=True)}
 
@@ -325,7 +277,7 @@ def _by_evidence(
     n_jobs: int | None,
 ) -> Choice:
     """Choose the family with the highest bound on the log probability of data and links."""
-    comparable = [name for name in GAUSSIAN if name in judged] or list(judged)[:1]
+    comparable = [name for name in gaussians() if name in judged] or list(judged)[:1]
     if len(comparable) == 1:
         return Choice(problems[comparable[0]], settings.data_weight, "evidence", None)
     fitted = _fitted({name: judged[name] for name in comparable}, prior, rng, n_jobs)

@@ -1,0 +1,68 @@
+"""Rows of dense and sparse matrices: sums, scales, lengths; what several families need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from maylink.arrays import Array, Matrix
+
+CHUNK = 1_000_000  # entries that are looked at together where a copy is made
+
+
+def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
+    """Return Σ_j f(x_ij) for each row; of a sparse matrix the zeros count f(0) each."""
+    if not sparse.issparse(matrix):
+        out = np.empty(matrix.shape[0])
+        step = max(1, CHUNK // max(1, matrix.shape[1]))
+        for start in range(0, matrix.shape[0], step):  # a copy of all in double precision is large
+            rows = np.asarray(matrix[start : start + step], np.float64)
+            out[start : start + step] = function(rows).sum(axis=1)
+        return out
+    at_zero = float(function(np.zeros(1))[0])
+    stored = matrix.astype(np.float64)
+    stored.data = function(stored.data) - at_zero
+    return np.asarray(np.asarray(stored.sum(axis=1)).ravel() + matrix.shape[1] * at_zero)
+
+
+def row_maxima(X: Matrix) -> Array:
+    """Return the largest magnitude in each row."""
+    largest = abs(X).max(axis=1)
+    dense = largest.toarray() if sparse.issparse(largest) else largest
+    return np.asarray(dense, np.float64).ravel()
+
+
+def unit_rows(X: Matrix) -> Matrix:
+    """Return the rows made unit length; dividing by maxima first keeps squares from overflowing."""
+    scaled = scale_rows(X, 1.0 / row_maxima(X))
+    return scale_rows(scaled, 1.0 / np.sqrt(row_sums(scaled, np.square)))
+
+
+def scale_rows(matrix: Matrix, factor: Array) -> Matrix:
+    """Multiply each row by its factor, in the precision of the matrix."""
+    if not sparse.issparse(matrix):
+        return np.multiply(matrix, factor[:, None], dtype=matrix.dtype, casting="same_kind")
+    scaled = matrix.copy()
+    scaled.data = (matrix.data * np.repeat(factor, np.diff(matrix.indptr))).astype(matrix.dtype)
+    return scaled
+
+
+def membership(labels: NDArray[Any], n_clusters: int) -> sparse.csr_array:
+    """Return the K × n matrix whose entry (k, i) is 1 when point i is in cluster k."""
+    n = labels.size
+    columns = sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(n_clusters, n))
+    return columns.tocsr()
+
+
+def first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
+    """Row, column and value of the first bad entry; ``bad`` is laid out like the stored values."""
+    if sparse.issparse(X):
+        at = int(np.argmax(bad))
+        row = int(np.searchsorted(X.indptr, at, side="right") - 1)
+        return row, int(X.indices[at]), float(X.data[at])
+    row, column = (int(v) for v in np.argwhere(bad)[0])
+    return row, column, float(X[row, column])

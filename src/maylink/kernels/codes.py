@@ -1,0 +1,34 @@
+"""What a family hands to the collapsed sampler: the code of a formula, and its prior as arrays.
+
+The formulas are those of :mod:`maylink.kernels.conjugate`. Nothing here needs Numba, so that
+families can name their code before a kernel is loaded.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from maylink.arrays import Array
+
+
+class Code(IntEnum):
+    """The conjugate families that the collapsed sampler's kernels know."""
+
+    GAUSSIAN = 0
+    DIAGONAL_GAUSSIAN = 1
+    FULL_GAUSSIAN = 2
+    MULTINOMIAL = 3
+    POISSON = 4
+    BERNOULLI = 5
+    GAMMA = 6
+    VON_MISES_FISHER = 7
+
+
+class Block(NamedTuple):
+    """A prior as plain arrays, for the kernel; what the rows mean depends on the code."""
+
+    code: Code
+    columns: Array  # two numbers for each column that the likelihood sees, shape (2, d)
+    scalars: Array  # three numbers, shape (3,)
+    factor: Array  # Cholesky factor of the prior scale, shape (d, d); empty but for full Gaussians
