@@ -16,8 +16,9 @@ from maylink.big.families import Columns, adapted, check_supported, columns_of, 
 from maylink.engines.dask import DaskEngine
 from maylink.families import Family, as_family
 from maylink.families.base import Statistics
+from maylink.link_forms import as_links
 from maylink.links import Links
-from maylink.problem import Problem, as_links
+from maylink.problem import Problem
 from maylink.runtime.dask import compute, tree
 
 CONSTANT_BASE = ("gaussian", "diagonal-gaussian", "bernoulli", "von-mises-fisher")

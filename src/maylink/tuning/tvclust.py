@@ -22,9 +22,10 @@ from scipy import sparse
 from maylink.arrays import Matrix
 from maylink.big.data import as_big, is_big
 from maylink.families import Family, as_family
+from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.model.posterior import Posterior, variational_posterior
-from maylink.problem import Problem, as_data, as_links
+from maylink.problem import Problem, as_data
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import variational
 from maylink.tuning import race
