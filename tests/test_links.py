@@ -11,7 +11,7 @@ from scipy import sparse
 
 from maylink import Links
 from maylink.errors import MaylinkError
-from maylink.links import draw_distinct, unrank_pairs
+from maylink.pairs import draw_distinct, unrank_pairs
 from zoo import draw_pairs
 
 

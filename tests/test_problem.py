@@ -7,7 +7,8 @@ from scipy import sparse
 
 from maylink import Links
 from maylink.errors import LinksError, MaylinkError
-from maylink.problem import Problem, as_links
+from maylink.link_forms import as_links
+from maylink.problem import Problem
 
 X = np.arange(12.0).reshape(6, 2)
 LINKS = Links.from_pairs(may=[(0, 1), (2, 3)], may_not=[(0, 5)], n=6)

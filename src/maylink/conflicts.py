@@ -14,21 +14,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from maylink.links import MAY_NOT
+from maylink.link_columns import MAY, MAY_NOT, LinkColumns
+from maylink.pairs import pair_keys
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from maylink.links import Links
 
-
-def conflicts(links: Links, limit: int | None = 1000) -> pd.DataFrame:
+def conflict_table(columns: LinkColumns, limit: int | None = 1000) -> pd.DataFrame:
     """List contradictory pairs, then chains of may links closed by a may-not link.
 
     Parameters
     ----------
-    links : Links
-        The links to explain.
+    columns : LinkColumns
+        The links to explain; users call :meth:`maylink.Links.conflicts`.
     limit : int or None, default 1000
         At most this many rows; None for all of them.
 
@@ -49,29 +48,30 @@ def conflicts(links: Links, limit: int | None = 1000) -> pd.DataFrame:
     0     pair  3  4     (3, 4)       1     4
     1    chain  0  2  (0, 1, 2)       2     3
     """
-    if links.n_links == 0:
-        return _table([], 0)
-    graph = _may_graph(links)
-    position = np.flatnonzero(links.kind == MAY_NOT)
-    position = position[np.argsort(links.pair_keys[position], kind="stable")]
-    apart = links.pair_keys[position]
+    n = columns.n
+    if columns.i.size == 0:
+        return _frame([], 0)
+    graph = _may_graph(columns)
+    keys = pair_keys(columns.i, columns.j, n)
+    position = np.flatnonzero(columns.kind == MAY_NOT)
+    position = position[np.argsort(keys[position], kind="stable")]
+    apart = keys[position]
     _, component = csgraph.connected_components(graph, directed=False)
-    joined = component[apart // links.n] == component[apart % links.n]
-    first = joined & (np.diff(apart, prepend=-1) > 0)  # of several on one pair
+    connected = component[apart // n] == component[apart % n]
+    first = connected & (np.diff(apart, prepend=-1) > 0)  # of several on one pair
     apart, position = apart[first], position[first]
-    both = np.zeros(apart.size, bool)
-    both[np.searchsorted(apart, links.contradictory_pairs)] = True
+    both_kinds = np.isin(apart, keys[columns.kind == MAY])
 
     rows = []
-    for at in np.argsort(~both, kind="stable")[:limit].tolist():
-        i, j = divmod(int(apart[at]), links.n)
+    for at in np.argsort(~both_kinds, kind="stable")[:limit].tolist():
+        i, j = divmod(int(apart[at]), n)
         chain = _shortest_chain(graph.indptr, graph.indices, i, j)
-        kind = "pair" if len(chain) == 2 else "chain"
-        rows.append((kind, i, j, chain, len(chain) - 1, int(position[at])))
-    return _table(rows, len(apart))
+        conflict = "pair" if len(chain) == 2 else "chain"
+        rows.append((conflict, i, j, chain, len(chain) - 1, int(position[at])))
+    return _frame(rows, len(apart))
 
 
-def _table(rows: list[tuple[Any, ...]], total: int) -> pd.DataFrame:
+def _frame(rows: list[tuple[Any, ...]], total: int) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=["conflict", "i", "j", "chain", "length", "link"])
@@ -79,17 +79,18 @@ def _table(rows: list[tuple[Any, ...]], total: int) -> pd.DataFrame:
     return frame
 
 
-def _may_graph(links: Links) -> sparse.csr_array:
-    i, j = links.may.T
+def _may_graph(columns: LinkColumns) -> sparse.csr_array:
+    is_may = columns.kind == MAY
+    i, j = columns.i[is_may], columns.j[is_may]
     one = np.ones(2 * i.size, np.int8)
     ends = (np.concatenate([i, j]), np.concatenate([j, i]))
-    return sparse.coo_array((one, ends), shape=links.shape).tocsr()
+    return sparse.coo_array((one, ends), shape=(columns.n, columns.n)).tocsr()
 
 
 def _shortest_chain(
     indptr: NDArray[Any], neighbour: NDArray[Any], start: int, goal: int
 ) -> tuple[int, ...]:
-    """Shortest way by breadth-first search from both ends; the ends must be connected."""
+    """Find a shortest way by breadth-first search from both ends, which must be connected."""
     parents: tuple[dict[int, int], dict[int, int]] = ({start: -1}, {goal: -1})
     fronts = [[start], [goal]]
     while True:

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes, crossed
-from maylink.links import MAY, Links, distinct
-from maylink.problem import as_links
+from maylink.link_forms import as_links
+from maylink.links import MAY, Links
+from maylink.pairs import distinct
 
 NORMALIZATIONS = ("arithmetic", "geometric", "min", "max")
 

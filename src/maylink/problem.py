@@ -1,8 +1,12 @@
-"""Problem: data, links and family, checked once; the only place where input is checked."""
+"""Problem: data, links and family, checked once; the only place where input is checked.
+
+Data are in memory (:class:`Problem`) or in chunks somewhere else (:class:`ChunkedProblem`), which
+answers the same questions by asking the chunks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,13 +18,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from maylink.arrays import Matrix
-from maylink.big.data import is_dask
-from maylink.errors import DomainError, LinksError, MaylinkError
+from maylink.arrays import Index, Matrix
+from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
+from maylink.errors import DomainError, MaylinkError
 from maylink.families import Family, as_family
-from maylink.families.base import Statistics
+from maylink.families.base import Statistics, kinds_of
+from maylink.families.columns import (
+    VARIANCE,
+    Columns,
+    add_chunk,
+    add_squares,
+    columns_of,
+    needed_of_columns,
+    prior_rows,
+)
+from maylink.families.registry import check_chunks
 from maylink.families.rows import first_cell
+from maylink.link_forms import as_links
 from maylink.links import Links
+from maylink.runtime.dask import compute, is_dask, tree
+
+Kinds = Callable[[], frozenset[str]]
+Families = Callable[[Kinds, bool], Sequence[Family | str]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +69,7 @@ class Problem:
         X : array-like or sparse matrix of shape (n, d)
             The data.
         links : Links, pair of lists, n × n matrix, DataFrame or None
-            See :func:`as_links`.
+            See :func:`maylink.link_forms.as_links`.
         family : Family or str
             A family or its name.
 
@@ -59,8 +78,7 @@ class Problem:
         Problem
         """
         X = as_data(X)
-        checked = as_links(links, X.shape[0])
-        return cls(X, checked, as_family(family).adapt(X))
+        return cls(X, as_links(links, X.shape[0]), as_family(family).adapt(X))
 
     @property
     def n(self) -> int:
@@ -95,9 +113,144 @@ class Problem:
         family, X = self.family.prepared(self.X)
         return self if X is self.X and family is self.family else replace(self, X=X, family=family)
 
-    def rows(self, rows: NDArray[np.int64]) -> Problem:
+    def rows(self, rows: Index) -> Problem:
         """Return the problem that some of the points make, with the family as it is."""
         return replace(self, X=self.X[rows], links=self.links[rows])
+
+
+@dataclass(frozen=True)
+class ChunkedProblem(Problem):
+    """The same for data in chunks.
+
+    Parameters
+    ----------
+    X : dask array of shape (n, d)
+        The data.
+    links : Links
+        Links between the n points, in memory.
+    family : Family
+        The family, adapted to the data.
+    chunks : list of Delayed
+        Checked rows.
+    sizes : list of int
+        How many rows each chunk has.
+    columns : Columns
+        What the rows are like.
+    """
+
+    chunks: list[Any]
+    sizes: list[int]
+    columns: Columns
+
+    @classmethod
+    def build(cls, X: Any, links: Any = None, family: Family | str = "gaussian") -> ChunkedProblem:
+        """Check and convert what a user gives; see :meth:`Problem.build`."""
+        X = as_chunks(X)
+        return cls.several(X, as_links(links, int(X.shape[0])), [family])[0]
+
+    @classmethod
+    def several(
+        cls, X: Any, links: Links, families: Sequence[Family | str]
+    ) -> list[ChunkedProblem]:
+        """Return the problem under each of some families; the data are looked at once for all."""
+        plain = [as_family(family) for family in families]
+        for family in plain:
+            check_chunks(family)
+        chunks, sizes = checked_chunks(X)
+        columns = _summarise(chunks, sizes, plain, float_type(X))
+        adapted = [family.adapt_columns(columns) for family in plain]
+        return [cls(X, links, family, chunks, sizes, columns) for family in adapted]
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.columns.n
+
+    @cached_property
+    def prior(self) -> Any:
+        """The family's prior for these data; made once, when first read."""
+        return self.family.prior_of_columns(self.columns, self._gather(prior_rows(self.n)))
+
+    @cached_property
+    def total_log_base(self) -> float:
+        """The sum of log h(x) over all points."""
+        from dask import delayed
+
+        if self.family.constant_base:
+            return self.n * float(self.family.log_base(self.columns.first[None])[0])
+        family = delayed(self.family, traverse=False)
+        parts = [delayed(_sum_log_base, pure=False)(family, chunk) for chunk in self.chunks]
+        return float(compute([tree(sum, parts)])[0][0])
+
+    def cluster_statistics(self, labels: list[Any], n_clusters: int) -> Statistics:
+        """Sum the statistics of the points of each cluster; labels are Delayed, by chunk."""
+        from dask import delayed
+
+        family, sum_chunk = delayed(self.family, traverse=False), delayed(_statistics, pure=False)
+        pairs = zip(self.chunks, labels, strict=True)
+        parts = [sum_chunk(family, chunk, codes, n_clusters) for chunk, codes in pairs]
+        return Statistics(*compute([tree(_add_statistics, parts)])[0][0])
+
+    def loaded(self) -> Problem:
+        """Return the problem with its data in memory; for few points only."""
+        return self.rows(np.arange(self.n))
+
+    def prepared_family(self) -> Family:
+        """Return the family as it is after :meth:`Problem.prepared`."""
+        return self.family.prepared(self.columns.first[None])[0]
+
+    def rows(self, rows: Index) -> Problem:
+        """Return the problem that some of the points make, in memory, with the family as it is."""
+        return Problem(self._gather(rows), self.links[rows], self.family)
+
+    def _gather(self, rows: Index) -> NDArray[Any]:
+        from dask import delayed
+
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        cuts = np.searchsorted(rows, starts)
+        take = delayed(take_rows, pure=False)
+        parts = [
+            take(chunk, rows[low:high] - start)
+            for chunk, low, high, start in zip(
+                self.chunks, cuts[:-1], cuts[1:], starts[:-1], strict=True
+            )
+            if high > low
+        ]
+        return np.concatenate(compute(parts)[0])
+
+
+def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list[Problem]:
+    """Check data and links, and return the problem under each family that is open to choice.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, or data in chunks (dask array or DataFrame, Parquet files)
+        The data.
+    links : Links, pair of lists, n × n matrix, DataFrame or None
+        Links between the points.
+    families : callable
+        Returns the families, given a function that looks which kinds of data the values could be,
+        and whether the data are sparse. Of several families those that need all data in one place
+        are left out where data are in chunks.
+    estimator : optional
+        Named in messages.
+
+    Returns
+    -------
+    list of Problem
+        One for each family, with the same data and links.
+    """
+    if in_chunks(X):
+        chunked = as_chunks(X)
+        found = list(families(lambda: kinds_of_chunks(chunked), False))
+        if len(found) > 1:
+            found = [family for family in found if not as_family(family).parts_in_memory()]
+        linked = as_links(links, int(chunked.shape[0]))
+        return list(ChunkedProblem.several(chunked, linked, found))
+    data = as_data(X, estimator)
+    linked = as_links(links, data.shape[0])
+    open_families = families(lambda: kinds_of(data), sparse.issparse(data))
+    return [Problem(data, linked, as_family(family).adapt(data)) for family in open_families]
 
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
@@ -150,50 +303,58 @@ def _explain_text(X: Any, name: str) -> None:
                 ) from None
 
 
-def as_links(links: Any, n: int) -> Links:
-    """Turn whatever stands for links into :class:`~maylink.links.Links` on n points.
-
-    Parameters
-    ----------
-    links : Links, pair of lists, n × n matrix, DataFrame, mapping of columns or None
-        A pair is (may, may_not), each a list of pairs. A matrix, dense or sparse, holds +1 for may,
-        −1 for may-not and 0 for no link. A frame or mapping has columns i, j, kind[, weight,
-        source]. None means no links.
-    n : int
-        Number of points that they must fit.
-
-    Returns
-    -------
-    Links
-    """
-    if links is None:
-        return Links.empty(n)
-    if isinstance(links, Mapping) or "kind" in getattr(links, "columns", ()):
-        links = Links.from_frame(links, n=n)
-    elif sparse.issparse(links) or (isinstance(links, np.ndarray) and links.ndim == 2):
-        if links.shape != (n, n):
-            raise LinksError(
-                f"links: a matrix of shape {links.shape} for {n} points; for a list of pairs say "
-                "which kind they are: links=(may_pairs, may_not_pairs)"
-            )
-        links = _from_signed_matrix(links)
-    elif isinstance(links, (tuple, list)) and len(links) == 2:
-        links = Links.from_pairs(may=links[0], may_not=links[1], n=n)
-    if not isinstance(links, Links):
-        raise LinksError(
-            f"links: cannot read a {type(links).__name__}; give a Links object, a pair "
-            "(may, may_not) of lists of pairs, an n × n matrix or a frame with columns i, j, kind"
-        )
-    if links.n != n:
-        raise LinksError(f"links: made for {links.n} points, but there are {n}")
-    return links
+# ---------------------------------------------------------------------- what is asked of chunks
 
 
-def _from_signed_matrix(matrix: Any) -> Links:
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    if np.isnan(np.asarray(values, np.float64)).any():
-        raise LinksError(
-            "links: the matrix holds NaN; if it means 1 = may, 0 = may-not, NaN = unknown, "
-            "pass Links.from_matrix(matrix, coding='paper')"
-        )
-    return Links.from_matrix(matrix, coding="signed")
+def kinds_of_chunks(X: Any) -> frozenset[str]:
+    """Return the kinds of data that all values of a dask array could be."""
+    from dask import delayed
+
+    look = delayed(_kinds, pure=False)
+    parts = [look(block) for block in X.to_delayed().ravel()]
+    return frozenset(compute([tree(_common, parts)])[0][0])
+
+
+def _kinds(block: Any) -> frozenset[str]:
+    return kinds_of(np.asarray(block, np.float64))
+
+
+def _common(kinds: list[frozenset[str]]) -> frozenset[str]:
+    return frozenset.intersection(*kinds)
+
+
+def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtype: Any) -> Columns:
+    """Check all rows and see what they are like: one pass, two where variances are needed."""
+    from dask import delayed
+
+    n, starts = sum(sizes), np.concatenate([[0], np.cumsum(sizes)])
+    add, shared = delayed(add_chunk, pure=False), delayed(families, traverse=False)
+    sums: Any = None
+    for chunk, start in zip(chunks, starts[:-1], strict=True):
+        sums = add(sums, chunk, int(start), shared)
+    (sums,) = compute([sums])[0]
+    squares: Any = None
+    if VARIANCE in needed_of_columns(families):
+        add, means = delayed(add_squares, pure=False), sums.total / n
+        squares = np.zeros_like(sums.total)
+        for chunk in chunks:
+            squares = add(squares, chunk, means)
+        (squares,) = compute([squares])[0]
+    return columns_of(sums, squares, n, dtype)
+
+
+def take_rows(chunk: NDArray[Any], rows: Index) -> NDArray[Any]:
+    """Return some rows of a chunk; runs on the workers."""
+    return chunk[rows]
+
+
+def _sum_log_base(family: Family, chunk: NDArray[Any]) -> float:
+    return float(family.log_base(chunk).sum()) if len(chunk) else 0.0
+
+
+def _statistics(family: Family, chunk: Any, labels: Any, n_clusters: int) -> tuple[Any, ...]:
+    return tuple(family.cluster_statistics(chunk, labels, n_clusters))
+
+
+def _add_statistics(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return tuple(np.sum(column, axis=0) for column in zip(*parts, strict=True))

@@ -25,9 +25,10 @@ from maylink.errors import MaylinkError
 from maylink.estimators.base import keep_fitted
 from maylink.families import Gaussian
 from maylink.labels import first_appearance
+from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, check_integer, forbid_links_as_y
-from maylink.problem import as_data, as_links
+from maylink.problem import as_data
 
 Labels = NDArray[np.int64]
 

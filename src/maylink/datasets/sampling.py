@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
-from maylink.links import MAY, MAY_NOT, Links, draw_distinct, unrank_pairs
+from maylink.links import MAY, MAY_NOT, Links
+from maylink.pairs import draw_distinct, unrank_pairs
 
 PROTOCOLS = ("stated", "published")
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from maylink.arrays import Array
 from maylink.errors import MaylinkError
 from maylink.families import Family, as_family
-from maylink.links import MAY, MAY_NOT, Links, draw_distinct, unrank_pairs
+from maylink.links import MAY, MAY_NOT, Links
+from maylink.pairs import draw_distinct, unrank_pairs
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maylink.big.data import is_big
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import Family, as_family
+from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.model.joint import joint_of
 from maylink.parameters import forbid_sample_weight
-from maylink.problem import Problem, as_data, as_links
+from maylink.problem import Problem, as_data
 from maylink.solvers.placing import divergences, place
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from maylink.estimators.base import (
 )
 from maylink.families import Family
 from maylink.labels import complete_codes
+from maylink.link_forms import as_links
 from maylink.parameters import (
     as_generator,
     as_link_weights,
@@ -31,7 +32,7 @@ from maylink.parameters import (
     check_penalty,
     forbid_links_as_y,
 )
-from maylink.problem import Problem, as_data, as_links
+from maylink.problem import Problem, as_data
 from maylink.runtime.progress import Progress
 from maylink.solvers import rdpmeans
 from maylink.solvers.fit import Status

@@ -278,8 +278,7 @@ class Decoder:
         links = Links(parts["n"], parts["i"], parts["j"], parts["kind"], parts["weight"])
         if codes.shape != links.i.shape or not np.isin(codes, np.arange(len(sources))).all():
             raise MaylinkError("links of sources that are not there")
-        columns = (links.i, links.j, links.kind, links.weight, codes.astype(np.int32))
-        return links._set(links.n, *columns, sources)
+        return links.with_sources(codes, sources)
 
     def _record(self, tree: Any) -> Any:
         cls = known_records().get(tree["record"])

@@ -15,8 +15,9 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
+from maylink.link_forms import as_links
 from maylink.links import Links
-from maylink.problem import as_data, as_links
+from maylink.problem import as_data
 
 LARGEST = 60  # clusters that are looked at one by one, at most
 

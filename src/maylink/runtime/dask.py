@@ -66,3 +66,8 @@ def _explanation(error: Exception) -> Exception:
             "with checkpoint= the fit goes on where it was"
         )
     return error
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether X is a dask array or a dask DataFrame, without importing Dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")

@@ -148,7 +148,7 @@ class FamilyOnData:
 
     def marginal(self, labels: Index) -> tuple[Array, float]:
         """Return the sizes of the clusters and the log probability of the data."""
-        key = mark_of(labels)
+        key = fingerprint(labels)
         if key not in self.known:
             family = self.problem.family
             statistics = family.cluster_statistics(self.problem.X, labels, int(labels.max()) + 1)
@@ -183,10 +183,10 @@ def mark_of(labels: Index) -> bytes:
 
 
 def _distinct(partitions: list[Index]) -> list[Index]:
-    return list({mark_of(labels): labels for labels in partitions}.values())
+    return list({fingerprint(labels): labels for labels in partitions}.values())
 
 
-def exact_settings(settings: VariationalSettings) -> ScoreSettings:
+def score_settings(settings: VariationalSettings) -> ScoreSettings:
     """Return what the exact score depends on, α at the mean of its prior if it is learnt."""
     shape, rate = settings.alpha_prior
     return ScoreSettings(

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples
 
 from maylink.arrays import Array
 from maylink.errors import MaylinkError
+from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.parameters import (
     as_generator,
@@ -28,7 +29,6 @@ from maylink.parameters import (
     check_number,
     forbid_links_as_y,
 )
-from maylink.problem import as_links
 from maylink.runtime.progress import Progress
 from maylink.tuning import race, scores
 from maylink.tuning.folds import Fold, LinkFolds

@@ -2,61 +2,82 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
+from maylink.arrays import Index
+from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
-from maylink.estimators.rdpmeans import RDPMeans
 from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.runtime.progress import Progress
-from maylink.solvers import merging, variational
-from maylink.solvers.variational import Result, S
-from maylink.tuning.pool import Fitted, Pool, View, exact_settings
-from maylink.tuning.tvclust import WEIGHTS, labels_of, quick
+from maylink.solvers import loop, merging, rdpmeans
+from maylink.solvers.fit import Fit
+from maylink.solvers.merging import ScoreSettings
+from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
+from maylink.tuning.rdpmeans import RDPMeansRequest
+from maylink.tuning.rdpmeans import tune as tune_rdpmeans
+from maylink.tuning.settings import Tuning
+from maylink.tuning.tvclust import quick
+
+S = TypeVar("S")
 
 PLAIN_STARTS = ("rdp-means", "one", "singletons")
 STARTS = ("auto", *PLAIN_STARTS)
-AGAIN = 3  # times that the clusters of a fit are cut and merged anew, at most
+MOST_REPAIRS = 3  # times that the clusters of a fit are cut and merged anew, at most
 
 
-class Model(NamedTuple):
+@dataclass(frozen=True)
+class StartModel:
     """What a fit depends on besides the problem."""
 
     prior: Any
-    settings: variational.Settings
+    settings: VariationalSettings
 
     @property
-    def exact(self) -> merging.Settings:
+    def score(self) -> ScoreSettings:
         """What the exact score depends on."""
-        return exact_settings(self.settings)
+        return score_settings(self.settings)
 
 
-class Start:
-    """Makes the partitions that a fit starts from."""
+class Starts:
+    """Makes the partitions that a fit starts from.
+
+    Parameters
+    ----------
+    init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,)
+        Which; an array is the partition itself.
+    rng : Generator
+        Orders visits.
+    tuning : Tuning
+        How RDP-means chooses its penalty.
+    n_jobs : int, optional
+        Threads.
+    model : StartModel, optional
+        Judges the partitions of a pool.
+    views : list of StartView, optional
+        Of the data of the fit, where they were made before.
+    """
 
     def __init__(
         self,
         init: Any,
-        n_jobs: int | None,
         rng: np.random.Generator,
-        model: Model | None = None,
-        views: list[View] | None = None,
+        tuning: Tuning,
+        n_jobs: int | None = None,
+        model: StartModel | None = None,
+        views: list[StartView] | None = None,
     ) -> None:
-        self.init = init
-        self.n_jobs = n_jobs
-        self.rng = rng
-        self.model = model
-        self.views = views  # of the data of the fit, where they were made before
-        self.fitted: Fitted | None = None
+        self.init, self.rng, self.tuning, self.n_jobs = init, rng, tuning, n_jobs
+        self.model, self.views = model, views
+        self.family: FamilyOnData | None = None
 
-    def several(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
+    def several(self, problem: Problem, count: int) -> Iterator[Index]:
         """Yield so many starts, or fewer where they are alike; the best first."""
         if not isinstance(self.init, str):
             labels = complete_codes(self.init, "init")
@@ -66,62 +87,79 @@ class Start:
         elif self.init == "auto":
             yield from self._from_pool(problem, count)
         elif self.init == "rdp-means":
-            yield from self._from_rdp_means(problem, count)
+            yield from self._from_rdp_means(problem.loaded(), count)
         else:
             one = self.init == "one"
             yield np.zeros(problem.n, np.int64) if one else np.arange(problem.n)
 
-    def _from_pool(self, problem: Problem, count: int) -> list[NDArray[np.int64]]:
+    def _from_pool(self, problem: Problem, count: int) -> list[Index]:
         if self.model is None:
             raise ValueError("a pool needs a model to judge its partitions by")
-        views = self.views or [View.of(problem, self.rng, self.n_jobs)]
-        own = repr(problem.family.coarser())
-        view = next((one for one in views if repr(one.problem.family) == own), views[0])
-        pool = Pool(views, problem.links, self.rng, self.n_jobs)
-        self.fitted = Fitted(problem, self.model.prior, view)
-        return pool.best(self.fitted, self.model.exact, count, _near(pool, self.fitted, self.model))
+        views = self.views or [StartView.of(problem, self.rng, self.n_jobs)]
+        coarser = repr(problem.family.coarser())
+        view = next((one for one in views if repr(one.problem.family) == coarser), views[0])
+        pool = StartPool(views, problem.links, self.rng, self.n_jobs)
+        self.family = FamilyOnData(problem, self.model.prior, view)
+        near = _fits_at_higher_weights(pool, self.family, self.model, self.tuning)
+        return pool.best(self.family, self.model.score, count, near)
 
-    def anew(self, labels: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def repaired(self, labels: Index) -> Index | None:
         """Cut the clusters that a fit found and merge them again; None if that is no better."""
-        if self.fitted is None or self.model is None:
+        if self.family is None or self.model is None:
             return None
-        links, settings = self.fitted.problem.links, self.model.exact
-        made = self.fitted.remerged(labels, links, settings)
-        before = self.fitted.score(labels, links, settings)
-        return made if self.fitted.score(made, links, settings) > before + merging.ENOUGH else None
+        links, settings = self.family.problem.links, self.model.score
+        remerged = self.family.remerged(labels, links, settings)
+        before = self.family.score(labels, links, settings)
+        better = self.family.score(remerged, links, settings) > before + merging.ENOUGH
+        return remerged if better else None
 
-    def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[NDArray[np.int64]]:
-        model = RDPMeans(
-            problem.family.coarser(),
-            keep="objective",
-            n_init=1,
-            n_jobs=self.n_jobs,
-            random_state=self.rng,
-        )
+    def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[Index]:
+        """Yield what the paper's RDP-means leaves; its penalty is chosen once."""
+        family = problem.family.coarser()
+        coarse = replace(problem, family=family.adapt(problem.X))
+        engine = CpuEngine(coarse.X, coarse.family, self.n_jobs, coarse.links)
+        settings = RDPMeansSettings(np.nan, keep="objective")
+        request = RDPMeansRequest(settings, relative_weights=True, choose_weights=False)
         for _ in range(count):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(problem.X, links=problem.links)
-            model.cluster_penalty = model.cluster_penalty_  # chosen once
-            yield model.labels_
+            choice = tune_rdpmeans(coarse, engine, request, self.tuning, self.rng, self.n_jobs)
+            request = replace(request, cluster_penalty=choice.settings.penalty)
+            solver = RDPMeansSolver(coarse, engine, choice.settings)
+            order = np.arange(coarse.n, dtype=np.int32)
+            self.rng.shuffle(order)
+            labels: Index = rdpmeans.solve(solver, [solver.init(order)]).state.labels
+            yield labels
 
     @property
-    def at_once(self) -> bool:
+    def costs_nothing(self) -> bool:
         """Whether it costs nothing to start with all points at once."""
         return not isinstance(self.init, str) or self.init in ("one", "singletons")
 
-    def later(self) -> Start:
-        """Return the start of points that come later, of which given labels say nothing."""
+    def later(self) -> Starts:
+        """Return the starts of points that come later, of which given labels say nothing."""
         init = self.init if isinstance(self.init, str) else "rdp-means"
-        return Start(init, self.n_jobs, self.rng, self.model)
+        return Starts(init, self.rng, self.tuning, self.n_jobs, self.model)
 
 
-def best_of(
+class ProblemStart:
+    """Makes the partition that a chain starts from, in the chain's own process."""
+
+    def __init__(
+        self, problem: Problem, init: Any, tuning: Tuning, model: StartModel | None = None
+    ) -> None:
+        self.problem, self.init, self.tuning, self.model = problem, init, tuning, model
+
+    def __call__(self, rng: np.random.Generator) -> Index:
+        """Return the partition."""
+        starts = Starts(self.init, rng, self.tuning, n_jobs=1, model=self.model)
+        return next(starts.several(self.problem, 1))
+
+
+def best_of_restarts(
     starts: Iterable[Any],
-    run: Callable[[Any], Result[S]],
-    again: Callable[[S], Any],
+    run: Callable[[Any], Fit[S]],
+    repaired: Callable[[S], Any],
     progress: Progress,
-) -> Result[S]:
+) -> Fit[S]:
     """Run from every start and keep the best bound; cut and merge its clusters while that helps.
 
     Parameters
@@ -130,59 +168,45 @@ def best_of(
         Partitions.
     run : callable
         Fits from one of them.
-    again : callable
+    repaired : callable
         Makes another partition of what a run left, or None where there is none that is better.
     progress : Progress
         Told about every start.
     """
-    results = []
+    fits = []
     for labels in starts:
-        results.append(run(labels))
+        fits.append(run(labels))
         progress.advance()
         if progress.stopped:
             break
-    best = max(results, key=lambda result: float(result.bounds[-1]))
-    for _ in range(AGAIN):
-        labels = None if progress.stopped else again(best.state)
+    best = max(fits, key=lambda fit: fit.objective)
+    for _ in range(MOST_REPAIRS):
+        labels = None if progress.stopped else repaired(best.state)
         if labels is None:
             break
-        result = run(labels)
-        if result.bounds[-1] <= best.bounds[-1]:
+        fit = run(labels)
+        if fit.objective <= best.objective:
             break
-        best = result
+        best = fit
     return best
 
 
-def _near(pool: Pool, fitted: Fitted, model: Model) -> list[NDArray[np.int64]]:
+def _fits_at_higher_weights(
+    pool: StartPool, family: FamilyOnData, model: StartModel, tuning: Tuning
+) -> list[Index]:
     """Fit with higher data weights, the highest first, each from the one before.
 
-    Where data are quiet one cluster for all is a start that no fit leaves, though better ones are
-    near: those that the data find when they are louder.
+    Where data count little, one cluster for all is a start that no fit leaves, though better ones
+    are near: those that the data find when they count more.
     """
-    settings, near = quick(model.settings), list[NDArray[np.int64]]()
-    for weight in WEIGHTS:
+    settings, near = quick(model.settings), list[Index]()
+    for weight in tuning.data_weights:
         if weight <= settings.data_weight:
             break
-        louder = replace(settings, data_weight=weight)
-        labels = pool.best(fitted, exact_settings(louder), 1, near)[0]
-        near = [labels_of(variational.solve(fitted.problem, model.prior, louder, labels).state)]
+        higher = replace(settings, data_weight=weight)
+        labels = pool.best(family, score_settings(higher), 1, near)[0]
+        solver = VariationalSolver(family.problem, model.prior, higher)
+        near = [solver.labels(loop.run(solver, solver.init(labels)).state)]
         if not near[0].any():
             break
     return near
-
-
-class ChainStart:
-    """Makes the partition that a chain starts from, in the chain's own process."""
-
-    def __init__(self, problem: Problem, init: Any, model: Model | None = None) -> None:
-        self.problem = problem
-        self.init = init
-        self.model = model
-
-    def __call__(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the partition."""
-        return next(Start(self.init, 1, rng, self.model).several(self.problem, 1))
-
-    def told(self) -> str:
-        """Tell what kind of start it is."""
-        return self.init if isinstance(self.init, str) else repr(list(self.init))

@@ -12,293 +12,314 @@ share, the data, their small pieces and the penalties, was made without links.
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from maylink.big.data import as_big, is_big
-from maylink.families import Family, as_family
-from maylink.families.base import kinds_of
+from maylink.arrays import Index
+from maylink.families import Family
 from maylink.links import Links
-from maylink.model.posterior import Posterior, variational_posterior
-from maylink.problem import Problem, as_data, as_links
+from maylink.model.posterior import Posterior
+from maylink.problem import Kinds, Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import variational
+from maylink.solvers import loop, variational
+from maylink.solvers.fit import Fit
+from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
 from maylink.tuning import race
 from maylink.tuning.candidates import candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pool import Fitted, Pool, View, exact_settings
+from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
 from maylink.tuning.scores import posterior_scores
+from maylink.tuning.settings import Tuning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from maylink.big.problem import BigProblem
-
 logger = logging.getLogger("maylink")
-
-WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
-"""Data weights that may be chosen: half a decade apart, down to where data hardly count."""
 
 LOOSER = 10.0  # times the tolerance of the last fit, in a fold
 MAX_SWEEPS = 60  # of a fit in a fold
-STARTS = {True: 4, False: 2}  # of a fit in a fold, at most: for small data, and for others
-SMALL = 20_000  # numbers in the data
 ALIKE = 1e-3  # bounds a point that are the same to this are of the same fit
 
 
-class Candidate(NamedTuple):
+@dataclass(frozen=True)
+class TVClustRequest:
+    """What the user gave, "auto" where it is to be chosen.
+
+    Parameters
+    ----------
+    family : Family or str
+        What the data are.
+    covariance : str
+        Covariance of the clusters of Gaussian data.
+    data_weight : float or "auto"
+        γ.
+    prior : optional
+        Prior of the clusters' parameters; None for the family's own.
+    settings : VariationalSettings
+        How fits run; the data weight in it is not used.
+    data_weights : tuple of float
+        Those that may be chosen.
+    """
+
+    family: Family | str
+    covariance: str
+    data_weight: float | str
+    prior: Any
+    settings: VariationalSettings
+    data_weights: tuple[float, ...]
+
+    def families(self, kinds: Kinds, is_sparse: bool) -> list[Family | str]:
+        """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
+        found = candidates(self.family, self.covariance, kinds, is_sparse=is_sparse)
+        return [family for _, family in found]
+
+    @property
+    def open_weights(self) -> tuple[float, ...]:
+        """The data weights that are open to choice."""
+        given = self.data_weight != "auto"
+        return (float(self.data_weight),) if given else self.data_weights
+
+
+class TVClustCandidate(NamedTuple):
     """What may be chosen."""
 
     family: str
     data_weight: float
 
 
-class Choice(NamedTuple):
-    """What was chosen and how."""
+@dataclass(frozen=True)
+class TVClustChoice:
+    """What was chosen and how.
 
-    problem: Any  # a Problem, or a BigProblem
+    Parameters
+    ----------
+    problem : Problem
+        Data and links under the family that was chosen.
+    data_weight : float
+        γ.
+    by : {"held-out links", "evidence", "given"}
+        How family and data weight came about.
+    table : DataFrame, optional
+        The candidates.
+    views : list of StartView, optional
+        Of all points, where the choice looked at all of them: starts need not look again.
+    """
+
+    problem: Problem
     data_weight: float
-    by: str  # "held-out links", "evidence" or "given"
-    table: pd.DataFrame | None  # of the candidates
-    views: list[View] | None = None  # of all points, where the choice looked at all of them
+    by: str
+    table: pd.DataFrame | None = None
+    views: list[StartView] | None = None
 
 
-class Wish(NamedTuple):
-    """What the user gave, "auto" where it is to be chosen."""
-
-    family: Family | str
-    covariance: str
-    data_weight: float | str
-    prior: Any  # None for the family's own
-    weights: tuple[float, ...] = WEIGHTS  # that may be chosen
-
-
-def choose(
-    X: Any,
-    links: Any,
-    wish: Wish,
-    settings: variational.Settings,
+def tune(
+    problems: Sequence[Problem],
+    request: TVClustRequest,
+    tuning: Tuning,
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-) -> Choice:
+) -> TVClustChoice:
     """Choose what the user left open.
 
     Parameters
     ----------
-    X, links : the data and links of a fit
-    wish : Wish
+    problems : sequence of Problem
+        Data and links under each family that is open to choice.
+    request : TVClustRequest
         What was given and what is to be chosen.
-    settings : variational.Settings
-        How fits run; the data weight in it is not used.
+    tuning : Tuning
+        How to choose.
     rng : Generator
-        Deals out the links.
+        Deals out the links, draws samples and orders visits.
     n_jobs : int, optional
         Threads.
     progress : Progress, optional
         Told about every fold.
     """
-    given = wish.data_weight != "auto"
-    weights = (float(wish.data_weight),) if given else wish.weights
-    problems = _problems(X, links, wish)
+    weights, by_name = request.open_weights, {one.family.name: one for one in problems}
     if len(problems) == len(weights) == 1:
-        return Choice(next(iter(problems.values())), weights[0], "given", None)
-    judged = _sampled(problems, rng)
-    n, checked = next((one.n, one.links) for one in judged.values())
-    if not race.enough(checked):
-        logger.info("%d links are too few to hold any out: the evidence decides", checked.n_links)
-        plain = replace(settings, data_weight=weights[0] if given else 1.0)
-        return _by_evidence(problems, judged, wish.prior, plain, rng, n_jobs)
-    fitted = _fitted(judged, wish.prior, rng, n_jobs)
-    tried = [Candidate(name, weight) for name in fitted for weight in weights]
+        return TVClustChoice(problems[0], weights[0], "given")
+    sample = sampled(problems[0], tuning.sample_size, rng)
+    samples = {name: replace(sample, family=one.family) for name, one in by_name.items()}
+    if not tuning.can_hold_out(sample.links):
+        logger.info("%d links are too few to hold any out: evidence decides", sample.links.n_links)
+        weight = weights[0] if request.data_weight != "auto" else 1.0
+        return _by_evidence(by_name, samples, request, weight, rng, n_jobs)
+    families = families_on_data(samples, request.prior, rng, n_jobs)
+    tried = [TVClustCandidate(name, weight) for name in families for weight in weights]
 
     def prepare(fold: Fold) -> race.Predictor:
-        fits = Fits(fitted, fold.train, quick(settings), rng, n_jobs)
-        return lambda candidate: posterior_scores(fits(candidate), fold.test)
+        fits = CandidateFits(families, fold.train, quick(request.settings), tuning, rng, n_jobs)
+        return lambda candidate: posterior_scores(fits.posterior(candidate), fold.test)
 
-    outcome = race.compete(
-        tried, checked, prepare, rng, progress, ladder=lambda candidate: candidate.family
+    result = race.compete(
+        tried, sample.links, prepare, rng, tuning, progress, path=lambda one: one.family
     )
-    name, weight = outcome.chosen
+    name, weight = result.chosen
     logger.info("held-out links chose %s, data weight %g", name, weight)
-    views = _views(fitted) if n == problems[name].n else None
-    return Choice(problems[name], weight, "held-out links", _frame(outcome.rows), views)
+    views = views_of(families) if sample.n == by_name[name].n else None
+    return TVClustChoice(by_name[name], weight, "held-out links", _frame(result.rows), views)
 
 
-def quick(settings: variational.Settings) -> variational.Settings:
+def quick(settings: VariationalSettings) -> VariationalSettings:
     """Return the settings of a fit that shows the way to others."""
     sweeps = min(MAX_SWEEPS, settings.max_sweeps)
     return replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
 
 
-def every(
-    X: Any, links: Any, wish: Wish, rng: np.random.Generator, n_jobs: int | None = None
-) -> dict[Candidate, NDArray[np.int64]]:
+def fit_every_candidate(
+    problems: Sequence[Problem],
+    request: TVClustRequest,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+) -> dict[TVClustCandidate, Index]:
     """Fit every candidate to all links and return its labels: what a choice chooses among.
 
     Parameters
     ----------
-    X, links : the data and links of a fit
-    wish : Wish
-        What is open to choice.
+    problems, request, tuning, rng, n_jobs
+        As in :func:`tune`.
+    """
+    by_name = {one.family.name: one for one in problems}
+    families = families_on_data(by_name, request.prior, rng, n_jobs)
+    links = problems[0].links
+    fits = CandidateFits(families, links, VariationalSettings(), tuning, rng, n_jobs)
+    tried = [
+        TVClustCandidate(name, weight) for name in by_name for weight in request.data_weights
+    ]
+    return {candidate: fits.labels(candidate) for candidate in tried}
+
+
+class CandidateFits:
+    """Fits of many candidates to the same links: all start from the same pool.
+
+    Parameters
+    ----------
+    families : dict
+        The data under each family, by name.
+    links : Links
+        All that the fits may see of the links.
+    settings : VariationalSettings
+        How to run.
+    tuning : Tuning
+        How many starts a fit has.
     rng : Generator
         Orders visits.
     n_jobs : int, optional
         Threads.
     """
-    problems = _problems(X, links, wish)
-    checked = next(iter(problems.values())).links
-    fits = Fits(
-        _fitted(problems, wish.prior, rng, n_jobs), checked, variational.Settings(), rng, n_jobs
-    )
-    tried = [Candidate(name, weight) for name in problems for weight in wish.weights]
-    return {candidate: labels_of(fits.fit(candidate)[1]) for candidate in tried}
-
-
-class Fits:
-    """Fits of many candidates to the same links: all start from the same pool."""
 
     def __init__(
         self,
-        fitted: dict[str, Fitted],
+        families: dict[str, FamilyOnData],
         links: Links,
-        settings: variational.Settings,
+        settings: VariationalSettings,
+        tuning: Tuning,
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.fitted, self.links, self.settings = fitted, links, settings
-        self.pool = Pool(_views(fitted), links, rng, n_jobs)
-        self.n_starts = STARTS[all(one.problem.X.size <= SMALL for one in fitted.values())]
+        self.families, self.links, self.settings = families, links, settings
+        self.pool = StartPool(views_of(families), links, rng, n_jobs)
+        small = all(one.problem.X.size <= tuning.small_data for one in families.values())
+        self.n_starts = tuning.n_starts_of_small if small else tuning.n_starts
         self.sure: set[str] = set()  # families whose best fit was found twice: one start will do
-        self.made: dict[Candidate, NDArray[np.int64]] = {}  # labels of fits
+        self.labels_by_candidate: dict[TVClustCandidate, Index] = {}
 
-    def __call__(self, candidate: Candidate) -> Posterior:
+    def posterior(self, candidate: TVClustCandidate) -> Posterior:
         """Fit a candidate and return what it knows."""
-        settings, state = self.fit(candidate)
-        return variational_posterior(self.links, settings, state)
+        solver, fit = self.fit(candidate)
+        return variational.posterior_of(self.links, solver.settings, fit.state)
 
-    def fit(self, candidate: Candidate) -> tuple[variational.Settings, variational.State]:
+    def labels(self, candidate: TVClustCandidate) -> Index:
+        """Fit a candidate and return its clusters."""
+        self.fit(candidate)
+        return self.labels_by_candidate[candidate]
+
+    def fit(self, candidate: TVClustCandidate) -> tuple[VariationalSolver, Fit[VariationalState]]:
         """Fit a candidate, from the best of the pool or from the fit of a higher data weight.
 
         Where all points already were in one cluster, a lower data weight leaves them there: there
         is less to part them.
         """
         name, weight = candidate
-        fitted, settings = self.fitted[name], replace(self.settings, data_weight=weight)
-        higher = [one for one in self.made if one.family == name and one.data_weight > weight]
-        near = [self.made[min(higher, key=lambda one: one.data_weight)]] if higher else []
+        family, settings = self.families[name], replace(self.settings, data_weight=weight)
+        labels_of = self.labels_by_candidate
+        higher = [one for one in labels_of if one.family == name and one.data_weight > weight]
+        near = [labels_of[min(higher, key=lambda one: one.data_weight)]] if higher else []
         if near and not near[0].any():
             starts = near
         else:
             n_starts = 1 if name in self.sure else self.n_starts
-            starts = self.pool.best(fitted, exact_settings(settings), n_starts, near)
-        problem = replace(fitted.problem, links=self.links)
-        runs: list[variational.Result[variational.State]] = []
+            starts = self.pool.best(family, score_settings(settings), n_starts, near)
+        problem = replace(family.problem, links=self.links)
+        solver = VariationalSolver(problem, family.prior, settings)
+        fits: list[Fit[VariationalState]] = []
         for labels in starts:
-            runs.append(variational.solve(problem, fitted.prior, settings, labels))
-            bounds = np.sort([run.bounds[-1] for run in runs])
+            fits.append(loop.run(solver, solver.init(labels)))
+            bounds = np.sort([fit.objective for fit in fits])
             if len(bounds) > 1 and bounds[-1] - bounds[-2] <= ALIKE * problem.n:
                 self.sure.add(name)  # the best was found twice
                 break
-        best = max(runs, key=lambda run: run.bounds[-1]).state
-        self.made[candidate] = labels_of(best)
-        return settings, best
+        best = max(fits, key=lambda fit: fit.objective)
+        labels_of[candidate] = solver.labels(best.state)
+        return solver, best
 
 
-def labels_of(state: variational.State) -> NDArray[np.int64]:
-    """Return the cluster of each point, 0 … K − 1."""
-    return np.asarray(
-        np.unique(state.responsibilities.argmax(axis=1), return_inverse=True)[1], np.int64
-    )
-
-
-def _problems(X: Any, links: Any, wish: Wish) -> dict[str, Any]:
-    """Return the problem under each family that is open to choice, by name."""
-    if is_big(X):
-        return _big_problems(X, links, wish)
-    data = as_data(X)
-    checked = as_links(links, data.shape[0])
-    named = candidates(
-        wish.family, wish.covariance, lambda: kinds_of(data), is_sparse=sparse.issparse(data)
-    )
-    return {name: Problem(data, checked, as_family(family).adapt(data)) for name, family in named}
-
-
-def _big_problems(X: Any, links: Any, wish: Wish) -> dict[str, BigProblem]:
-    """Return the same for data on Dask; families that need them in one place are no candidates."""
-    from maylink.big.problem import BigProblem, kinds_on_dask
-
-    X = as_big(X)
-    found = candidates(wish.family, wish.covariance, lambda: kinds_on_dask(X))
-    if len(found) > 1:
-        found = [one for one in found if not as_family(one[1]).parts_in_memory()]
-    problems = BigProblem.several(X, links, [family for _, family in found])
-    return {name: problem for (name, _), problem in zip(found, problems, strict=True)}
-
-
-def _sampled(problems: dict[str, Any], rng: np.random.Generator) -> dict[str, Problem]:
-    """Return the problems of some points, many of them linked, where there are very many."""
-    some = sampled(next(iter(problems.values())), rng)
-    return {name: replace(some, family=problem.family) for name, problem in problems.items()}
-
-
-def _fitted(
+def families_on_data(
     problems: dict[str, Problem], prior: Any, rng: np.random.Generator, n_jobs: int | None
-) -> dict[str, Fitted]:
+) -> dict[str, FamilyOnData]:
     """Lay the data out for each family; families with the same coarser one share a view."""
-    views: dict[str, View] = {}
-    fitted = {}
+    views: dict[str, StartView] = {}
+    families = {}
     for name, problem in problems.items():
-        ready = problem.prepared()
+        prepared = problem.prepared()
         coarser = repr(problem.family.coarser())
         if coarser not in views:
-            views[coarser] = View.of(ready, rng, n_jobs)
-        own = problem.prior if prior is None else prior
-        fitted[name] = Fitted(ready, own, views[coarser])
-    return fitted
+            views[coarser] = StartView.of(prepared, rng, n_jobs)
+        family_prior = problem.prior if prior is None else prior
+        families[name] = FamilyOnData(prepared, family_prior, views[coarser])
+    return families
 
 
-def _views(fitted: dict[str, Fitted]) -> list[View]:
+def views_of(families: dict[str, FamilyOnData]) -> list[StartView]:
     """Return the views of all families, each once."""
-    return list({id(one.view): one.view for one in fitted.values()}.values())
+    return list({id(one.view): one.view for one in families.values()}.values())
 
 
 def _by_evidence(
-    problems: dict[str, Any],
-    judged: dict[str, Problem],
-    prior: Any,
-    settings: variational.Settings,
+    problems: dict[str, Problem],
+    samples: dict[str, Problem],
+    request: TVClustRequest,
+    weight: float,
     rng: np.random.Generator,
     n_jobs: int | None,
-) -> Choice:
+) -> TVClustChoice:
     """Choose the family with the highest bound on the log probability of data and links."""
-    comparable = [name for name in gaussians() if name in judged] or list(judged)[:1]
+    comparable = [name for name in gaussians() if name in samples] or list(samples)[:1]
     if len(comparable) == 1:
-        return Choice(problems[comparable[0]], settings.data_weight, "evidence", None)
-    fitted = _fitted({name: judged[name] for name in comparable}, prior, rng, n_jobs)
+        return TVClustChoice(problems[comparable[0]], weight, "evidence")
+    settings = replace(request.settings, data_weight=weight)
+    chosen = {name: samples[name] for name in comparable}
+    families = families_on_data(chosen, request.prior, rng, n_jobs)
+    links = next(iter(families.values())).problem.links
+    pool = StartPool(views_of(families), links, rng, n_jobs)
     rows: list[dict[str, Any]] = []
-    links = next(iter(fitted.values())).problem.links
-    pool = Pool(_views(fitted), links, rng, n_jobs)
-    for name, one in fitted.items():
-        labels = pool.best(one, exact_settings(settings))[0]
-        found = variational.solve(one.problem, one.prior, settings, labels)
-        rows.append(
-            {
-                "family": name,
-                "data_weight": settings.data_weight,
-                "bound": float(found.bounds[-1]),
-            }
-        )
+    for name, family in families.items():
+        labels = pool.best(family, score_settings(settings))[0]
+        solver = VariationalSolver(family.problem, family.prior, settings)
+        bound = loop.run(solver, solver.init(labels)).objective
+        rows.append({"family": name, "data_weight": weight, "bound": bound})
     best = max(rows, key=lambda row: row["bound"])
     for row in rows:
         row["chosen"] = row is best
     logger.info("the evidence chose %s", best["family"])
-    return Choice(problems[str(best["family"])], settings.data_weight, "evidence", _frame(rows))
+    return TVClustChoice(problems[str(best["family"])], weight, "evidence", _frame(rows))
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

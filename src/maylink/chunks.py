@@ -1,7 +1,8 @@
-"""What counts as big data, and what it must be like: rows in chunks of known sizes."""
+"""Data in chunks: dask arrays, dask DataFrames and Parquet files, whose rows stay where they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.errors import DomainError, MaylinkError
+from maylink.io.parquet import read_parquet
+from maylink.runtime.dask import is_dask
 
 
-def is_big(X: Any) -> bool:
+def in_chunks(X: Any) -> bool:
     """Say whether X is a dask array, a dask DataFrame or the path of Parquet files."""
     return isinstance(X, str | Path) or is_dask(X)
 
 
-def is_dask(X: Any) -> bool:
-    """Say whether X is a dask array or a dask DataFrame, without importing Dask."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def as_big(X: Any) -> Any:
-    """Turn big data into a dask array of shape (n, d) whose chunks are whole rows.
+def as_chunks(X: Any) -> Any:
+    """Turn data in chunks into a dask array of shape (n, d) whose chunks are whole rows.
 
     Parameters
     ----------
@@ -39,8 +37,6 @@ def as_big(X: Any) -> Any:
         When chunks are cut along features or their sizes are not known.
     """
     if isinstance(X, str | Path):
-        from maylink.io.parquet import read_parquet
-
         return read_parquet(X)
     if hasattr(X, "to_dask_array"):
         X = X.to_dask_array(lengths=True)
@@ -71,11 +67,10 @@ def checked_chunks(X: Any) -> tuple[list[Any], list[int]]:
     """Return chunks with rows as Delayed, each checked when it is read, and their sizes."""
     from dask import delayed
 
-    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
     sizes = [int(size) for size in X.chunks[0]]
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
     blocks = X.to_delayed().ravel().tolist()
-    check = delayed(checked, pure=False)
+    check, dtype = delayed(check_chunk, pure=False), float_type(X)
     chunks = [
         check(block, int(start), dtype)
         for block, start, size in zip(blocks, starts, sizes, strict=True)
@@ -84,7 +79,7 @@ def checked_chunks(X: Any) -> tuple[list[Any], list[int]]:
     return chunks, [size for size in sizes if size]
 
 
-def checked(block: Any, start: int, dtype: Any) -> NDArray[Any]:
+def check_chunk(block: Any, start: int, dtype: Any) -> NDArray[Any]:
     """Return a chunk row by row in memory, as float32 or float64, or say what is wrong with it."""
     rows = np.ascontiguousarray(block, dtype)
     if not np.isfinite(rows).all():
@@ -94,3 +89,47 @@ def checked(block: Any, start: int, dtype: Any) -> NDArray[Any]:
             f"X[{start + at}, {column}] is {word}; drop the row or fill the cell first"
         )
     return rows
+
+
+def map_chunks(X: Any, work: Callable[[NDArray[Any]], Any], width: int | None = None) -> Any:
+    """Return what ``work(rows)`` makes of each chunk, computed when somebody asks for it.
+
+    Parameters
+    ----------
+    X : dask array of shape (n, d)
+        Rows.
+    work : callable
+        Returns an array of shape (m,), or (m, width) where a width is given; a worker calls it.
+    width : int, optional
+        Columns of the result.
+
+    Returns
+    -------
+    dask array
+    """
+    import dask.array
+    from dask import delayed
+
+    dtype, shared = float_type(X), delayed(work, traverse=False)
+    apply = delayed(_apply, pure=False)
+    starts = np.concatenate([[0], np.cumsum(X.chunks[0])])
+    kind = np.int64 if width is None else np.float64
+    columns = () if width is None else (width,)
+    blocks = zip(X.to_delayed().ravel(), starts[:-1], X.chunks[0], strict=True)
+    parts = [
+        dask.array.from_delayed(
+            apply(shared, block, int(start), dtype), (size, *columns), kind
+        )
+        for block, start, size in blocks
+        if size
+    ]
+    return dask.array.concatenate(parts)
+
+
+def float_type(X: Any) -> np.dtype[Any]:
+    """Return the precision that data are computed in."""
+    return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def _apply(work: Callable[[NDArray[Any]], Any], block: Any, start: int, dtype: Any) -> Any:
+    return work(check_chunk(block, start, dtype))

@@ -1,0 +1,61 @@
+"""Whatever a user gives for links becomes :class:`maylink.Links`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maylink.errors import LinksError
+from maylink.links import Links
+
+
+def as_links(links: Any, n: int) -> Links:
+    """Turn whatever stands for links into :class:`~maylink.links.Links` on n points.
+
+    Parameters
+    ----------
+    links : Links, pair of lists, n × n matrix, DataFrame, mapping of columns or None
+        A pair is (may, may_not), each a list of pairs. A matrix, dense or sparse, holds +1 for may,
+        −1 for may-not and 0 for no link. A frame or mapping has columns i, j, kind[, weight,
+        source]. None means no links.
+    n : int
+        Number of points that the links must fit.
+
+    Returns
+    -------
+    Links
+    """
+    if links is None:
+        return Links.empty(n)
+    if isinstance(links, Mapping) or "kind" in getattr(links, "columns", ()):
+        links = Links.from_frame(links, n=n)
+    elif sparse.issparse(links) or (isinstance(links, np.ndarray) and links.ndim == 2):
+        if links.shape != (n, n):
+            raise LinksError(
+                f"links: a matrix of shape {links.shape} for {n} points; for a list of pairs say "
+                "which kind they are: links=(may_pairs, may_not_pairs)"
+            )
+        links = _from_signed_matrix(links)
+    elif isinstance(links, (tuple, list)) and len(links) == 2:
+        links = Links.from_pairs(may=links[0], may_not=links[1], n=n)
+    if not isinstance(links, Links):
+        raise LinksError(
+            f"links: cannot read a {type(links).__name__}; give a Links object, a pair "
+            "(may, may_not) of lists of pairs, an n × n matrix or a frame with columns i, j, kind"
+        )
+    if links.n != n:
+        raise LinksError(f"links: made for {links.n} points, but there are {n}")
+    return links
+
+
+def _from_signed_matrix(matrix: Any) -> Links:
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if np.isnan(np.asarray(values, np.float64)).any():
+        raise LinksError(
+            "links: the matrix holds NaN; if it means 1 = may, 0 = may-not, NaN = unknown, "
+            "pass Links.from_matrix(matrix, coding='paper')"
+        )
+    return Links.from_matrix(matrix, coding="signed")
