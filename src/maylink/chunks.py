@@ -1,4 +1,4 @@
-"""Data in chunks: dask arrays, dask DataFrames and Parquet files, whose rows stay where they are."""
+"""Data in chunks: dask arrays, dask DataFrames and Parquet files; rows stay where they are."""
 
 from __future__ import annotations
 
@@ -117,9 +117,7 @@ def map_chunks(X: Any, work: Callable[[NDArray[Any]], Any], width: int | None = 
     columns = () if width is None else (width,)
     blocks = zip(X.to_delayed().ravel(), starts[:-1], X.chunks[0], strict=True)
     parts = [
-        dask.array.from_delayed(
-            apply(shared, block, int(start), dtype), (size, *columns), kind
-        )
+        dask.array.from_delayed(apply(shared, block, int(start), dtype), (size, *columns), kind)
         for block, start, size in blocks
         if size
     ]

@@ -108,6 +108,10 @@ class Problem:
         """Return the problem with its data in memory: this one."""
         return self
 
+    def with_family(self, family: Family) -> Problem:
+        """Return the problem under another family, adapted to the data."""
+        return replace(self, family=family.adapt(self.X))
+
     def prepared(self) -> Problem:
         """Return the problem with what its family computes of the data done once and for all."""
         family, X = self.family.prepared(self.X)
@@ -194,6 +198,10 @@ class ChunkedProblem(Problem):
     def loaded(self) -> Problem:
         """Return the problem with its data in memory; for few points only."""
         return self.rows(np.arange(self.n))
+
+    def with_family(self, family: Family) -> ChunkedProblem:
+        """Return the problem under another family, adapted to the data."""
+        return self.several(self.X, self.links, [family])[0]
 
     def prepared_family(self) -> Family:
         """Return the family as it is after :meth:`Problem.prepared`."""

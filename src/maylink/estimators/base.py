@@ -1,39 +1,46 @@
-"""What the estimators share: prediction from fitted centres, and checks of parameters."""
+"""What all estimators share: the one flow of a fit, checks of new data, and fitted attributes."""
 
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import fields
+from functools import partial
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
-from sklearn.base import TransformerMixin as _TransformerMixin
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maylink.big.data import is_big
+from maylink.chunks import as_chunks, in_chunks, map_chunks
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import Family, as_family
 from maylink.link_forms import as_links
 from maylink.links import Links
-from maylink.model.joint import joint_of
-from maylink.parameters import forbid_sample_weight
-from maylink.problem import Problem, as_data
-from maylink.solvers.placing import divergences, place
+from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
+from maylink.problem import Families, Problem, as_data, check
+from maylink.runtime.interrupts import CtrlC
+from maylink.runtime.session import Session
+from maylink.solvers.fit import Fit
 
-if TYPE_CHECKING:
-    import pandas as pd
+Request = TypeVar("Request", bound="FamilyRequest")
+Choice = TypeVar("Choice")
+State = TypeVar("State")
 
-    from maylink.solvers.fit import Parts, Result
+
+class FamilyRequest:
+    """What the user asked for; it says which families are open to choice."""
+
+    families: Families
 
 
-class Checked:
-    """What every estimator does: check new data, tell its tags, keep what a fit found."""
+class FittedEstimator:
+    """What every estimator and baseline does: check new data, tell its tags, keep a fit."""
 
     family: Family | str
     family_: Family
-    _clusters: Any  # what the work on a chunk of new points knows of the fit
 
     def _new_data(self, X: Any) -> Any:
         """Check new data against those of the fit."""
@@ -43,21 +50,10 @@ class Checked:
         self.family_.check(data)
         return data
 
-    def _by_chunk(
-        self, X: Any, links: Any, work: Callable[..., Any], width: int | None = None
-    ) -> Any:
-        """Return a dask array that does some work on each chunk of X when it is asked for."""
-        from maylink.big.lazy import by_chunk
-
-        check_is_fitted(self)
-        if links is not None:
-            raise LinksError("links: predict takes them with data in memory only; leave it out")
-        return by_chunk(self, X, work, self._clusters, width)
-
     def _data_to_score(self, X: Any, sample_weight: Any) -> Any:
         """Check new data that are to be scored."""
         forbid_sample_weight(sample_weight)
-        if is_big(X):
+        if in_chunks(X):
             raise MaylinkError("X: score needs data in memory; give a sample of the rows")
         return self._new_data(X)
 
@@ -74,106 +70,89 @@ class Checked:
         tags.input_tags.positive_only = not bool(np.all(family.allows(np.array([-1.0]))))
         return tags
 
-    def _keep(self, X: Any, **attributes: Any) -> Self:
+
+class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):  # type: ignore[misc]
+    """An estimator whose fit is check → tune → solve → describe."""
+
+    nested: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+    """Parameters that hold parameters, and the functions that make objects of them."""
+
+    random_state: Any
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    def _fit(self, X: Any, y: Any, links: Any) -> Self:
+        """Fit, in memory or in chunks; every estimator's ``fit`` is this."""
+        forbid_links_as_y(y)
+        request = self._request()
+        problems = check(X, links, request.families, self)
+        with CtrlC() as stop:
+            rng = as_generator(self.random_state)
+            session = Session(rng, self.n_jobs, bool(self.verbose), stop)
+            choice = self._tune(problems, request, session)
+            fit = self._solve(choice, request, session)
+        description = self._describe(choice, request, fit)
+        return self._keep(problems[0].X if in_chunks(X) else X, description)
+
+    @abstractmethod
+    def _request(self) -> Request:
+        """Check the parameters and return what is asked for."""
+
+    @abstractmethod
+    def _tune(self, problems: list[Problem], request: Request, session: Session) -> Choice:
+        """Choose what the user left open: what "auto" stands for."""
+
+    @abstractmethod
+    def _solve(self, choice: Choice, request: Request, session: Session) -> Fit[State]:
+        """Run the solver."""
+
+    @abstractmethod
+    def _describe(self, choice: Choice, request: Request, fit: Fit[State]) -> Any:
+        """Return the fitted attributes as a frozen dataclass: ``labels`` becomes ``labels_``."""
+
+    def _keep(self, X: Any, description: Any) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
-        keep_fitted(self, X, attributes)
+        values = {
+            f"{field.name}_": getattr(description, field.name) for field in fields(description)
+        }
+        keep_fitted(self, X, values)
         return self
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``inference__n_init=1`` reaches into the object of ``inference``."""
+        for name, make in self.nested.items():
+            inside = any(key.startswith(f"{name}__") for key in params)
+            if inside and name not in params and not hasattr(getattr(self, name), "get_params"):
+                setattr(self, name, make(getattr(self, name)))
+        super().set_params(**params)
+        return self
 
-class CenterClusterer(
-    Checked, ClassNamePrefixFeaturesOutMixin, _TransformerMixin, ClusterMixin, BaseEstimator
-):
-    """An estimator whose clusters have centres: assigns, transforms and scores new points."""
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Any:
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y, links=links).labels_  # type: ignore[attr-defined]
 
-    # Pipelines and cross-validation hand links on without being told to.
-    __metadata_request__score: ClassVar = {"links": True}
+    def _on_rows(
+        self, X: Any, links: Any, work: Callable[..., Any], clusters: Any, width: int | None = None
+    ) -> Any:
+        """Return what ``work(rows, family, clusters, n_jobs)`` makes of new rows.
 
-    n_jobs: int | None
-    result_: Result
-    labels_: NDArray[np.int64]
-    n_clusters_: int
-    cluster_penalty_: float
-
-    def _place(self, data: Any, links: Links | None) -> NDArray[np.int64]:
-        """Label new points by the centres of the fit and, where there are any, by links."""
-        # A fit that saw no links has no weight for them: then one link weighs a cluster's penalty.
-        weight = getattr(self, "link_weight_", None) or (self.cluster_penalty_,) * 2
-        known = np.empty(0, np.int64) if links is None else np.asarray(self.labels_)
-        return place(data, self.family_, self.n_jobs, self.result_.parts, links, known, weight)
-
-    def transform(self, X: Any) -> Any:
-        """Return the divergence of each point from the centre of each cluster.
-
-        A cluster that was merged has several, one for each of its parts: the nearest counts.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        array of shape (n, K)
+        Of data in chunks the result is a dask array, computed when it is asked for.
         """
-        if is_big(X):
-            return self._by_chunk(X, None, scores_of_chunk, self.n_clusters_)
-        data = self._new_data(X)
-        return divergences(data, self.family_, self.n_jobs, self.result_.parts)
-
-    @property
-    def _clusters(self) -> Parts:
-        return self.result_.parts
-
-    def score(
-        self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None
-    ) -> float:
-        """Return the exact log probability, per point, of points in their predicted clusters.
-
-        It can be compared across penalties and numbers of clusters, unlike a sum of distances.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Points.
-        y : ignored
-            For scikit-learn.
-        links : Links, optional
-            Links among these points.
-        sample_weight : None
-            Points have no weights here; for scikit-learn's pipelines, which always name it.
-
-        Returns
-        -------
-        float
-            The larger the better.
-        """
-        data = self._data_to_score(X, sample_weight)
-        checked = as_links(links, data.shape[0])
-        n_known = self.labels_.size
-        among = None if links is None else checked.moved(n_known, n_known + checked.n)
-        labels = np.unique(self._place(data, among), return_inverse=True)[1].astype(np.int64)
-        problem = Problem(data, checked, self.family_)
-        return float(joint_of(problem, labels, self._prior) / data.shape[0])
-
-    @property
-    def trace_(self) -> pd.DataFrame:
-        """What each sweep did: objective, clusters, changes and link weights, as a table."""
+        if not in_chunks(X):
+            return work(self._new_data(X), self.family_, clusters, self.n_jobs)
         check_is_fitted(self)
-        return self.result_.trace.to_frame()
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_clusters_
-
-
-def labels_of_chunk(data: Any, family: Family, parts: Parts) -> NDArray[np.int64]:
-    """Return the nearest cluster of each row."""
-    return place(data, family, 1, parts)
+        if links is not None:
+            raise LinksError("links: predict takes them with data in memory only; leave it out")
+        chunked = as_chunks(X)
+        validate_data(self, chunked, reset=False, skip_check_array=True)
+        return map_chunks(chunked, partial(_check_and_work, work, self.family_, clusters), width)
 
 
-def scores_of_chunk(data: Any, family: Family, parts: Parts) -> NDArray[np.float64]:
-    """Return the divergence of each row from each cluster."""
-    return divergences(data, family, 1, parts)
+def _check_and_work(
+    work: Callable[..., Any], family: Family, clusters: Any, rows: NDArray[Any]
+) -> Any:
+    family.check(rows)
+    return work(rows, family, clusters, 1)
 
 
 def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:
@@ -201,7 +180,7 @@ def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:
 
 
 def warn_overlooked(family: Family, data: Any) -> None:
-    """Tell the user of a column that varies, but did not in the first batch of a stream."""
+    """Warn about a column that varies, but did not in the first batch of a stream."""
     column = family.overlooked(data)
     if column is not None:
         warnings.warn(

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from maylink.big.data import is_big
-from maylink.engines.cpu import CpuEngine
-from maylink.engines.protocol import Engine
+from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
-from maylink.estimators.base import (
-    CenterClusterer,
-    labels_of_chunk,
-    links_of_new_points,
-    warn_overlooked,
-)
+from maylink.estimators.base import links_of_new_points, warn_overlooked
+from maylink.estimators.centers import CenterDescription, CenterEstimator, labels_of_rows
+from maylink.estimators.inference import Schedule, as_schedule
 from maylink.families import Family
 from maylink.labels import complete_codes
 from maylink.link_forms import as_links
@@ -28,42 +24,22 @@ from maylink.parameters import (
     as_link_weights,
     check_choice,
     check_integer,
-    check_number,
     check_penalty,
     forbid_links_as_y,
 )
 from maylink.problem import Problem, as_data
-from maylink.runtime.progress import Progress
+from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
-from maylink.solvers.fit import Status
+from maylink.solvers.fit import Clustering, Fit
+from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.placing import faithful, seats
-from maylink.solvers.streaming import MeansStream
-from maylink.tuning import penalty, race
-from maylink.tuning import rdpmeans as weighing
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-logger = logging.getLogger("maylink")
-
-FROM_FIRST = (  # what the first batch of a stream sets for all
-    "family_", "cluster_penalty_", "penalty_path_", "data_weight_", "link_scale_", "chosen_by_",
-    "selection_",
-)  # fmt: skip
+from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver, RDPMeansState
+from maylink.tuning import penalty
+from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest, tune
+from maylink.tuning.settings import Tuning, as_tuning
 
 
-class Choice(NamedTuple):
-    """How a fit runs, and how that was chosen."""
-
-    settings: rdpmeans.Settings
-    by: str
-    rungs: tuple[penalty.Rung, ...] = ()
-    kept: rdpmeans.Kept | None = None
-    link_scale: float | None = None
-    table: pd.DataFrame | None = None
-
-
-class RDPMeans(CenterClusterer):
+class RDPMeans(CenterEstimator):
     """Relational DP-means: clusters data with noisy links, without being told how many clusters.
 
     Each point in turn goes to the cluster with the least
@@ -94,13 +70,8 @@ class RDPMeans(CenterClusterer):
         links, as the partition shows it, is worth, or without end, whichever led to more probable
         partitions where held-out links chose; with ``keep="objective"`` or fewer than 40 links it
         is None.
-    link_weight_rate : float, default 2
-        Factor by which the link weights grow after each sweep; 1 keeps them fixed.
     init : array, optional
         Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
-    order : {"random", "shuffle", "index"}, default "random"
-        Order in which points are visited: one random order for each run, a new one for each sweep,
-        or that of the rows.
     n_init : int, default 4
         Runs in different random orders.
     keep : {"probability", "objective"}, default "probability"
@@ -112,10 +83,11 @@ class RDPMeans(CenterClusterer):
         itself, the last partition is kept.
         "objective": the last partition of the run with the least objective, as the paper has it,
         which obeys most links, right or wrong.
-    patience : int, default 20
-        Sweeps without a change after which to stop while the link weights still grow.
-    max_sweeps : int, default 300
-        Sweeps after which to stop in any case.
+    schedule : Schedule, optional
+        How to sweep: how fast link weights grow, the order of visits, when to stop
+        (:class:`maylink.Schedule`).
+    tuning : Tuning, optional
+        How "auto" chooses (:class:`maylink.Tuning`).
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
     checkpoint : path, optional
@@ -136,7 +108,7 @@ class RDPMeans(CenterClusterer):
         Means of the clusters in the units of X (proportions for "multinomial").
     cluster_penalty_ : float
         λ in use.
-    penalty_path_ : list of Rung
+    penalty_path_ : list of PenaltyStep
         What "auto" tried where probability chose: hint, penalty, clusters found and log joint
         probability of each.
     data_weight_ : float
@@ -166,8 +138,10 @@ class RDPMeans(CenterClusterer):
         Why it stopped.
     family_ : Family
         The family with what it took from the data.
-    result_ : Result
-        What the solver left; ``result_.parts`` tells what merged clusters are made of.
+    prior_
+        The prior by which :meth:`score` judges partitions.
+    result_ : Fit
+        What the solver left; ``result_.state.parts`` tells what merged clusters are made of.
 
     References
     ----------
@@ -191,6 +165,8 @@ class RDPMeans(CenterClusterer):
     __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}
 
+    nested: ClassVar = {"schedule": as_schedule, "tuning": as_tuning}
+
     def __init__(
         self,
         family: Family | str = "gaussian",
@@ -198,15 +174,13 @@ class RDPMeans(CenterClusterer):
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
         link_weight: float | tuple[float, float] | str | None = "auto",
-        link_weight_rate: float = 2.0,
         init: Any = None,
-        order: str = "random",
         n_init: int = 4,
         keep: str = "probability",
-        patience: int = 20,
-        max_sweeps: int = 300,
-        n_jobs: int | None = None,
+        schedule: Schedule | None = None,
+        tuning: Tuning | None = None,
         checkpoint: str | Path | None = None,
+        n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -214,15 +188,13 @@ class RDPMeans(CenterClusterer):
         self.cluster_penalty = cluster_penalty
         self.n_clusters_hint = n_clusters_hint
         self.link_weight = link_weight
-        self.link_weight_rate = link_weight_rate
         self.init = init
-        self.order = order
         self.n_init = n_init
         self.keep = keep
-        self.patience = patience
-        self.max_sweeps = max_sweeps
-        self.n_jobs = n_jobs
+        self.schedule = schedule
+        self.tuning = tuning
         self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
@@ -244,64 +216,154 @@ class RDPMeans(CenterClusterer):
         -------
         self
         """
-        forbid_links_as_y(y)
-        settings, relative = self._settings()
-        problem, engine, X = self._laid_out(X, links)
-        rng = as_generator(self.random_state)
-        self._check_resolution(engine)
-        start = self._start(problem)
-        n_runs = 1 if self.order == "index" else int(self.n_init)
-        with Progress("RDP-means", len(penalty.RUNGS) + n_runs, self.verbose) as progress:
-            if self.checkpoint is not None:
-                from maylink.big.resumed import fit_with_checkpoint
+        return self._fit(X, y, links)
 
-                asked = (settings, relative, start, n_runs, rng, progress)
-                result, choice = fit_with_checkpoint(self, problem, engine, *asked)
-            else:
-                choice = self._choose(problem, engine, settings, relative, rng, progress)
-                starts = (
-                    rdpmeans.init(
-                        problem, engine, choice.settings, *self._orders(problem.n, start, rng)
-                    )
-                    for _ in range(n_runs)
-                )
-                result, _ = rdpmeans.solve(
-                    problem, engine, choice.settings, starts, progress, choice.kept
-                )
-            settings = choice.settings
-        if result.status is not Status.CONVERGED:
-            rdpmeans.warn_unsettled(result)
-        if result.merged is not None:
-            told = (problem.X, problem.family, self.n_jobs, result)
-            result = replace(result, merged=None if is_big(X) else faithful(*told))
-        kept = result.trace.sweeps[result.trace.kept]
-        return self._keep(
-            X,
-            family_=problem.family,
-            result_=result,
-            labels_=result.labels,
-            n_clusters_=result.n_clusters,
-            cluster_centers_=problem.family.units(result.centers),
-            cluster_penalty_=settings.penalty,
-            penalty_path_=list(choice.rungs),
-            data_weight_=settings.data_weight,
-            link_scale_=choice.link_scale,
-            chosen_by_=choice.by,
-            selection_=choice.table,
-            link_weight_=(kept.xi_may, kept.xi_not) if problem.links.n_links else None,
-            objective_=result.objective,
-            kept_sweep_=result.trace.kept,
-            n_iter_=len(result.trace),
-            status_=result.status,
-            _prior=problem.prior,
+    def _request(self) -> RDPMeansRequest:
+        """Check the parameters and return what is asked for."""
+        check_penalty(self.cluster_penalty, self.n_clusters_hint)
+        check_choice("keep", self.keep, ("probability", "objective"))
+        check_integer("n_init", self.n_init, 1)
+        schedule = as_schedule(self.schedule)
+        is_open = self.link_weight is None or self.link_weight == "auto"
+        first = 0.001 if schedule.rate > 1.0 else 1.0  # in units of λ
+        xi_may, xi_not = as_link_weights(first if is_open else self.link_weight)
+        settings = RDPMeansSettings(
+            penalty=np.nan,
+            xi_may=xi_may,
+            xi_not=xi_not,
+            rate=float(schedule.rate),
+            patience=int(schedule.patience),
+            max_sweeps=int(schedule.max_sweeps),
+            keep=self.keep,
         )
+        hint = self.n_clusters_hint
+        return RDPMeansRequest(
+            family=self.family,
+            settings=settings,
+            relative_weights=is_open,
+            choose_weights=self.link_weight == "auto" and self.keep == "probability",
+            cluster_penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
+            n_clusters_hint=None if hint is None else int(hint),
+        )
+
+    def _tune(
+        self, problems: list[Problem], request: RDPMeansRequest, session: Session
+    ) -> RDPMeansChoice:
+        """Choose the penalty and the link weights where the user left them open."""
+        self._start(problems[0])  # a start that does not fit is told before the long work
+        with session.progress("tuning", len(penalty.HINTS)) as progress:
+            return tune(
+                problems[0], request, as_tuning(self.tuning), session.rng, self.n_jobs, progress
+            )
+
+    def _solve(
+        self, choice: RDPMeansChoice, request: RDPMeansRequest, session: Session
+    ) -> Fit[Clustering]:
+        """Run RDP-means from every start and keep the best."""
+        solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
+        starts = self._starts(solver, session.rng)
+        n_runs = self._n_runs
+        with session.progress("RDP-means", n_runs) as progress:
+            fit = rdpmeans.solve(solver, starts, progress, choice.run)
+        return replace(fit, state=faithful(choice.problem, fit.state, self.n_jobs))
+
+    def _describe(
+        self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]
+    ) -> CenterDescription:
+        """Return the fitted attributes."""
+        rdpmeans.warn_unsettled(fit)
+        problem, settings, sweep = choice.problem, choice.settings, fit.trace.sweeps[fit.trace.kept]
+        return CenterDescription(
+            labels=fit.state.labels,
+            n_clusters=fit.state.n_clusters,
+            cluster_centers=problem.family.units(fit.state.centers),
+            cluster_penalty=settings.penalty,
+            penalty_path=list(choice.steps),
+            data_weight=settings.data_weight,
+            link_scale=choice.link_scale,
+            chosen_by=choice.by,
+            selection=choice.table,
+            link_weight=(sweep.xi_may, sweep.xi_not) if problem.links.n_links else None,
+            objective=fit.objective,
+            kept_sweep=fit.trace.kept,
+            n_iter=len(fit.trace),
+            status=fit.status,
+            family=problem.family,
+            prior=problem.prior,
+            result=fit,
+        )
+
+    @property
+    def _n_runs(self) -> int:
+        """Runs in different orders; of the order of the rows there is one."""
+        return 1 if as_schedule(self.schedule).order == "index" else int(self.n_init)
+
+    def _starts(self, solver: RDPMeansSolver, rng: np.random.Generator) -> Iterator[RDPMeansState]:
+        """Yield the start of each run; its order of visits is drawn when the run begins."""
+        start = self._start(solver.problem)
+        for _ in range(self._n_runs):
+            order, shuffle = self._order(solver.problem.n, rng)
+            yield solver.init(order, start, shuffle)
+
+    def _order(self, n: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], int | None]:
+        """Draw the order of a run, and the seed of its other orders where it has more."""
+        kind, order = as_schedule(self.schedule).order, np.arange(n, dtype=np.int32)
+        if kind != "index":
+            rng.shuffle(order)
+        return order, int(rng.integers(2**31)) if kind == "shuffle" else None
+
+    def _start(self, problem: Problem) -> NDArray[Any] | None:
+        """Return the labels or centres to start from."""
+        if self.init is None:
+            return None
+        start = np.asarray(self.init)
+        if start.shape == (problem.n,):
+            return complete_codes(self.init, "init")
+        if start.ndim == 2 and start.shape[0] > 0 and start.shape[1] == problem.X.shape[1]:
+            centers = as_data(start, name="init")
+            problem.family.check_centers(centers)
+            return problem.family.coordinates(centers)
+        raise MaylinkError(
+            f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
+            f"centres, (k, {problem.X.shape[1]})"
+        )
+
+    # ------------------------------------------------------------------ new points
+
+    def predict(self, X: Any, *, links: Any = None) -> Any:
+        """Return the cluster of each new point; no cluster opens and no centre moves.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+            New points.
+        links : Links or matrix, optional
+            Links among the m new points, or, when made for n + m points, also between them and the
+            n points of the fit, which then come first. They weigh what links weighed in the sweep
+            that was kept, or λ if the fit had none.
+
+        Returns
+        -------
+        array of shape (m,)
+            For the points of the fit it need not be ``labels_``, which links had a say in. A
+            cluster that was merged is as near as the nearest of its parts (``result_.state.parts``),
+            unless means are truer to the fit, or it was a fit on Dask. Of a dask array it is a dask
+            array, computed when it is asked for.
+        """
+        check_is_fitted(self)
+        if links is None or in_chunks(X):
+            return self._on_rows(X, links, labels_of_rows, self.result_.state.parts)
+        data = self._new_data(X)
+        return self._place(data, links_of_new_points(links, self.labels_.size, data.shape[0]))
+
+    # ------------------------------------------------------------------ streams
 
     def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
         """Go on with another batch of points; see :mod:`maylink.solvers.streaming`.
 
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
         penalty and the link weights. Each later batch is visited by the same rule until it settles;
-        where merged clusters have parts (``result_.parts``), these are swept, and links choose
+        where merged clusters have parts (``result_.state.parts``), these are swept, and links choose
         among clusters after that; where they have none, the penalty is at least the divergence of
         the first batch's furthest point. Points seen before do not move and are not kept: centres
         are the means of all points seen, new clusters may open. Links weigh what they weighed in
@@ -335,50 +397,61 @@ class RDPMeans(CenterClusterer):
         array([0, 0, 1, 1, 2, 2])
         """
         forbid_links_as_y(y)
-        if is_big(X):
+        if in_chunks(X):
             raise MaylinkError("X: partial_fit takes batches in memory; fit takes data on Dask")
         stream: MeansStream | None = getattr(self, "stream_", None)
         if stream is None:
-            return self._begin(X, links)
-        settings, _ = self._settings()
+            return self._begin_stream(X, links)
+        request = self._request()
         data = self._new_data(X)
         warn_overlooked(stream.family, data)
-        known = links_of_new_points(links, stream.n, data.shape[0])
-        order, _, shuffle = self._orders(data.shape[0], None, as_generator(self.random_state))
-        stream, result = stream.add(
-            data, known, order, shuffle, max_sweeps=settings.max_sweeps, n_jobs=self.n_jobs
+        batch_links = links_of_new_points(links, stream.n, data.shape[0])
+        order, shuffle = self._order(data.shape[0], as_generator(self.random_state))
+        max_sweeps = request.settings.max_sweeps
+        stream, fit = stream.add(
+            data, batch_links, order, shuffle, max_sweeps=max_sweeps, n_jobs=self.n_jobs
         )
-        if result.status is not Status.CONVERGED:
-            rdpmeans.warn_unsettled(result)
+        rdpmeans.warn_unsettled(fit)
         weight = self.link_weight_
-        if known is not None and known.n_links:
+        if batch_links is not None and batch_links.n_links:
             weight = (stream.xi_may, stream.xi_not)
-        return self._keep(
-            X,
-            **{name: getattr(self, name, None) for name in FROM_FIRST},  # saved ones may lack some
-            stream_=stream,
-            result_=result,
-            labels_=result.labels,
-            n_clusters_=result.n_clusters,
-            cluster_centers_=stream.family.units(result.centers),
-            link_weight_=weight,
-            objective_=result.objective,
-            kept_sweep_=result.trace.kept,
-            n_iter_=len(result.trace),
-            status_=result.status,
+        names = [field.name for field in fields(CenterDescription)]
+        first = {
+            name: getattr(self, f"{name}_", None) for name in names
+        }  # saved ones may lack some
+        description = replace(
+            CenterDescription(**first),
+            labels=fit.state.labels,
+            n_clusters=fit.state.n_clusters,
+            cluster_centers=stream.family.units(fit.state.centers),
+            link_weight=weight,
+            objective=fit.objective,
+            kept_sweep=fit.trace.kept,
+            n_iter=len(fit.trace),
+            status=fit.status,
+            result=fit,
         )
+        self._keep(X, description)
+        self.stream_ = stream
+        return self
 
-    def _begin(self, X: Any, links: Any) -> Self:
+    def _begin_stream(self, X: Any, links: Any) -> Self:
         """Fit the first batch of a stream."""
         self.fit(X, links=links)
         data = as_data(X, self)
-        labels, parts = self.labels_, self.result_.merged
+        labels, parts = self.labels_, self.result_.state.merged
         if parts is not None:
             labels = seats(data, self.family_, self.n_jobs, parts, labels)
         self.stream_ = MeansStream.begin(
-            self.family_, self._stream_penalty(data), self._stream_weights(), data, labels,
-            as_links(links, data.shape[0]), self.n_jobs, None if parts is None else parts.cluster,
-        )  # fmt: skip
+            self.family_,
+            self._stream_penalty(data),
+            self._stream_weights(),
+            data,
+            labels,
+            as_links(links, data.shape[0]),
+            self.n_jobs,
+            None if parts is None else parts.cluster,
+        )
         return self
 
     def _stream_penalty(self, data: Any) -> float:
@@ -386,9 +459,9 @@ class RDPMeans(CenterClusterer):
 
         What is no further from every centre than the points of the first batch opens none.
         """
-        result = self.result_
-        n_before = result.trace.sweeps[result.trace.kept].n_clusters
-        if result.merged is not None or self.n_clusters_ == n_before:
+        fit = self.result_
+        n_before = fit.trace.sweeps[fit.trace.kept].n_clusters
+        if fit.state.merged is not None or self.n_clusters_ == n_before:
             return float(self.cluster_penalty_)
         furthest = float(self.transform(data).min(axis=1).max())
         return max(float(self.cluster_penalty_), furthest * penalty.ABOVE)
@@ -396,152 +469,9 @@ class RDPMeans(CenterClusterer):
     def _stream_weights(self) -> tuple[float, float]:
         """Return what links weigh after the first batch."""
         if self.link_weight_ is None:
-            open_ = self.link_weight is None or self.link_weight == "auto"
-            return as_link_weights(self.cluster_penalty_ if open_ else self.link_weight)
+            is_open = self.link_weight is None or self.link_weight == "auto"
+            return as_link_weights(self.cluster_penalty_ if is_open else self.link_weight)
         trace = self.result_.trace
-        made = max((at for at in range(trace.kept + 1) if trace.sweeps[at].n_changed), default=0)
-        return trace.sweeps[made].xi_may, trace.sweeps[made].xi_not
-
-    def _laid_out(self, X: Any, links: Any) -> tuple[Any, Engine, Any]:
-        """Return the problem, the engine that holds its points, and the data as they are kept."""
-        if is_big(X):
-            from maylink.big.problem import BigProblem
-
-            big = BigProblem.build(X, links, self.family)
-            return big, big.engine(self.n_jobs), big.X
-        problem = Problem.build(as_data(X, self), links, self.family)
-        return problem, CpuEngine(problem.X, problem.family, self.n_jobs, problem.links), X
-
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Any:
-        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
-        return self.fit(X, y, links=links).labels_
-
-    def predict(self, X: Any, *, links: Any = None) -> Any:
-        """Return the cluster of each new point; no cluster opens and no centre moves.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (m, d)
-            New points.
-        links : Links or matrix, optional
-            Links among the m new points, or, when made for n + m points, also between them and the
-            n points of the fit, which then come first. They weigh what links weighed in the sweep
-            that was kept, or λ if the fit had none.
-
-        Returns
-        -------
-        array of shape (m,)
-            For the points of the fit it need not be ``labels_``, which links had a say in. A
-            cluster that was merged is as near as the nearest of its parts (``result_.parts``),
-            unless means are truer to the fit, or it was a fit on Dask. Of a dask array it is a dask
-            array, computed when it is asked for.
-        """
-        if is_big(X):
-            return self._by_chunk(X, links, labels_of_chunk)
-        data = self._new_data(X)
-        return self._place(data, links_of_new_points(links, self.labels_.size, data.shape[0]))
-
-    # ------------------------------------------------------------------ parameters
-
-    def _settings(self) -> tuple[rdpmeans.Settings, bool]:
-        """Check the parameters; return the settings and whether link weights are relative to λ."""
-        check_penalty(self.cluster_penalty, self.n_clusters_hint)
-        check_choice("order", self.order, ("random", "shuffle", "index"))
-        check_choice("keep", self.keep, ("probability", "objective"))
-        check_number("link_weight_rate", self.link_weight_rate, 1.0)
-        for name in ("n_init", "patience", "max_sweeps"):
-            check_integer(name, getattr(self, name), 1)
-        relative = self.link_weight is None or self.link_weight == "auto"
-        first = 0.001 if self.link_weight_rate > 1.0 else 1.0
-        xi_may, xi_not = as_link_weights(first if relative else self.link_weight)
-        settings = rdpmeans.Settings(
-            penalty=np.nan,
-            xi_may=xi_may,
-            xi_not=xi_not,
-            rate=float(self.link_weight_rate),
-            patience=int(self.patience),
-            max_sweeps=int(self.max_sweeps),
-            keep=self.keep,
-        )
-        return settings, relative
-
-    def _check_resolution(self, engine: Engine) -> None:
-        """Refuse a penalty so small that rounding alone would open clusters."""
-        least = penalty.ROUNDING * engine.scale
-        if self.cluster_penalty != "auto" and float(self.cluster_penalty) <= least:
-            raise MaylinkError(
-                f"cluster_penalty: {self.cluster_penalty!r} is lost in the rounding of the "
-                f"divergences of these data; give more than {least:.1e}"
-            )
-
-    def _choose(
-        self,
-        problem: Problem,
-        engine: Engine,
-        settings: rdpmeans.Settings,
-        relative: bool,
-        rng: np.random.Generator,
-        progress: Progress,
-    ) -> Choice:
-        """Choose the penalty and the link weights where the user left them open."""
-        given = None
-        if self.cluster_penalty != "auto":
-            given = float(self.cluster_penalty)
-        elif self.n_clusters_hint is not None:
-            given = penalty.from_hint(engine, int(self.n_clusters_hint))
-        links = problem.links
-        if links.n_links and self.link_weight == "auto" and self.keep == "probability":
-            judged = penalty.sampled(problem, rng) if race.enough(links) else problem
-            if race.enough(judged.links):
-                return _by_links(judged, settings, given, rng, self.n_jobs, progress)
-            logger.info("%d links are too few to hold any out", judged.links.n_links)
-
-        if given is not None:
-            return Choice(penalty.with_penalty(settings, given, relative), "given")
-        found = penalty.from_data(problem, settings, relative, rng, self.n_jobs, progress)
-        chosen = penalty.with_penalty(settings, found.penalty, relative)
-        kept = found.kept
-        if kept is not None:
-            state = replace(kept.state, labels=engine.stored(found.labels))
-            kept = kept._replace(state=state)
-        return Choice(chosen, "evidence", tuple(found.rungs), kept)
-
-    def _orders(
-        self, n: int, start: NDArray[Any] | None, rng: np.random.Generator
-    ) -> tuple[NDArray[np.int32], NDArray[Any] | None, int | None]:
-        """Draw the order of a run, and the seed of its other orders where it has more."""
-        turns = np.arange(n, dtype=np.int32)
-        if self.order != "index":
-            rng.shuffle(turns)
-        return turns, start, int(rng.integers(2**31)) if self.order == "shuffle" else None
-
-    def _start(self, problem: Problem) -> NDArray[Any] | None:
-        if self.init is None:
-            return None
-        start = np.asarray(self.init)
-        if start.shape == (problem.n,):
-            return complete_codes(self.init, "init")
-        if start.ndim == 2 and start.shape[0] > 0 and start.shape[1] == problem.X.shape[1]:
-            centers = as_data(start, name="init")
-            problem.family.check_centers(centers)
-            return problem.family.coordinates(centers)
-        raise MaylinkError(
-            f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
-            f"centres, (k, {problem.X.shape[1]})"
-        )
-
-
-def _by_links(
-    problem: Problem,
-    settings: rdpmeans.Settings,
-    given: float | None,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    progress: Progress,
-) -> Choice:
-    """Let held-out links choose."""
-    import pandas as pd
-
-    found = weighing.choose(problem, settings, given, rng, n_jobs, progress)
-    table = pd.DataFrame(found.rows)
-    return Choice(found.settings, "held-out links", link_scale=found.link_scale, table=table)
+        changed = [at for at in range(trace.kept + 1) if trace.sweeps[at].n_changed]
+        sweep = trace.sweeps[max(changed, default=0)]
+        return sweep.xi_may, sweep.xi_not

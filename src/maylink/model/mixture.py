@@ -7,14 +7,14 @@ probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from maylink.arrays import Array, Matrix
+from maylink.arrays import Array, Index, Matrix
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.links import Links
@@ -74,6 +74,11 @@ class Mixture:
         posteriors = [one_of(posterior, k) for k in range(len(statistics.size))]
         return cls(family, prior, posteriors, statistics.size, alpha, data_weight)
 
+    def only(self, columns: Index) -> Mixture:
+        """Return the mixture of some of the clusters."""
+        posteriors = [self.posteriors[k] for k in columns]
+        return replace(self, posteriors=posteriors, sizes=self.sizes[columns])
+
     def log_predictive(self, X: Matrix) -> Array:
         """Return log predictive_k(x) of each point in each cluster, shape (n, K)."""
         columns = [self.family.log_predictive(X, posterior) for posterior in self.posteriors]
@@ -131,16 +136,20 @@ class Mixture:
         return np.asarray(logsumexp(terms + np.log(weights / weights.sum()), axis=1))
 
 
-def responsibilities_of_chunk(X: Matrix, family: Family, mixture: Mixture) -> Array:
-    """Return the probability of each cluster for each row of a chunk."""
+def responsibilities_of_rows(
+    X: Matrix, family: Family, mixture: Mixture, n_jobs: int | None = None
+) -> Array:
+    """Return the probability of each cluster for each row, some rows at a time."""
     step = max(1, ENTRIES // len(mixture.sizes))
     parts = [mixture.responsibilities(X[low : low + step]) for low in range(0, X.shape[0], step)]
     return np.concatenate(parts)
 
 
-def labels_of_chunk(X: Matrix, family: Family, mixture: Mixture) -> NDArray[np.int64]:
-    """Return the most probable cluster of each row of a chunk."""
-    return np.asarray(responsibilities_of_chunk(X, family, mixture).argmax(axis=1))
+def labels_of_rows(
+    X: Matrix, family: Family, mixture: Mixture, n_jobs: int | None = None
+) -> NDArray[np.int64]:
+    """Return the most probable cluster of each row."""
+    return np.asarray(responsibilities_of_rows(X, family, mixture).argmax(axis=1))
 
 
 def one_of(posterior: Any, k: int) -> Any:

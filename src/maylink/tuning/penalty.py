@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from maylink.arrays import Array
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
+from maylink.errors import MaylinkError
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import rdpmeans
@@ -52,6 +53,16 @@ class PenaltyChoice(NamedTuple):
     steps: list[PenaltyStep]
     run: rdpmeans.Run | None  # the best run, where it was a run on all points
     labels: NDArray[np.int64] | None  # its partition, in the order of the points
+
+
+def check_resolution(engine: Engine, penalty: float) -> None:
+    """Refuse a penalty so small that rounding alone would open clusters."""
+    least = ROUNDING * engine.scale
+    if penalty <= least:
+        raise MaylinkError(
+            f"cluster_penalty: {penalty!r} is lost in the rounding of the divergences of these "
+            f"data; give more than {least:.1e}"
+        )
 
 
 def from_hint(engine: Engine, n_clusters: int) -> float:

@@ -12,7 +12,6 @@ best, so those are started from, too.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,12 +19,13 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
+from maylink.io.fingerprint import fingerprint
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.joint import log_crp
 from maylink.model.reliability import count_links, log_evidence
 from maylink.problem import Problem
-from maylink.solvers import merging, rdpmeans, variational
+from maylink.solvers import merging, rdpmeans
 from maylink.solvers.merging import ScoreSettings
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.variational import VariationalSettings
@@ -111,7 +111,11 @@ class StartPool:
         self.partitions = _distinct([*(pair[0] for pair in pairs), *obeyed, *others])
 
     def best(
-        self, family: FamilyOnData, settings: ScoreSettings, count: int = 1, more: list[Index] | None = None
+        self,
+        family: FamilyOnData,
+        settings: ScoreSettings,
+        count: int = 1,
+        more: list[Index] | None = None,
     ) -> list[Index]:
         """Return partitions to start from: the most probable, then some that obey links.
 
@@ -144,17 +148,17 @@ class FamilyOnData:
         self.problem = problem
         self.prior = prior
         self.view = view
-        self.known: dict[bytes, tuple[Array, float]] = {}
+        self.marginals: dict[str, tuple[Array, float]] = {}
 
     def marginal(self, labels: Index) -> tuple[Array, float]:
         """Return the sizes of the clusters and the log probability of the data."""
         key = fingerprint(labels)
-        if key not in self.known:
+        if key not in self.marginals:
             family = self.problem.family
             statistics = family.cluster_statistics(self.problem.X, labels, int(labels.max()) + 1)
             data = float(family.log_marginal(statistics, self.prior).sum())
-            self.known[key] = statistics.size, data
-        return self.known[key]
+            self.marginals[key] = statistics.size, data
+        return self.marginals[key]
 
     def merged(self, labels: Index, links: Links, settings: ScoreSettings) -> Index:
         """Merge clusters while that raises the score, unless they are very many."""
@@ -175,11 +179,6 @@ class FamilyOnData:
         counts = count_links(links, labels)
         evidence = log_evidence(counts, settings.reliability_prior, settings.reliability)
         return log_crp(size, settings.alpha) + settings.data_weight * data + evidence
-
-
-def mark_of(labels: Index) -> bytes:
-    """Return a short mark by which equal labels are known; the labels may be many."""
-    return hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest()
 
 
 def _distinct(partitions: list[Index]) -> list[Index]:

@@ -28,9 +28,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maylink.arrays import Index
+from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
-from maylink.problem import Problem
+from maylink.families import Family
+from maylink.problem import Kinds, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, rdpmeans
 from maylink.solvers.rdpmeans import (
@@ -66,6 +68,8 @@ class RDPMeansRequest:
 
     Parameters
     ----------
+    family : Family or str
+        What the data are.
     settings : RDPMeansSettings
         How RDP-means runs; its penalty is not used.
     relative_weights : bool
@@ -78,11 +82,16 @@ class RDPMeansRequest:
         About how many clusters there are, where that is given.
     """
 
+    family: Family | str
     settings: RDPMeansSettings
     relative_weights: bool
     choose_weights: bool
     cluster_penalty: float | None = None
     n_clusters_hint: int | None = None
+
+    def families(self, kinds: Kinds, is_sparse: bool) -> list[Family | str]:
+        """Return the family; :func:`maylink.problem.check` asks."""
+        return [self.family]
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,10 @@ class RDPMeansChoice:
 
     Parameters
     ----------
+    problem : Problem
+        Data, links and family.
+    engine : Engine
+        Holds the points.
     settings : RDPMeansSettings
         How RDP-means runs.
     by : {"held-out links", "evidence", "given"}
@@ -105,12 +118,22 @@ class RDPMeansChoice:
         What held-out links chose among.
     """
 
+    problem: Problem
+    engine: Engine
     settings: RDPMeansSettings
     by: str
     steps: tuple[PenaltyStep, ...] = ()
     run: rdpmeans.Run | None = None
     link_scale: float | None = None
     table: pd.DataFrame | None = None
+
+
+class LinkChoice(NamedTuple):
+    """What held-out links chose; see :class:`RDPMeansChoice`."""
+
+    settings: RDPMeansSettings
+    link_scale: float
+    table: pd.DataFrame
 
 
 class LinkedRun(NamedTuple):
@@ -129,12 +152,12 @@ class RDPMeansCandidate(NamedTuple):
 
 def tune(
     problem: Problem,
-    engine: Engine,
     request: RDPMeansRequest,
     tuning: Tuning,
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
+    engine: Engine | None = None,
 ) -> RDPMeansChoice:
     """Choose the penalty and the link weights where the user left them open.
 
@@ -142,8 +165,6 @@ def tune(
     ----------
     problem : Problem
         Data, links and family, in memory or in chunks.
-    engine : Engine
-        Holds the points.
     request : RDPMeansRequest
         What was given.
     tuning : Tuning
@@ -154,9 +175,14 @@ def tune(
         Threads.
     progress : Progress, optional
         Told about every fold or run.
+    engine : Engine, optional
+        Holds the points, where there is one already.
     """
     settings, relative = request.settings, request.relative_weights
+    engine = engine or engine_of(problem, n_jobs)
     value = request.cluster_penalty
+    if value is not None:
+        penalty.check_resolution(engine, value)
     if value is None and request.n_clusters_hint is not None:
         value = penalty.from_hint(engine, request.n_clusters_hint)
     links = problem.links
@@ -164,19 +190,19 @@ def tune(
         enough = tuning.can_hold_out(links)
         sample = penalty.sampled(problem, tuning.sample_size, rng) if enough else problem
         if tuning.can_hold_out(sample.links):
-            return by_links(sample, settings, value, tuning, rng, n_jobs, progress)
+            choice = by_links(sample, settings, value, tuning, rng, n_jobs, progress)
+            return RDPMeansChoice(problem, engine, by="held-out links", **choice._asdict())
         logger.info("%d links are too few to hold any out", sample.links.n_links)
     if value is not None:
-        return RDPMeansChoice(penalty.with_penalty(settings, value, relative), "given")
-    choice = penalty.from_data(
-        problem, settings, relative, rng, tuning.sample_size, n_jobs, progress
-    )
-    run = choice.run
+        chosen = penalty.with_penalty(settings, value, relative)
+        return RDPMeansChoice(problem, engine, chosen, "given")
+    path = penalty.from_data(problem, settings, relative, rng, tuning.sample_size, n_jobs, progress)
+    run = path.run
     if run is not None and run.state.best is not None:
-        best = replace(run.state.best.state, labels=engine.stored(choice.labels))
+        best = replace(run.state.best.state, labels=engine.stored(path.labels))
         run = replace(run, state=replace(run.state, best=run.state.best._replace(state=best)))
-    chosen = penalty.with_penalty(settings, choice.penalty, relative)
-    return RDPMeansChoice(chosen, "evidence", tuple(choice.steps), run)
+    chosen = penalty.with_penalty(settings, path.penalty, relative)
+    return RDPMeansChoice(problem, engine, chosen, "evidence", tuple(path.steps), run)
 
 
 def by_links(
@@ -187,7 +213,7 @@ def by_links(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-) -> RDPMeansChoice:
+) -> LinkChoice:
     """Let held-out links choose data weight, scale of the link weights and, if open, penalty.
 
     Parameters
@@ -242,7 +268,7 @@ def by_links(
         chosen = replace(with_run(settings, run), keep="objective")
     logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *run)
     table = pd.DataFrame([_row(row, run) for row in result.rows])
-    return RDPMeansChoice(chosen, "held-out links", link_scale=run.link_scale, table=table)
+    return LinkChoice(chosen, run.link_scale, table)
 
 
 def _row(row: dict[str, Any], chosen: LinkedRun) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from maylink.arrays import Index
-from maylink.engines.cpu import CpuEngine
+from maylink.engines.choice import engine_of
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
 from maylink.problem import Problem
@@ -77,7 +77,7 @@ class Starts:
         self.model, self.views = model, views
         self.family: FamilyOnData | None = None
 
-    def several(self, problem: Problem, count: int) -> Iterator[Index]:
+    def several(self, problem: Problem, count: int) -> Iterator[Any]:
         """Yield so many starts, or fewer where they are alike; the best first."""
         if not isinstance(self.init, str):
             labels = complete_codes(self.init, "init")
@@ -87,7 +87,7 @@ class Starts:
         elif self.init == "auto":
             yield from self._from_pool(problem, count)
         elif self.init == "rdp-means":
-            yield from self._from_rdp_means(problem.loaded(), count)
+            yield from self._from_rdp_means(problem, count)
         else:
             one = self.init == "one"
             yield np.zeros(problem.n, np.int64) if one else np.arange(problem.n)
@@ -113,21 +113,21 @@ class Starts:
         better = self.family.score(remerged, links, settings) > before + merging.ENOUGH
         return remerged if better else None
 
-    def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[Index]:
+    def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[Any]:
         """Yield what the paper's RDP-means leaves; its penalty is chosen once."""
-        family = problem.family.coarser()
-        coarse = replace(problem, family=family.adapt(problem.X))
-        engine = CpuEngine(coarse.X, coarse.family, self.n_jobs, coarse.links)
+        coarse = problem.with_family(problem.family.coarser())
+        engine = engine_of(coarse, self.n_jobs)
         settings = RDPMeansSettings(np.nan, keep="objective")
-        request = RDPMeansRequest(settings, relative_weights=True, choose_weights=False)
+        request = RDPMeansRequest(coarse.family, settings, True, choose_weights=False)
         for _ in range(count):
-            choice = tune_rdpmeans(coarse, engine, request, self.tuning, self.rng, self.n_jobs)
+            choice = tune_rdpmeans(
+                coarse, request, self.tuning, self.rng, self.n_jobs, engine=engine
+            )
             request = replace(request, cluster_penalty=choice.settings.penalty)
             solver = RDPMeansSolver(coarse, engine, choice.settings)
             order = np.arange(coarse.n, dtype=np.int32)
             self.rng.shuffle(order)
-            labels: Index = rdpmeans.solve(solver, [solver.init(order)]).state.labels
-            yield labels
+            yield rdpmeans.solve(solver, [solver.init(order)]).state.labels
 
     @property
     def costs_nothing(self) -> bool:

@@ -190,9 +190,7 @@ def fit_every_candidate(
     families = families_on_data(by_name, request.prior, rng, n_jobs)
     links = problems[0].links
     fits = CandidateFits(families, links, VariationalSettings(), tuning, rng, n_jobs)
-    tried = [
-        TVClustCandidate(name, weight) for name in by_name for weight in request.data_weights
-    ]
+    tried = [TVClustCandidate(name, weight) for name in by_name for weight in request.data_weights]
     return {candidate: fits.labels(candidate) for candidate in tried}
 
 

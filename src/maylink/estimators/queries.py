@@ -1,4 +1,4 @@
-"""What a fitted TVClust tells: of links, pairs, new points and partitions; of its draws."""
+"""What can be asked of a fitted TVClust: about links, pairs, new points, partitions and draws."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 from sklearn.utils.validation import check_is_fitted
 
-from maylink.big.data import is_big
+from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
-from maylink.estimators.base import Checked, links_of_new_points
+from maylink.estimators.base import FittedEstimator, links_of_new_points
+from maylink.estimators.inference import as_inference
 from maylink.labels import complete_codes
-from maylink.model import partitions
+from maylink.model import diagnostics, partitions
+from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
-from maylink.model.mixture import Mixture, labels_of_chunk, one_hot, responsibilities_of_chunk
+from maylink.model.mixture import Mixture, labels_of_rows, one_hot, responsibilities_of_rows
 from maylink.model.posterior import Posterior
 from maylink.problem import Problem
-from maylink.solvers import gibbs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Answers(Checked):
-    """The questions that a fit has been made for."""
+class TVClustQueries(FittedEstimator):
+    """The questions that a fitted TVClust answers."""
 
-    loss: str
+    inference: Any
     reliability: tuple[float, float] | None
     reliability_prior: tuple[float, float]
 
@@ -39,7 +40,7 @@ class Answers(Checked):
     alpha_: float
     data_weight_: float
     problem_: Problem  # not of a stream, nor of data on Dask
-    draws_: gibbs.Draws  # of inference="gibbs" alone
+    draws_: Draws  # of inference="gibbs" alone
     chain_lengths_: list[int]
 
     def suspect_links(self) -> pd.DataFrame:
@@ -97,21 +98,19 @@ class Answers(Checked):
         array of shape (m, K)
             Of a dask array it is a dask array, computed when it is asked for.
         """
-        if is_big(X):
-            return self._by_chunk(X, links, responsibilities_of_chunk, self.n_clusters_)
+        check_is_fitted(self)
+        if links is None or in_chunks(X):
+            return self._on_rows(
+                X, links, responsibilities_of_rows, self.mixture_, self.n_clusters_
+            )
         data = self._new_data(X)
         n = int(self.labels_.size)
         checked = links_of_new_points(links, n, data.shape[0])
-        if checked is None:
-            return self.mixture_.responsibilities(data)
+        assert checked is not None
         known = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
         responsibilities = one_hot(np.asarray(self.labels_[known]), self.n_clusters_)
         among = checked[np.concatenate([known, np.arange(n, checked.n)])]
         return self.mixture_.linked_responsibilities(data, responsibilities, among, self._log_odds)
-
-    @property
-    def _clusters(self) -> Mixture:
-        return self.mixture_
 
     def predict(self, X: Any, *, links: Any = None) -> Any:
         """Return the most probable cluster of new points.
@@ -128,8 +127,9 @@ class Answers(Checked):
         array of shape (m,)
             Of a dask array it is a dask array, computed when it is asked for.
         """
-        if is_big(X):
-            return self._by_chunk(X, links, labels_of_chunk)
+        check_is_fitted(self)
+        if in_chunks(X):
+            return self._on_rows(X, links, labels_of_rows, self.mixture_)
         return np.asarray(self.predict_proba(X, links=links).argmax(axis=1))
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
@@ -214,7 +214,9 @@ class Answers(Checked):
             Radius, and the coarsest, finest and furthest partitions inside.
         """
         self._need_draws("credible_ball")
-        return partitions.credible_ball(self.draws_.labels, self.labels_, self.loss, level)
+        return partitions.credible_ball(
+            self.draws_.labels, self.labels_, as_inference(self.inference).loss, level
+        )
 
     def point_estimate(self, loss: str = "vi") -> NDArray[np.int64]:
         """Return the partition with the least expected distance to the draws, by another loss.
@@ -240,9 +242,7 @@ class Answers(Checked):
             ``arviz.summary`` of it shows R-hat and effective sample sizes.
         """
         self._need_draws("to_arviz")
-        from maylink.model.diagnostics import to_arviz
-
-        return to_arviz(self.draws_, self.chain_lengths_, self.posterior_.links)
+        return diagnostics.to_arviz(self.draws_, self.chain_lengths_, self.posterior_.links)
 
     def diagnostics(self) -> pd.DataFrame:
         """Return mean, deviation, R-hat and effective sample size of clusters, α, p, q, log joint.
@@ -253,9 +253,7 @@ class Answers(Checked):
             One row for each quantity. It needs ArviZ: ``pip install 'maylink[arviz]'``.
         """
         self._need_draws("diagnostics")
-        from maylink.model.diagnostics import summary
-
-        return summary(self.draws_, self.chain_lengths_, self.posterior_.links)
+        return diagnostics.summary(self.draws_, self.chain_lengths_, self.posterior_.links)
 
     def _need_draws(self, name: str) -> None:
         check_is_fitted(self)

@@ -1,0 +1,145 @@
+"""The fitted attributes of TVClust, made of what a fit or a stream leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from maylink.arrays import Array
+from maylink.estimators.solve import ClusterSummary, GibbsSummary
+from maylink.families import Family
+from maylink.model.draws import Draws
+from maylink.model.mixture import Mixture
+from maylink.model.posterior import Posterior
+from maylink.problem import ChunkedProblem, Problem
+from maylink.solvers.fit import Fit, Status
+from maylink.solvers.variational_stream import VariationalStream
+from maylink.tuning.tvclust import TVClustChoice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """How family and data weight came about."""
+
+    data_weight: float
+    chosen_by: str
+    selection: pd.DataFrame | None
+
+
+@dataclass(frozen=True)
+class TVClustDescription(Tuned):
+    """The attributes that every fitted TVClust has; TVClust documents them."""
+
+    labels: Any
+    n_clusters: int
+    cluster_centers: Array
+    mixture: Mixture
+    posterior: Posterior
+    reliability: pd.DataFrame
+    alpha: float
+    prior: Any
+    family: Family
+    status: Status
+    n_iter: int
+
+
+@dataclass(frozen=True)
+class StreamDescription(TVClustDescription):
+    """Those of a stream."""
+
+    stream: VariationalStream
+
+
+@dataclass(frozen=True)
+class VariationalDescription(TVClustDescription):
+    """Those of a variational fit."""
+
+    responsibilities: Any
+    bound: float
+    bounds: Array
+
+
+@dataclass(frozen=True)
+class MemoryDescription(VariationalDescription):
+    """Those of a variational fit to data in memory."""
+
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class GibbsDescription(TVClustDescription):
+    """Those of draws."""
+
+    responsibilities: Any
+    draws: Draws
+    chain_lengths: list[int]
+    n_chains: int
+    problem: Problem
+
+
+def tuned(choice: TVClustChoice) -> Tuned:
+    """Return how family and data weight came about."""
+    return Tuned(choice.data_weight, choice.by, choice.table)
+
+
+def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescription:
+    """Return the attributes of a fit."""
+    problem, summary = choice.problem, fit.state
+    family, statistics = problem.family, summary.statistics
+    centers = family.centroid(summary.points / statistics.size[:, None])
+    shared = {
+        **vars(tuned(choice)),
+        "labels": summary.labels,
+        "n_clusters": len(statistics.size),
+        "cluster_centers": family.units(centers),
+        "mixture": Mixture.of_statistics(
+            family, statistics, summary.prior, summary.alpha, choice.data_weight
+        ),
+        "posterior": summary.posterior,
+        "reliability": summary.posterior.reliability(),
+        "alpha": summary.alpha,
+        "prior": summary.prior,
+        "family": family,
+        "status": fit.status,
+        "responsibilities": summary.responsibilities,
+    }
+    if isinstance(summary, GibbsSummary):
+        n_chains = len(summary.chain_lengths)
+        return GibbsDescription(
+            **shared,
+            n_iter=max(1, len(summary.draws.alpha) // n_chains),
+            draws=summary.draws,
+            chain_lengths=summary.chain_lengths,
+            n_chains=n_chains,
+            problem=problem,
+        )
+    bounds = fit.trace.column("bound")
+    more = {"bound": float(bounds[-1]), "bounds": bounds, "n_iter": max(1, len(bounds) - 1)}
+    if isinstance(problem, ChunkedProblem):
+        return VariationalDescription(**shared, **more)
+    return MemoryDescription(**shared, **more, problem=problem)
+
+
+def describe_stream(choice: Tuned, stream: VariationalStream) -> StreamDescription:
+    """Return the attributes of a stream."""
+    labels, columns = stream.numbered()
+    posterior, mixture = stream.posterior(), stream.mixture().only(columns)
+    family = stream.family
+    return StreamDescription(
+        **vars(choice),
+        labels=labels,
+        n_clusters=len(columns),
+        cluster_centers=family.units(family.centroid(stream.means()[columns])),
+        mixture=mixture,
+        posterior=posterior,
+        reliability=posterior.reliability(),
+        alpha=mixture.alpha,
+        prior=stream.prior,
+        family=family,
+        status=Status.CONVERGED,
+        n_iter=1,
+        stream=stream,
+    )

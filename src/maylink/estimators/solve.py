@@ -1,0 +1,302 @@
+"""How TVClust solves what was chosen: in memory, in batches, in chunks, or by draws.
+
+Each way ends in the same thing, a :class:`maylink.solvers.fit.Fit` whose state is a
+:class:`ClusterSummary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from maylink.arrays import Array
+from maylink.errors import MaylinkError
+from maylink.estimators.inference import Gibbs, Variational
+from maylink.families.base import Statistics
+from maylink.labels import first_appearance
+from maylink.model import partitions
+from maylink.model.draws import Draws
+from maylink.model.mixture import one_hot
+from maylink.model.posterior import Posterior, SampledPosterior
+from maylink.problem import ChunkedProblem, Problem
+from maylink.runtime.session import Session
+from maylink.solvers import chains, loop, variational
+from maylink.solvers.batches import BatchSolver
+from maylink.solvers.chunk_sums import renormalised
+from maylink.solvers.chunked_variational import ChunkedVariationalSolver
+from maylink.solvers.fit import Ascent, Fit, Trace
+from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
+from maylink.solvers.instantiated import InstantiatedSampler
+from maylink.solvers.restarts import CheckpointedRuns, checkpoint_of
+from maylink.solvers.variational import VariationalSolver
+from maylink.tuning.penalty import sampled
+from maylink.tuning.settings import Tuning
+from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_restarts
+from maylink.tuning.tvclust import TVClustChoice
+
+
+@dataclass(frozen=True)
+class ClusterSummary:
+    """What a fit of TVClust leaves, however it was solved.
+
+    Parameters
+    ----------
+    labels : array of shape (n,), or dask array
+        The cluster of each point, numbered by first appearance.
+    responsibilities : array of shape (n, K), or dask array
+        The probability of each cluster for each point.
+    statistics : Statistics
+        Of the K clusters.
+    points : array of shape (K, s)
+        Sums of the points of each cluster.
+    posterior : Posterior
+        What the fit knows about pairs and links.
+    alpha : float
+        Posterior mean of α.
+    prior
+        Prior of the clusters' parameters.
+    """
+
+    labels: Any
+    responsibilities: Any
+    statistics: Statistics
+    points: Array
+    posterior: Posterior
+    alpha: float
+    prior: Any
+
+
+@dataclass(frozen=True)
+class GibbsSummary(ClusterSummary):
+    """The same, with the draws behind it.
+
+    Parameters
+    ----------
+    draws : Draws
+        Of all chains, one chain after the other.
+    chain_lengths : list of int
+        How many draws each chain has made.
+    """
+
+    draws: Draws
+    chain_lengths: list[int]
+
+
+@dataclass(frozen=True)
+class TVClustTask:
+    """What is to be solved: the choice, and what was given besides.
+
+    Parameters
+    ----------
+    choice : TVClustChoice
+        Problem, data weight and views.
+    model : StartModel
+        Prior and settings.
+    init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,)
+        Where to start.
+    tuning : Tuning
+        How starts are made.
+    checkpoint : str or Path, optional
+        The file or folder of the checkpoint.
+    parameters : dict
+        The parameters that decide the fit, for the fingerprint of the checkpoint.
+    """
+
+    choice: TVClustChoice
+    model: StartModel
+    init: Any
+    tuning: Tuning
+    checkpoint: str | Path | None
+    parameters: dict[str, Any]
+
+    @property
+    def problem(self) -> Problem:
+        """Data, links and family."""
+        return self.choice.problem
+
+    def starts(self, session: Session) -> Starts:
+        """Return what makes the partitions to start from."""
+        views = self.choice.views
+        return Starts(self.init, session.rng, self.tuning, session.n_jobs, self.model, views)
+
+    def n_starts(self, inference: Variational) -> int:
+        """From how many partitions to start; of what was given there is one."""
+        several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
+        return int(inference.n_init) if several else 1
+
+
+def solve(
+    task: TVClustTask, inference: Variational | Gibbs, session: Session
+) -> Fit[ClusterSummary]:
+    """Solve by the inference that was asked for, where the data are."""
+    if isinstance(inference, Gibbs):
+        return _by_draws(task, inference, session)
+    if isinstance(task.problem, ChunkedProblem):
+        return _in_chunks(task, task.problem, inference, session)
+    if inference.batch_size is not None:
+        return _in_batches(task, inference, session)
+    return _in_memory(task, inference, session)
+
+
+def _in_memory(task: TVClustTask, inference: Variational, session: Session) -> Fit[ClusterSummary]:
+    problem, settings = task.problem, task.model.settings
+    prepared, count = problem.prepared(), task.n_starts(inference)
+    solver = VariationalSolver(prepared, task.model.prior, settings)
+    starts = task.starts(session)
+    with session.progress("TVClust", count, "start") as progress:
+        fit = best_of_restarts(
+            starts.several(prepared, count),
+            lambda labels: loop.run(solver, solver.init(labels), progress),
+            lambda state: starts.repaired(solver.labels(state)),
+            progress,
+        )
+    omitted = float((problem.log_base - prepared.log_base).sum())
+    return _summarised(task, _shifted(fit, settings.data_weight * omitted))
+
+
+def _in_batches(task: TVClustTask, inference: Variational, session: Session) -> Fit[ClusterSummary]:
+    size, model = int(inference.batch_size or 1), task.model
+    starts = Starts(task.init, session.rng, task.tuning, session.n_jobs, model)
+    solver = BatchSolver(task.problem, model.prior, model.settings, size, session.rng)
+    with session.progress("TVClust", model.settings.max_sweeps, "sweep") as progress:
+        state = solver.init(solver.start_labels(starts))
+        fit = loop.run(solver, state, progress, after_step=lambda *_: progress.advance())
+    return _summarised(task, fit)
+
+
+def _summarised(task: TVClustTask, fit: Fit[Any]) -> Fit[ClusterSummary]:
+    """Return a fit with responsibilities in memory as a summary of its clusters."""
+    problem, state = task.problem, fit.state
+    labels, columns = first_appearance(state.responsibilities.argmax(axis=1))
+    responsibilities = renormalised(state.responsibilities, columns)
+    settings = task.model.settings
+    summary = ClusterSummary(
+        labels=labels,
+        responsibilities=responsibilities,
+        statistics=problem.family.soft_statistics(problem.X, responsibilities),
+        points=np.asarray(responsibilities.T @ problem.family.points(problem.X)),
+        posterior=variational.posterior_of(problem.links, settings, state),
+        alpha=variational.expected_alpha(state.factors.alpha),
+        prior=task.model.prior,
+    )
+    return Fit(summary, fit.objective, fit.trace, fit.status)
+
+
+def _in_chunks(
+    task: TVClustTask, problem: ChunkedProblem, inference: Variational, session: Session
+) -> Fit[ClusterSummary]:
+    """Up to a sample's size, starts are those of one machine; of more points a sample is fitted."""
+    solver = ChunkedVariationalSolver(problem, task.model.prior, task.model.settings)
+    checkpoint = checkpoint_of(task.checkpoint, "tvclust", problem, task.parameters, task.init)
+    runs = CheckpointedRuns(checkpoint)
+    starts, count = task.starts(session), task.n_starts(inference)
+    with session.progress("TVClust", count, "start") as progress:
+
+        def run(labels: Any) -> Fit[Any]:
+            return runs.run(solver, lambda: solver.init(labels), progress)
+
+        if not (isinstance(task.init, str) and task.init == "auto"):
+            plain = _plain_starts(problem, solver, starts, count)
+            fit = best_of_restarts(plain, run, lambda state: None, progress)
+        elif problem.n <= task.tuning.sample_size:
+            fit = best_of_restarts(
+                starts.several(problem.loaded().prepared(), count),
+                run,
+                lambda state: starts.repaired(solver.labels(state)),
+                progress,
+            )
+        else:
+            sample = sampled(problem, task.tuning.sample_size, session.rng).prepared()
+            small = VariationalSolver(sample, task.model.prior, task.model.settings)
+            best = best_of_restarts(
+                starts.several(sample, count),
+                lambda labels: loop.run(small, small.init(labels), progress),
+                lambda state: starts.repaired(small.labels(state)),
+                progress,
+            )
+            factors = best.state.factors
+            fit = runs.run(solver, lambda: solver.init_from_factors(factors), progress)
+        if not progress.stopped:
+            runs.finish()
+    fit = _shifted(fit, task.model.settings.data_weight * solver.omitted_log_base())
+    labels, columns = solver.numbered(fit.state)
+    sums = solver.cluster_sums(fit.state, columns)
+    summary = ClusterSummary(
+        labels=labels,
+        responsibilities=solver.responsibilities(fit.state, columns),
+        statistics=sums.statistics,
+        points=sums.points,
+        posterior=solver.posterior(fit.state),
+        alpha=variational.expected_alpha(fit.state.factors.alpha),
+        prior=task.model.prior,
+    )
+    return Fit(summary, fit.objective, fit.trace, fit.status)
+
+
+def _plain_starts(
+    problem: ChunkedProblem, solver: ChunkedVariationalSolver, starts: Starts, count: int
+) -> Iterator[Any]:
+    """Yield starts other than those of a pool; what is not given by the user stays on Dask."""
+    import dask.array
+
+    chunks = (tuple(problem.sizes),)
+    if isinstance(starts.init, str) and starts.init == "one":
+        yield dask.array.zeros(problem.n, dtype=np.int64, chunks=chunks)
+    elif isinstance(starts.init, str) and starts.init == "singletons":
+        yield dask.array.arange(problem.n, dtype=np.int64, chunks=chunks)
+    else:
+        yield from starts.several(replace(problem, family=solver.family), count)
+
+
+def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[ClusterSummary]:
+    problem, prior, settings = task.problem, task.model.prior, task.model.settings
+    if isinstance(problem, ChunkedProblem):
+        raise MaylinkError(
+            "inference: draws hold a label for each point, so 'gibbs' needs data in memory; on "
+            "Dask use 'variational'"
+        )
+    plan = chains.ChainPlan(
+        inference.n_chains, inference.n_warmup, inference.n_draws, task.checkpoint, session.n_jobs,
+        session.verbose,
+    )  # fmt: skip
+    kind = CollapsedSampler if inference.sampler == "collapsed" else InstantiatedSampler
+    gibbs = GibbsSettings(
+        data_weight=settings.data_weight,
+        alpha=settings.alpha,
+        alpha_prior=settings.alpha_prior,
+        reliability=settings.reliability,
+        reliability_prior=settings.reliability_prior,
+        learn_prior=inference.learn_prior,
+        thin=inference.thin,
+        n_split_merge=inference.n_split_merge,
+    )
+    seed = int(session.rng.integers(2**63))
+    start = ProblemStart(problem, task.init, task.tuning, task.model)
+    fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed)
+    draws = chains.gather(fit.state)
+    if inference.learn_prior and draws.factors.shape[1]:
+        prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))
+    labels = partitions.point_estimate(draws.labels, inference.loss, rng=seed)
+    members = one_hot(labels, int(labels.max()) + 1)
+    summary = GibbsSummary(
+        labels=labels,
+        responsibilities=partitions.responsibilities_of(draws.labels, labels),
+        statistics=problem.family.soft_statistics(problem.X, members),
+        points=np.asarray(members.T @ problem.family.points(problem.X)),
+        posterior=SampledPosterior(draws, problem.links),
+        alpha=float(draws.alpha.mean()),
+        prior=prior,
+        draws=draws,
+        chain_lengths=[chain.n_draws for chain in fit.state],
+    )
+    return Fit(summary, fit.objective, fit.trace, fit.status)
+
+
+def _shifted(fit: Fit[Any], by: float) -> Fit[Any]:
+    """Return a fit whose bounds are those of the family that was not prepared."""
+    rows = tuple(Ascent(row.bound + by, row.n_clusters) for row in fit.trace.sweeps)
+    return Fit(fit.state, fit.objective + by, Trace(rows, fit.trace.kept), fit.status)
