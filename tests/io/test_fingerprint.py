@@ -87,7 +87,9 @@ def test_values_do_not_run_into_each_other():
 def test_another_process_finds_the_same():
     """Hashes of text differ from one process to the next; fingerprints must not."""
     values = ({"a", "b"}, {"x": (1, 2.0)}, np.array([1.0, 2.0]), LINKS, Size.SMALL)
-    assert fingerprint(*values) == "3de3b97a83f66f085a503cdf34c154a139e19a23a40369226aa9ff4b59d8a59d"
+    assert (
+        fingerprint(*values) == "3de3b97a83f66f085a503cdf34c154a139e19a23a40369226aa9ff4b59d8a59d"
+    )
 
 
 @pytest.mark.parametrize("value", [object(), lambda: 0, 1j, Gaussian, [print]])

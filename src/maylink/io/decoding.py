@@ -46,7 +46,7 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> str:
     >>> decode("Zoë".encode("utf-16"), "names.txt")
     'Zoë'
     """
-    encoding = encoding_of(data[:HEAD], name, encoding)
+    encoding = encoding_of(data, name, encoding)
     try:
         return data.decode(encoding)
     except UnicodeError as error:
