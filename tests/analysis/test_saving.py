@@ -20,13 +20,15 @@ from sklearn.preprocessing import StandardScaler
 import maylink as ml
 from found import BASELINES, ESTIMATORS, build
 from maylink import DPMeans, Links, RDPMeans, TVClust, sample_links
-from maylink.analysis.saving import SCHEMA, TOLD
+from maylink.analysis.renames import SchemaRenames, record_tree, upgraded
 from maylink.errors import FileError, MaylinkError
 from maylink.families import Family, Gaussian, Product
 from maylink.families.gaussian import NormalGamma
+from maylink.io.states import DOCUMENT, SCHEMA
+from maylink.solvers.fit import Status
 from zoo import FAMILIES, draw, example, pieces, true_links
 
-OLD = Path(__file__).parent / "saved" / "schema-1.npz"
+OLD = Path(__file__).parents[1] / "saved" / "schema-1.npz"
 QUICK = {"n_chains": 1, "n_warmup": 2, "n_draws": 8, "data_weight": 1.0, "n_init": 1}
 MAKERS = {
     "variational": lambda family: TVClust(family, **QUICK, random_state=0),
@@ -233,13 +235,25 @@ def rewritten(path, change, members=()):
     """Write the file again with its JSON changed, and with other members."""
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    told = json.loads(parts[TOLD])
-    told = change(told) or told
-    parts |= {TOLD: json.dumps(told).encode(), **dict(members)}
+    document = json.loads(parts[DOCUMENT])
+    document = change(document) or document
+    parts |= {DOCUMENT: json.dumps(document).encode(), **dict(members)}
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             if content is not None:
                 archive.writestr(name, content)
+
+
+def parameters_of(document):
+    return document["values"]["parameters"]["dict"]
+
+
+def fitted_of(document):
+    return document["values"]["fitted"]["dict"]
+
+
+def links_of(document):
+    return fitted_of(document)["posterior_"]["fields"]["links"]["links"]
 
 
 def test_a_file_of_the_first_schema_can_be_read():
@@ -251,12 +265,46 @@ def test_a_file_of_the_first_schema_can_be_read():
     np.testing.assert_allclose(model.predict_proba(X).max(axis=1), 1.0, atol=0.05)
     assert model.suspect_links().shape == (3, 6)
     assert list(model.reliability_.index) == ["expert", "rule"]
+    assert model.responsibilities_.shape == (6, 2)
+    assert model.status_ is Status.CONVERGED
+
+
+def test_renames_of_every_sort_reach_every_level():
+    """Names of classes, fields, attributes and parameters, and parameters that move together."""
+    old = {"record": "Outer", "fields": {"a": {"list": [{"record": "Inner", "fields": {"b": 1}}]}}}
+    document = {
+        "schema": 1, "maylink": "0.1.0", "estimator": "OldName", "later": 3,
+        "parameters": {"draws": 5, "seed": 0},
+        "fitted": {"x_": old, "status_": {"status": "SAMPLED"}},
+    }  # fmt: skip
+
+    def regroup(parameters):
+        inference = record_tree("Gibbs", {"n_draws": parameters.pop("n_draws")})
+        return {**parameters, "inference": inference}
+
+    renames = SchemaRenames(
+        classes={"Outer": "Shell", "Status": "Ending"},
+        fields={"Shell": {"a": "parts"}, "Inner": {"b": "value"}},
+        fitted={"x_": "shell_"},
+        estimators={"OldName": "NewName"},
+        parameters={"NewName": {"draws": "n_draws"}},
+        regroup={"NewName": regroup},
+    )
+    document = upgraded(document, {1: renames})
+    assert (document["schema"], document["kind"], document["later"]) == (SCHEMA, "model", 3)
+    assert document["values"]["estimator"] == "NewName"
+    assert parameters_of(document) == {"seed": 0, "inference": record_tree("Gibbs", {"n_draws": 5})}
+    inner = {"list": [{"record": "Inner", "fields": {"value": 1}}]}
+    assert fitted_of(document) == {
+        "shell_": {"record": "Shell", "fields": {"parts": inner}},
+        "status_": {"enum": "Ending", "member": "SAMPLED"},
+    }
 
 
 def test_a_later_schema_is_refused(fitted, path):
     ml.save(fitted[0], path)
-    rewritten(path, lambda told: told.update(schema=SCHEMA + 1, maylink="9.0"))
-    with pytest.raises(FileError, match=r"has schema 2, written by maylink 9\.0.*update maylink"):
+    rewritten(path, lambda document: document.update(schema=SCHEMA + 1, maylink="9.0"))
+    with pytest.raises(FileError, match=r"has schema 3, written by maylink 9\.0.*update maylink"):
         ml.load(path)
 
 
@@ -264,11 +312,11 @@ def test_fields_of_a_later_version_are_left_out_with_a_warning(fitted, path):
     model, X = fitted
     ml.save(model, path)
 
-    def change(told):
-        told["parameters"]["brand_new"] = 3
-        told["fitted"]["family_"]["fields"]["bend"] = 0.5
-        told["fitted"]["predict"] = 1
-        told["more"] = {"nothing": "here"}
+    def change(document):
+        parameters_of(document)["brand_new"] = record_tree("NotYetKnown", {})
+        fitted_of(document)["family_"]["fields"]["bend"] = 0.5
+        fitted_of(document)["predict"] = 1
+        document["more"] = {"nothing": "here"}
 
     rewritten(path, change)
     with pytest.warns(UserWarning, match="leaves out: Gaussian.bend, fitted.predict, more, param"):
@@ -279,9 +327,9 @@ def test_fields_of_a_later_version_are_left_out_with_a_warning(fitted, path):
 def test_fields_of_an_earlier_version_have_their_defaults(fitted, path):
     ml.save(fitted[0], path)
 
-    def change(told):
-        del told["parameters"]["loss"]
-        del told["fitted"]["family_"]["fields"]["varying"]
+    def change(document):
+        del parameters_of(document)["loss"]
+        del fitted_of(document)["family_"]["fields"]["varying"]
 
     rewritten(path, change)
     assert ml.load(path).loss == "vi"
@@ -289,11 +337,13 @@ def test_fields_of_an_earlier_version_have_their_defaults(fitted, path):
 
 def test_a_class_that_is_not_known(fitted, path):
     ml.save(fitted[0], path)
-    rewritten(path, lambda told: told.update(estimator="os.system"))
+    rewritten(path, lambda document: document["values"].update(estimator="os.system"))
     with pytest.raises(FileError, match=r"holds a 'os\.system'.*which has none"):
         ml.load(path)
-    rewritten(path, lambda told: told.update(estimator="TVClust"))
-    rewritten(path, lambda told: told["fitted"]["family_"].update(record="subprocess.Popen"))
+    rewritten(path, lambda document: document["values"].update(estimator="TVClust"))
+    rewritten(
+        path, lambda document: fitted_of(document)["family_"].update(record="subprocess.Popen")
+    )
     with pytest.raises(FileError, match=r"'subprocess\.Popen', which this version does not know"):
         ml.load(path)
 
@@ -315,7 +365,7 @@ def test_a_pickle_inside_is_refused_and_not_run(fitted, path, tmp_path):
     ml.save(fitted[0], path)
     trap = io.BytesIO()
     np.save(trap, np.array([Trap(tmp_path / "ran")], object), allow_pickle=True)
-    rewritten(path, lambda told: None, {"fitted.labels_.npy": trap.getvalue()})
+    rewritten(path, lambda document: None, {"fitted.labels_.npy": trap.getvalue()})
     with pytest.raises(FileError, match=r"'fitted.labels_' holds a pickle.*not loaded"):
         ml.load(path)
     assert not (tmp_path / "ran").exists()
@@ -329,22 +379,24 @@ def test_a_pickle_for_a_model_is_refused_and_not_run(path, tmp_path):
 
 
 CHANGES = {
-    "no schema": lambda told: told.pop("schema"),
-    "not an object": lambda told: [1, 2],
-    "no class": lambda told: told.pop("estimator"),
-    "no labels": lambda told: told["fitted"].pop("labels_"),
-    "an array that is not there": lambda told: told["fitted"].update(labels_={"array": "x"}),
-    "another sort": lambda told: told["fitted"].update(labels_={"__class__": 1}),
-    "a bare list": lambda told: told["fitted"].update(labels_=[0]),
-    "a field is gone": lambda told: told["fitted"]["mixture_"]["fields"].pop("sizes"),
-    "too few clusters": lambda told: told["fitted"].update(n_clusters_=1),
-    "links out of range": lambda told: told["fitted"]["posterior_"]["fields"]["links"][
-        "links"
-    ].update(n=3),
-    "sources out of range": lambda told: told["fitted"]["posterior_"]["fields"]["links"][
-        "links"
-    ].update(sources={"tuple": []}),
-    "deep": lambda told: told["fitted"].update(deep_=json.loads('{"list":[' * 400 + "]}" * 400)),
+    "no schema": lambda document: document.pop("schema"),
+    "not an object": lambda document: [1, 2],
+    "no class": lambda document: document["values"].pop("estimator"),
+    "no values": lambda document: document.pop("values"),
+    "another kind": lambda document: document.update(kind="chain"),
+    "no labels": lambda document: fitted_of(document).pop("labels_"),
+    "an array that is not there": lambda document: fitted_of(document).update(
+        labels_={"array": "x"}
+    ),
+    "another sort": lambda document: fitted_of(document).update(labels_={"__class__": 1}),
+    "a bare list": lambda document: fitted_of(document).update(labels_=[0]),
+    "a field is gone": lambda document: fitted_of(document)["mixture_"]["fields"].pop("sizes"),
+    "too few clusters": lambda document: fitted_of(document).update(n_clusters_=1),
+    "links out of range": lambda document: links_of(document).update(n=3),
+    "sources out of range": lambda document: links_of(document).update(sources={"tuple": []}),
+    "deep": lambda document: fitted_of(document).update(
+        deep_=json.loads('{"list":[' * 400 + "]}" * 400)
+    ),
 }
 
 

@@ -16,8 +16,8 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import maylink as ml  # noqa: E402
 from maylink import cli  # noqa: E402
-from maylink.big import read_parquet, write_labels  # noqa: E402
 from maylink.errors import FileError  # noqa: E402
+from maylink.io import read_parquet, write_labels  # noqa: E402
 from maylink.io.parquet import column_kinds  # noqa: E402
 
 LINKS = "i,j,kind,source\n{0},{1},may,ann\n{0},{2},may-not,ann\n{3},{4},may,bob\n"

@@ -48,17 +48,6 @@ def test_numbers_are_those_that_were_written(write):
     np.testing.assert_allclose(read_data(write(text)).X, X, rtol=1e-15)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 7])
-def test_pieces_make_the_same_table(write, monkeypatch, rows):
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(id=[f"r{i}" for i in range(30)])
-    path = write(frame.to_csv(index=False))
-    whole = read_data(path, id="id")
-    monkeypatch.setattr("maylink.io.tables.CELLS", 5 * rows)
-    pieces = read_data(path, id="id")
-    assert np.array_equal(whole.X, pieces.X)
-    assert whole.ids.tolist() == pieces.ids.tolist()
-
-
 def test_kinds_of_columns(write):
     text = "real,whole,binary,constant,word\n0.5,3,0,7,a\n1,-2,1,7,b\n2,9,1,7,c\n"
     table = read_data(write(text), text="drop")
@@ -165,6 +154,29 @@ def test_parquet_without_its_package(tmp_path, monkeypatch):
         read_data(tmp_path / "a.parquet")
 
 
+def test_decimal_commas_are_not_taken_for_words(tmp_path):
+    path = tmp_path / "commas.csv"
+    path.write_text('a;b\n"1,5";2\n"2,5";3\n')
+    with pytest.raises(FileError, match="decimal=','"):
+        read_data(path, text="drop")
+    assert read_data(path, decimal=",").X.tolist() == [[1.5, 2.0], [2.5, 3.0]]
+
+
+def test_half_the_memory_where_asked_for(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text("a,b\n1.5,2\n3,4\n")
+    assert read_data(path).X.dtype == np.float64
+    assert read_data(path, dtype="float32").X.dtype == np.float32
+    np.save(tmp_path / "a.npy", np.ones((2, 2), np.float32))
+    assert read_data(tmp_path / "a.npy").X.dtype == np.float32
+    assert read_data(tmp_path / "a.npy", dtype="float64").X.dtype == np.float64
+    path.write_text("a,b\n1.5,2\n3,1e39\n")
+    with pytest.raises(FileError, match="line 3, column 'b': the cell is infinite"):
+        read_data(path, dtype="float32")
+    with pytest.raises(FileError, match="dtype: 'int8' is not one of"):
+        read_data(path, dtype="int8")
+
+
 # ---------------------------------------------------------------------- missing values
 
 HOLES = "a,b,c\n1,,3\n4,5,6\n7,NA,8\n9,1,\n2,3,4\n"
@@ -253,9 +265,7 @@ BAD = {
     "a column without name": (",a\n0,2\n1,3\n", {}, "column 1 has no name.*drop=.0."),
     "half a header": ("a,2\n1,2\n3,4\n", {}, "numbers .2. and words .'a'.; say header=True"),
     "latin-1": ("a,b\n1,2\n\xe9,4\n".encode("latin-1"), {}, "is not UTF-8 in line 3; .*latin-1"),
-    "latin-1 header": ("\xe9,b\n1,2\n".encode("latin-1"), {}, "is not UTF-8 in line 1"),
-    "unknown encoding": (GOOD, {"encoding": "klingon"}, "'klingon' is not known"),
-    "zero bytes": (b"a,b\n1,\x00\n", {}, "zero bytes, so it is not text"),
+    "zero bytes": (b"a,b\n1,\x00\n", {}, "zero bytes .*so it is not text"),
     "missing": (HOLES, {"missing": "guess"}, "missing: 'guess' is not one of"),
     "text": (HOLES, {"text": "keep"}, "text: 'keep' is not one of"),
     "format": (HOLES, {"format": "xls"}, "format: 'xls' is not one of 'csv'"),
@@ -272,7 +282,7 @@ def test_malformed_files_end_in_one_sentence(write, case):
     with pytest.raises(FileError, match=expected) as caught:
         read_data(write(content), **options)
     assert "\n" not in str(caught.value)
-    if case not in ("missing", "text", "format", "unknown encoding"):
+    if case not in ("missing", "text", "format"):
         assert "data.csv: " in str(caught.value)
 
 

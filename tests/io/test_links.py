@@ -149,8 +149,6 @@ SAME = {
     "sameness": "i,j,kind\n0,3,same\n1,2,different\n",
     "answers in a table": "i,j,kind\n0,3,yes\n1,2,no\n",
     "typographic minus": "0 3 +1\n1 2 −1\n",
-    "byte order mark": b"\xef\xbb\xbfi,j,kind\n0,3,may\n1,2,may-not\n",
-    "utf-16": "i,j,kind\n0,3,may\n1,2,may-not\n".encode("utf-16"),
     "Windows": "i,j,kind\r\n0,3,may\r\n1,2,may-not\r\n",
     "old Macintosh": "i,j,kind\r0,3,may\r1,2,may-not\r",
     "blank lines": "\n\ni,j,kind\n\n0,3,may\n\n1,2,may-not\n\n\n",
@@ -388,7 +386,8 @@ def test_ids_are_compared_as_people_read_them(ids, text):
 def test_ids_keep_their_zeros_and_accents():
     text = "i,j,kind\n007,Müller,may\n"
     assert triples(read(text, ids=["7", "007", "Müller"])) == [(1, 2, 1)]
-    assert triples(read(text.encode("latin-1"), ids=["7", "007", "Müller"])) == [(1, 2, 1)]
+    latin = text.encode("latin-1")
+    assert triples(read(latin, ids=["7", "007", "Müller"], encoding="latin-1")) == [(1, 2, 1)]
 
 
 def test_rows_without_an_id_are_no_trouble():
@@ -463,8 +462,8 @@ BROKEN = {
     ),
     "crooked matrix": ("0,1,0,0\n-1,0,0,0\n0,0,0,0\n0,0,0,0\n", r"matrix: not symmetric"),
     "oblong matrix": ("0,1,0,0,0,0\n1,0,0,0,0,0\n", r"no known format .*2 rows without"),
-    "compressed": (b"\x1f\x8b\x08\x00abc", r"neither text nor"),
-    "binary": (b"\x00\x01\x02", r"neither text nor"),
+    "compressed": (b"\x1f\x8b\x08\x00abc", r"so it is not text"),
+    "binary": (b"\x00\x01\x02", r"so it is not text"),
     "broken npy": (b"\x93NUMPY\x01", r"not a readable npy file"),
     "broken npz": (b"PK\x03\x04abc", r"not a readable npz file"),
     "broken mtx": (b"%%MatrixMarket nonsense\n", r"not a readable mtx file"),

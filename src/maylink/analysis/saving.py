@@ -1,44 +1,56 @@
 """Saved models: a fitted estimator as one file that is safe to load and outlives versions.
 
-The file is a zip archive in NumPy's ``.npz`` layout: plain arrays, and ``maylink.json`` with
+The file is a state of the kind "model" (:mod:`maylink.io.states`) with
 
-* ``schema``, the version of this layout; a file of a later schema is refused,
-* ``maylink``, the version of the library that wrote it,
-* ``estimator``, the name of the class; ``parameters``; ``fitted``, what the fit found.
+* ``estimator``, the name of the class,
+* ``parameters``, those of the constructor,
+* ``fitted``, what the fit found.
 
-No pickle is written or read, so a file cannot run code. Fields that a later version of the same
-schema added are left out with a warning. See :mod:`maylink.io.records` for how values are stored.
+Fields that a later version of the same schema added are left out with a warning. What earlier
+schemas called otherwise is renamed by the table in :mod:`maylink.analysis.renames`.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
-import json
-import zipfile
-import zlib
+import pkgutil
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib import format as npy
+from scipy import sparse
 
-from maylink.big.data import is_dask
+from maylink import estimators, families
+from maylink.analysis.renames import upgraded
+from maylink.baselines import all_baselines
+from maylink.engines.cpu import Totals
 from maylink.errors import FileError, MaylinkError
-from maylink.io.atomic import written
-from maylink.io.records import Arrays, Decoder, Encoder, warn_unknown
+from maylink.io.records import Decoder, classes_by_name, is_lazy_array
+from maylink.io.states import OpenState, open_state, write_state
+from maylink.model.mixture import Mixture
+from maylink.model.posterior import (
+    LinkedPosterior,
+    SampledPosterior,
+    StreamPosterior,
+    VariationalPosterior,
+)
+from maylink.model.reliability import LinkCounts
+from maylink.problem import Problem
+from maylink.solvers import gibbs, spectral, stochastic, streaming, variational
+from maylink.solvers.fit import Parts, Result, Status, Sweep, Trace
+from maylink.tuning.penalty import Rung
 from maylink.version import __version__
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
 
-SCHEMA = 1
-TOLD = "maylink.json"
-KEYS = ("schema", "maylink", "estimator", "parameters", "fitted")
+KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 HIDDEN = ("_prior",)  # fitted, though its name does not say so
-LEVEL = 1  # of compression: most of what there is to gain, and quick
 
 
 def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool = False) -> None:
@@ -88,24 +100,12 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
         raise MaylinkError(f"model: this {name} is not fitted; call fit first")
     if not keep_data:
         fitted.pop(DATA, None)
-    if is_dask(fitted.get("responsibilities_")):
-        del fitted["responsibilities_"]  # made from the data whenever they are asked for
+    if is_lazy_array(fitted.get("responsibilities_")):
+        del fitted["responsibilities_"]  # computed from the data whenever they are asked for
     # An array that stands in several places gets the name of the attribute that users know.
     fitted = dict(sorted(fitted.items(), key=lambda item: not isinstance(item[1], np.ndarray)))
-    encoder = Encoder()
-    parameters = model.get_params(deep=False)
-    told = {
-        "schema": SCHEMA,
-        "maylink": __version__,
-        "estimator": name,
-        "parameters": {k: encoder.encode(v, f"parameters.{k}") for k, v in parameters.items()},
-        "fitted": {k: encoder.encode(v, f"fitted.{k}") for k, v in fitted.items()},
-    }
-    with (
-        written(path, force=force) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive,
-    ):
-        _write(archive, told, encoder.arrays)
+    values = {"estimator": name, "parameters": model.get_params(deep=False), "fitted": fitted}
+    write_state(path, values, saved_classes(), kind=KIND, force=force)
 
 
 def load(path: str | Path) -> Any:
@@ -126,21 +126,8 @@ def load(path: str | Path) -> Any:
     FileError
         If the file is not there, is not a saved model, is damaged, or is of a later schema.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            told = _told(path, archive)
-            return _rebuilt(path, archive, told)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except FileError:
-        raise
-    except zipfile.BadZipFile as error:
-        what = "is damaged" if zipfile.is_zipfile(path) else "is not a saved model of maylink"
-        raise FileError(f"{path}: {what} ({error})") from error
-    except (LookupError, ValueError, TypeError, AttributeError, EOFError) as error:
-        raise FileError(f"{path}: is damaged ({_one_line(error)})") from error
-    except (zlib.error, RecursionError, MemoryError, NotImplementedError, RuntimeError) as error:
-        raise FileError(f"{path}: is damaged ({_one_line(error)})") from error
+    with open_state(path, kind=KIND, upgrade=upgraded) as state:
+        return _model(state)
 
 
 def name_columns(model: Any, columns: Sequence[str]) -> None:
@@ -176,7 +163,7 @@ def columns_for(model: Any, table: Table) -> tuple[Any, str]:
     -------
     X : DataFrame or array or CSR matrix of shape (n, d)
         A frame where the model knows the names of its columns.
-    said : str
+    summary : str
         Whether names were checked, or only how many columns there are.
 
     Raises
@@ -185,105 +172,95 @@ def columns_for(model: Any, table: Table) -> tuple[Any, str]:
         If a column is missing, or the number of columns is another.
     """
     import pandas as pd
-    from scipy import sparse
 
-    wanted = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    made_up = wanted == [f"x{at}" for at in range(len(wanted))]  # the file had no header
-    missing = [name for name in wanted if name not in table.columns]
-    if wanted and not missing:
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    generated = names == [f"x{at}" for at in range(len(names))]  # the file had no header
+    missing = [name for name in names if name not in table.columns]
+    if names and not missing:
         X = table.X
-        if list(table.columns) != wanted:
-            X = X[:, [table.columns.index(name) for name in wanted]]
-        extra = len(table.columns) - len(wanted)
+        if list(table.columns) != names:
+            X = X[:, [table.columns.index(name) for name in names]]
+        extra = len(table.columns) - len(names)
         more = f"; {extra} more left out" * bool(extra)
-        said = f"{len(wanted)} columns found by name{more}"
-    elif wanted and not made_up:
+        summary = f"{len(names)} columns found by name{more}"
+    elif names and not generated:
         raise FileError(
             f"columns: the model asks for {missing[0]!r}, and the data have "
             f"{', '.join(map(repr, table.columns[:8]))}; give the columns of the fit"
         )
     else:
-        asked = int(model.n_features_in_)
-        if len(table.columns) != asked:
+        n_asked = int(model.n_features_in_)
+        if len(table.columns) != n_asked:
             raise FileError(
-                f"columns: the model was fitted to {asked}, and the data have "
+                f"columns: the model was fitted to {n_asked}, and the data have "
                 f"{len(table.columns)}; give the columns of the fit"
             )
-        X, said = table.X, f"{asked} columns, as in the fit; the model knows no names to check"
-    if not wanted or sparse.issparse(X):
-        return X, said
-    return pd.DataFrame(X, columns=wanted, copy=False), said
+        X, summary = table.X, f"{n_asked} columns, as in the fit; the model knows no names to check"
+    if not names or sparse.issparse(X):
+        return X, summary
+    return pd.DataFrame(X, columns=names, copy=False), summary
 
 
 @cache
 def known_estimators() -> Mapping[str, type]:
     """Return the classes that can be saved, by name: all estimators and all baselines."""
-    from maylink import estimators
-    from maylink.baselines import all_baselines
+    main = {name: getattr(estimators, name) for name in estimators.__all__}
+    return {**main, **all_baselines()}
 
-    own = {name: getattr(estimators, name) for name in estimators.__all__}
-    return {**own, **all_baselines()}
+
+@cache
+def saved_classes() -> Mapping[str, type]:
+    """Return the classes that a saved model may hold: families, priors, and what fits leave."""
+    classes: list[type] = list(families.all_families().values())
+    for module in pkgutil.iter_modules(families.__path__):
+        members = vars(importlib.import_module(f"{families.__name__}.{module.name}")).values()
+        classes += [member for member in members if _is_named_tuple(member)]
+    classes += [Mixture, LinkCounts, Problem, Totals]
+    classes += [SampledPosterior, VariationalPosterior, StreamPosterior, LinkedPosterior]
+    classes += [Result, Status, Parts, Trace, Sweep, Rung]
+    classes += [gibbs.Draws, variational.Settings, spectral.Candidate]
+    classes += [stochastic.Stream, streaming.MeansStream]
+    return classes_by_name(*classes)
+
+
+def _is_named_tuple(member: Any) -> bool:
+    return isinstance(member, type) and issubclass(member, tuple) and hasattr(member, "_fields")
 
 
 def _is_fitted(name: str) -> bool:
     return name in HIDDEN or (name.endswith("_") and not name.startswith("_"))
 
 
-def _write(archive: zipfile.ZipFile, told: Any, arrays: Arrays) -> None:
-    # Entries that are opened by name have no date: the same model makes the same file.
-    for name, array in arrays.items():
-        with archive.open(f"{name}.npy", "w", force_zip64=True) as out:
-            npy.write_array(out, array, allow_pickle=False)
-    text = json.dumps(told, ensure_ascii=False, allow_nan=False, indent=1)
-    with archive.open(TOLD, "w") as out:
-        out.write(text.encode())
-
-
-def _told(path: str | Path, archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return the JSON, of a schema that this version can read."""
-    if TOLD not in archive.namelist():
-        raise FileError(f"{path}: is not a saved model of maylink (there is no {TOLD} in it)")
-    told = json.loads(archive.read(TOLD))
-    if not isinstance(told, dict) or not isinstance(told.get("schema"), int):
-        raise FileError(f"{path}: is damaged ({TOLD} names no schema)")
-    if not 1 <= told["schema"] <= SCHEMA:
-        raise FileError(
-            f"{path}: has schema {told['schema']}, written by maylink {told.get('maylink')}, and "
-            f"this is maylink {__version__}, which reads up to schema {SCHEMA}; update maylink"
-        )
-    return told
-
-
-def _rebuilt(path: str | Path, archive: zipfile.ZipFile, told: dict[str, Any]) -> Any:
-    cls = known_estimators().get(told["estimator"])
-    version = str(told["maylink"])
+def _model(state: OpenState) -> Any:
+    """Return the model of a file, and warn about fields that this version does not have."""
+    name = state.values["estimator"]
+    cls = known_estimators().get(name)
     if cls is None:
         raise FileError(
-            f"{path}: holds a {told['estimator']!r}, written by maylink {version}; this is maylink "
+            f"{state.path}: holds a {name!r}, written by maylink {state.version}; this is maylink "
             f"{__version__}, which has none"
         )
-    decoder = Decoder(lambda name: _array(path, archive, name))
-    try:
-        model, unknown = _decoded(cls, told, decoder)
-    except FileError:
-        raise
-    except MaylinkError as error:
-        raise FileError(
-            f"{path}: cannot be understood ({_one_line(error)}); it was written by maylink "
-            f"{version}, and this is maylink {__version__}"
-        ) from error
-    warn_unknown(path, unknown + decoder.unknown, version)
+    decoder = state.decoder(saved_classes())
+    model, unknown = _rebuilt(cls, state, decoder)
+    unknown = [*state.unknown_keys, *unknown, *decoder.unknown_fields]
+    if unknown:
+        shown = ", ".join(sorted(set(unknown))[:5])
+        warnings.warn(
+            f"{state.path}: written by maylink {state.version}, with fields that this version does "
+            f"not know and leaves out: {shown}",
+            UserWarning,
+            stacklevel=3,
+        )
     return model
 
 
-def _decoded(cls: type, told: dict[str, Any], decoder: Decoder) -> tuple[Any, list[str]]:
-    """Return the model, and the fields that this version does not know."""
-    known = inspect.signature(cls).parameters
-    unknown = [key for key in told if key not in KEYS]
-    unknown += [f"parameters.{key}" for key in told["parameters"] if key not in known]
-    parameters = {k: decoder.decode(v) for k, v in told["parameters"].items() if k in known}
-    model = cls(**parameters)
-    for key, tree in told["fitted"].items():
+def _rebuilt(cls: type, state: OpenState, decoder: Decoder) -> tuple[Any, list[str]]:
+    """Return the model, and the parameters and attributes that this version does not have."""
+    parameters, fitted = (state.values[part]["dict"] for part in ("parameters", "fitted"))
+    names = inspect.signature(cls).parameters
+    unknown = [f"parameters.{key}" for key in parameters if key not in names]
+    model = cls(**{key: decoder.decode(tree) for key, tree in parameters.items() if key in names})
+    for key, tree in fitted.items():
         if not _is_fitted(key) or hasattr(cls, key):  # never over a method or a property
             unknown.append(f"fitted.{key}")
             continue
@@ -292,33 +269,15 @@ def _decoded(cls: type, told: dict[str, Any], decoder: Decoder) -> tuple[Any, li
     return model, unknown
 
 
-def _array(path: str | Path, archive: zipfile.ZipFile, name: str) -> Any:
-    with archive.open(f"{name}.npy") as file:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        dtype = read(file)[2]
-    if dtype.hasobject:
-        raise FileError(
-            f"{path}: {name!r} holds a pickle, which could run foreign code; maylink writes none, "
-            "so it is not loaded"
-        )
-    with archive.open(f"{name}.npy") as file:
-        return npy.read_array(file, allow_pickle=False)
-
-
 def _check_labels(model: Any) -> None:
     """Refuse labels out of range: kernels trust them."""
-    drawn = getattr(model, "draws_", None)
-    drawn = getattr(drawn, "labels", drawn)
+    draws = getattr(model, "draws_", None)
+    draws = getattr(draws, "labels", draws)
     for name, labels, below in (
         ("labels_", model.labels_, model.n_clusters_),
-        ("draws_", drawn, model.labels_.size),
+        ("draws_", draws, model.labels_.size),
     ):
         if labels is None or labels.size == 0:
             continue
         if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= below:
             raise MaylinkError(f"{name} is out of range")
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -119,7 +119,7 @@ def _pieces(table: pd.DataFrame | Mapping[str, Any]) -> Iterator[str]:
 
 def write_file(path: str, write: Callable[[Any], None], *, force: bool) -> None:
     """Write a file as a whole or not at all."""
-    from maylink.io.atomic import written
+    from maylink.io.atomic import atomic_write
 
-    with writing(path), written(path, force=force) as file:
+    with writing(path), atomic_write(path, force=force) as file:
         write(file)

@@ -13,7 +13,7 @@ from maylink.errors import FileError
 
 
 @contextmanager
-def written(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
+def atomic_write(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     """Open a file that takes its name only when all of it is on disk.
 
     Parameters
@@ -37,15 +37,15 @@ def written(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from maylink.io.atomic import written
+    >>> from maylink.io.atomic import atomic_write
     >>> path = Path(tempfile.mkdtemp()) / "words.txt"
-    >>> with written(path) as file:
+    >>> with atomic_write(path) as file:
     ...     _ = file.write(b"all of it")
     >>> path.read_text()
     'all of it'
     """
     _forbid_existing(path, force)
-    target = Path(os.path.realpath(path))  # a link to a file stays a link
+    target = Path(os.path.realpath(path))  # a symbolic link stays one
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with beside.open("xb") as file:
@@ -59,6 +59,9 @@ def written(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+written = atomic_write  # the name that older modules import
 
 
 def _forbid_existing(path: str | Path, force: bool) -> None:

@@ -1,22 +1,24 @@
-"""Values as JSON and plain arrays, and back: what a saved model is made of.
+"""Values as JSON and plain arrays, and back: what a saved state is made of.
 
 A value becomes a JSON value. None, truth values, whole numbers, finite floats and text stand for
-themselves; anything else is an object with one key that says what it is::
+themselves; anything else is an object whose first key says what it is::
 
     {"array": "fitted.labels_"}                   an array, stored beside the JSON under this name
-    {"list": [...]}, {"tuple": [...]}, {"map": [[key, value], ...]}
-    {"record": "NormalGamma", "fields": {...}}    a named tuple or dataclass of the library
-    {"rows": 3, "of": ...}                        as many alike records, stacked along a first axis
+    {"list": [...]}, {"tuple": [...]}
+    {"dict": {key: value, ...}}, {"map": [[key, value], ...]}    keys of text, keys of any sort
+    {"record": "NormalGamma", "fields": {...}}    a named tuple or dataclass
+    {"enum": "Status", "member": "CONVERGED"}     a member of an Enum
+    {"rows": 3, "kind": "list", "of": ...}        as many alike records, stacked along a first axis
 
-A record is looked up in a fixed table of the library's own classes. Nothing is ever imported, or
-run, because a file names it.
+Records and enums are looked up by name in a table of classes that the caller hands in. Nothing is
+ever imported, or run, because a file names it.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -24,40 +26,31 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maylink.big.data import is_dask
 from maylink.errors import FileError, MaylinkError
+from maylink.link_columns import LinkColumns
 from maylink.links import Links
-from maylink.model.mixture import one_of
-from maylink.solvers.fit import Status
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 PLAIN_DTYPES = "biufUS"  # kinds of arrays that are stored as they are
 GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
-def known_records() -> Mapping[str, type]:
-    """Return the classes that a file may name: families, their priors, and what fits leave."""
-    from maylink.families.registry import records
-
-    return {**{cls.__name__: cls for cls in records()}, **_records_of_fits()}
+KnownClasses = Mapping[str, type]
+"""The classes that a file may name: named tuples, dataclasses and enums, by name."""
 
 
-@cache
-def _records_of_fits() -> Mapping[str, type]:
-    from maylink.engines.cpu import Totals
-    from maylink.model import mixture, posterior, reliability
-    from maylink.problem import Problem
-    from maylink.solvers import fit as result
-    from maylink.solvers import gibbs, spectral, stochastic, streaming, variational
-    from maylink.tuning import penalty
+def classes_by_name(*classes: type) -> dict[str, type]:
+    """Return classes by their names; two of one name would be mistaken for each other."""
+    by_name = {cls.__name__: cls for cls in classes}
+    clash = next((cls for cls in classes if by_name[cls.__name__] is not cls), None)
+    if clash is not None:
+        raise MaylinkError(f"two classes are called {clash.__name__!r}; a file could mean either")
+    return by_name
 
-    found: list[type] = [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
-    found += [posterior.SampledPosterior, posterior.VariationalPosterior, posterior.StreamPosterior]
-    found += [posterior.LinkedPosterior]
-    found += [result.Result, result.Parts, result.Trace, result.Sweep, penalty.Rung]
-    found += [stochastic.Stream, variational.Settings, streaming.MeansStream, Totals]
-    found += [spectral.Candidate]
-    return {cls.__name__: cls for cls in found}
+
+def is_lazy_array(value: Any) -> bool:
+    """Say whether a value is a dask array, by its protocol; Dask is not imported."""
+    return hasattr(value, "__dask_graph__") and hasattr(value, "dtype")
 
 
 # ---------------------------------------------------------------------- to JSON and arrays
@@ -66,42 +59,44 @@ def _records_of_fits() -> Mapping[str, type]:
 class Encoder:
     """Turns values into JSON and gathers their arrays, each array once.
 
+    Parameters
+    ----------
+    known : mapping of str to class
+        The named tuples, dataclasses and enums that can be stored, by name.
+
     Examples
     --------
     >>> import numpy as np
     >>> from maylink.io.records import Encoder
-    >>> encoder = Encoder()
+    >>> encoder = Encoder({})
     >>> encoder.encode({"scale": (1.5, np.ones(2))}, "prior")
-    {'map': [['scale', {'tuple': [1.5, {'array': 'prior.0.1'}]}]]}
+    {'dict': {'scale': {'tuple': [1.5, {'array': 'prior.scale.1'}]}}}
     >>> encoder.arrays
-    {'prior.0.1': array([1., 1.])}
+    {'prior.scale.1': array([1., 1.])}
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownClasses) -> None:
         self.arrays: Arrays = {}
-        self._names: dict[int, str] = {}
-        self._alive: list[Any] = []  # a number that stands for an object must not be used again
+        self._known_classes = known
+        self._name_of_id: dict[int, str] = {}
+        self._alive: list[Any] = []  # the id of an object that is gone could be given to another
 
     def encode(self, value: Any, name: str) -> Any:
         """Return the value as JSON; the name is what its arrays are called by."""
+        if isinstance(value, Enum):
+            return {"enum": self._class_name(value, name), "member": value.name}
         if value is None or isinstance(value, (bool, int)):
             return value
-        if isinstance(value, Status):
-            return {"status": value.name}
         if isinstance(value, str):
             return str(value)
         if isinstance(value, float) and not isinstance(value, np.generic):
             return value if np.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, (np.ndarray, np.generic)) or is_dask(value):
+        if isinstance(value, (np.ndarray, np.generic)) or is_lazy_array(value):
             return self._array(value, name)
         if isinstance(value, PurePath):
             return {"path": str(value)}
         if isinstance(value, Mapping):
-            pairs = [
-                [self.encode(key, name), self.encode(item, f"{name}.{at}")]
-                for at, (key, item) in enumerate(value.items())
-            ]
-            return {"map": pairs}
+            return self._mapping(value, name)
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             return self._sequence(value, name)
         return self._object(value, name)
@@ -113,10 +108,10 @@ class Encoder:
             return {"objects": self.encode(value.tolist(), name), "shape": list(value.shape)}
         if value.dtype.kind not in PLAIN_DTYPES:
             raise _foreign(name, f"an array of {value.dtype}")
-        if id(value) not in self._names:
+        if id(value) not in self._name_of_id:
             self._alive.append(value)
-            self._names[id(value)] = self._store(np.asarray(value), name)
-        return {"array": self._names[id(value)]}
+            self._name_of_id[id(value)] = self._store(np.asarray(value), name)
+        return {"array": self._name_of_id[id(value)]}
 
     def _store(self, array: np.ndarray[Any, Any], name: str) -> str:
         free, number = name, 2
@@ -132,23 +127,36 @@ class Encoder:
             return {"rows": len(value), "kind": kind, "of": self.encode(stacked, name)}
         return {kind: [self.encode(item, f"{name}.{at}") for at, item in enumerate(value)]}
 
+    def _mapping(self, value: Mapping[Any, Any], name: str) -> Any:
+        if all(type(key) is str for key in value):
+            return {"dict": self._fields(value, name)}
+        pairs = [
+            [self.encode(key, name), self.encode(item, f"{name}.{at}")]
+            for at, (key, item) in enumerate(value.items())
+        ]
+        return {"map": pairs}
+
     def _object(self, value: Any, name: str) -> Any:
         if isinstance(value, Links):
-            columns = {key: getattr(value, key) for key in ("n", "i", "j", "kind", "weight")}
-            columns |= {"source": value.source, "sources": value.sources}
-            return {"links": self._fields(columns, name)}
-        cls = type(value)
-        if known_records().get(cls.__name__) is cls:
-            return {"record": cls.__name__, "fields": self._fields(_parts(value), name)}
+            return {"links": self._fields(value.as_columns()._asdict(), name)}
+        if is_dataclass(value) or hasattr(value, "_asdict"):
+            record = self._class_name(value, name)
+            return {"record": record, "fields": self._fields(_parts(value), name)}
         if sparse.issparse(value):
             csr = sparse.csr_array(value)
             parts = {key: getattr(csr, key) for key in ("data", "indices", "indptr")}
             return {"csr": self._fields(parts, name), "shape": [int(size) for size in csr.shape]}
         if isinstance(value, (np.random.Generator, np.random.RandomState)):
             return self._generator(value, name)
-        if cls.__name__ in ("DataFrame", "Series"):
+        if type(value).__name__ in ("DataFrame", "Series"):
             return self._table(value, name)
-        raise _foreign(name, f"a {cls.__name__}")
+        raise _foreign(name, f"a {type(value).__name__}")
+
+    def _class_name(self, value: Any, name: str) -> str:
+        cls = type(value)
+        if self._known_classes.get(cls.__name__) is not cls:
+            raise _foreign(name, f"a {cls.__name__}")
+        return cls.__name__
 
     def _generator(self, value: Any, name: str) -> Any:
         if isinstance(value, np.random.Generator):
@@ -169,7 +177,10 @@ class Encoder:
         return {"table": columns, "index": index, "one": value.ndim == 1}
 
     def _fields(self, parts: Mapping[str, Any], name: str) -> dict[str, Any]:
-        return {key: self.encode(part, f"{name}.{key}") for key, part in parts.items()}
+        return {
+            key: self.encode(part, f"{name}.{key if key.isidentifier() else at}")
+            for at, (key, part) in enumerate(parts.items())
+        }
 
 
 def _foreign(name: str, what: str) -> FileError:
@@ -193,7 +204,7 @@ def _column(values: Any) -> Any:
 def _stacked(items: Any) -> Any:
     """Return one tuple whose arrays hold those of all items along a first axis, if they agree.
 
-    :func:`maylink.model.mixture.one_of` undoes it. None where the items are not alike.
+    :func:`_unstacked` undoes it. None where the items are not alike.
     """
     first = items[0]
     if isinstance(first, tuple):
@@ -209,6 +220,14 @@ def _stacked(items: Any) -> Any:
     return np.stack(items) if len(alike) == 1 and next(iter(alike))[1][1] == "f" else None
 
 
+def _unstacked(stacked: Any, k: int) -> Any:
+    """Return item k of what :func:`_stacked` made one."""
+    if isinstance(stacked, tuple):
+        parts = [_unstacked(part, k) for part in stacked]
+        return type(stacked)(*parts) if hasattr(stacked, "_fields") else tuple(parts)
+    return stacked[k]
+
+
 # ---------------------------------------------------------------------- and back
 
 
@@ -219,12 +238,15 @@ class Decoder:
     ----------
     read : function
         Returns the array of a name.
+    known : mapping of str to class
+        The named tuples, dataclasses and enums that may be made, by name.
     """
 
-    def __init__(self, read: Callable[[str], np.ndarray[Any, Any]]) -> None:
+    def __init__(self, read: Callable[[str], np.ndarray[Any, Any]], known: KnownClasses) -> None:
         self._read = cache(read)
-        self.unknown: list[str] = []
-        """Fields of records that this version does not know."""
+        self._known_classes = known
+        self.unknown_fields: list[str] = []
+        """Fields of records that this version does not have; they are left out."""
 
     def decode(self, tree: Any) -> Any:
         """Return the value that the JSON stands for."""
@@ -232,10 +254,10 @@ class Decoder:
             return tree
         if not isinstance(tree, dict) or not tree:
             raise MaylinkError("a value is neither plain nor an object with a known key")
-        how = getattr(self, f"_{next(iter(tree))}", None) if next(iter(tree)) in KEYS else None
-        if how is None:
-            raise MaylinkError(f"a value of the unknown sort {next(iter(tree))!r}")
-        return how(tree)
+        sort = next(iter(tree))
+        if sort not in SORTS:
+            raise MaylinkError(f"a value of the unknown sort {sort!r}")
+        return getattr(self, f"_{sort}")(tree)
 
     def _array(self, tree: Any) -> Any:
         return self._read(tree["array"])
@@ -251,8 +273,11 @@ class Decoder:
     def _float(self, tree: Any) -> float:
         return float(tree["float"])
 
-    def _status(self, tree: Any) -> Status:
-        return Status[tree["status"]]
+    def _enum(self, tree: Any) -> Any:
+        cls: Any = self._class(tree["enum"])
+        if not issubclass(cls, Enum):
+            raise MaylinkError(f"{tree['enum']!r} is not an enum")
+        return cls[tree["member"]]
 
     def _path(self, tree: Any) -> str:
         return str(tree["path"])
@@ -263,36 +288,42 @@ class Decoder:
     def _tuple(self, tree: Any) -> tuple[Any, ...]:
         return tuple(self.decode(item) for item in tree["tuple"])
 
+    def _dict(self, tree: Any) -> dict[str, Any]:
+        return {key: self.decode(item) for key, item in tree["dict"].items()}
+
     def _map(self, tree: Any) -> dict[Any, Any]:
         return {self.decode(key): self.decode(item) for key, item in tree["map"]}
 
     def _rows(self, tree: Any) -> Any:
         stacked = self.decode(tree["of"])
-        rows = [one_of(stacked, k) for k in range(tree["rows"])]
+        rows = [_unstacked(stacked, k) for k in range(tree["rows"])]
         return tuple(rows) if tree["kind"] == "tuple" else rows
 
     def _links(self, tree: Any) -> Links:
-        parts = self._known(tree["links"], (*Links.__annotations__,), "Links")
-        sources, codes = parts["sources"], np.asarray(parts["source"])
+        parts = self._fields(tree["links"], LinkColumns._fields, "Links")
         # The constructor checks: kernels trust links to be in range.
         links = Links(parts["n"], parts["i"], parts["j"], parts["kind"], parts["weight"])
-        if codes.shape != links.i.shape or not np.isin(codes, np.arange(len(sources))).all():
-            raise MaylinkError("links of sources that are not there")
-        return links.with_sources(codes, sources)
+        return links.with_sources(parts["source"], parts["sources"])
 
     def _record(self, tree: Any) -> Any:
-        cls = known_records().get(tree["record"])
-        if cls is None:
-            raise MaylinkError(f"a record {tree['record']!r}, which this version does not know")
-        needed, optional = _fields_of(cls)
-        parts = self._known(tree["fields"], needed, cls.__name__)
-        missing = [key for key in needed if key not in parts and key not in optional]
+        cls = self._class(tree["record"])
+        if issubclass(cls, Enum):
+            raise MaylinkError(f"{tree['record']!r} is not a record")
+        names, optional = _fields_of(cls)
+        parts = self._fields(tree["fields"], names, cls.__name__)
+        missing = [key for key in names if key not in parts and key not in optional]
         if missing:
             raise MaylinkError(f"a record {cls.__name__!r} without its field {missing[0]!r}")
         return cls(**parts)
 
-    def _known(self, tree: Any, names: tuple[str, ...], record: str) -> dict[str, Any]:
-        self.unknown += [f"{record}.{key}" for key in tree if key not in names]
+    def _class(self, name: str) -> type:
+        cls = self._known_classes.get(name)
+        if cls is None:
+            raise MaylinkError(f"a record {name!r}, which this version does not know")
+        return cls
+
+    def _fields(self, tree: Any, names: tuple[str, ...], record: str) -> dict[str, Any]:
+        self.unknown_fields += [f"{record}.{key}" for key in tree if key not in names]
         return {key: self.decode(part) for key, part in tree.items() if key in names}
 
     def _csr(self, tree: Any) -> sparse.csr_array:
@@ -329,24 +360,16 @@ def _fields_of(cls: Any) -> tuple[tuple[str, ...], set[str]]:
     """Return the names of a record's fields, and of those that have a default."""
     if not is_dataclass(cls):
         return cls._fields, set(cls._field_defaults)
-    own = [field for field in fields(cls) if field.init]
-    given = [f for f in own if f.default is not MISSING or f.default_factory is not MISSING]
-    return tuple(field.name for field in own), {field.name for field in given}
+    settable = [field for field in fields(cls) if field.init]
+    optional = {
+        field.name
+        for field in settable
+        if field.default is not MISSING or field.default_factory is not MISSING
+    }
+    return tuple(field.name for field in settable), optional
 
 
-KEYS = (
-    "array", "scalar", "objects", "float", "status", "path", "list", "tuple", "map", "rows",
+SORTS = (
+    "array", "scalar", "objects", "float", "enum", "path", "list", "tuple", "dict", "map", "rows",
     "links", "record", "csr", "generator", "table",
 )  # fmt: skip
-
-
-def warn_unknown(path: Any, names: list[str], version: str) -> None:
-    """Warn about what a newer version has written and this one leaves out."""
-    if names:
-        told = ", ".join(sorted(set(names))[:5])
-        warnings.warn(
-            f"{path}: written by maylink {version}, with fields that this version does not know "
-            f"and leaves out: {told}",
-            UserWarning,
-            stacklevel=3,
-        )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from maylink.io.atomic import written
+from maylink.io.atomic import atomic_write
 from maylink.report.material import Material
 from maylink.report.page import page_of
 from maylink.report.plane import PROJECTIONS
@@ -86,5 +86,5 @@ def write_report(
         reading=reading,
     )  # fmt: skip
     page = page_of(material, str(title), projection)
-    with written(path, force=force) as file:
+    with atomic_write(path, force=force) as file:
         file.write(page.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Collector: takes links one by one, each with its place in the file, and makes Links of them."""
+"""Collector: takes the links of a file one by one, each with its place, and returns Links."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ FOUND = "found"  # ids are those that the file names
 
 
 class Collector:
-    """The links of a file as they are read; whatever is wrong is told with its place.
+    """The links of a file as they are read; every error names the place in the file.
 
     Parameters
     ----------
     name : str
         The file, for messages.
     ids : iterable, Ids or "found", optional
-        The id of each row; links then name rows by id. "found" takes what the file calls them for
-        ids, in the order in which they come. Otherwise links name positions, from 0.
+        The id of each row; links then name rows by id. With "found", the ids are what the file
+        calls the rows, in the order in which they come. Otherwise links name positions, from 0.
     n : int, optional
         Number of rows; by default that of ids, or as many as the links need.
     source : str or int, optional
@@ -45,10 +45,11 @@ class Collector:
         self.n = None if n is None else Links.empty(n).n  # which checks it
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
-        self.unused: tuple[str, ...] = ()  # columns that nobody looked at
-        self.found: dict[str, int] | None = {} if _is_found(ids) else None
+        self.unused: tuple[str, ...] = ()  # columns that mean nothing here
+        takes_ids = isinstance(ids, str) and ids == FOUND
+        self.file_ids: dict[str, int] | None = {} if takes_ids else None
         self._ids = None
-        if ids is not None and not _is_found(ids):
+        if ids is not None and not takes_ids:
             self._ids = ids if isinstance(ids, Ids) else Ids.of(ids)
             if n is not None and n != self._ids.size:
                 raise LinkFileError(f"ids: {self._ids.size} of them for {n} rows; give one a row")
@@ -56,7 +57,7 @@ class Collector:
         self._i, self._j, self._kind = array("q"), array("q"), array("b")
         self._weight, self._source = array("d"), array("q")
         self._codes: dict[Hashable, int] = {}
-        self._first: dict[int, Place] = {}  # where 0 and −1 first stand as kinds
+        self._first: dict[int, Place] = {}  # the first places of the kinds 0 and −1
 
     def fail(self, place: Place, message: str) -> NoReturn:
         """Raise about a place in the file."""
@@ -76,8 +77,8 @@ class Collector:
         """Return the position of the row that a value of the file names."""
         if missing(value):
             self.fail(place, f"{column} is missing")
-        if self.found is not None:
-            return self.found.setdefault(id_key(value), len(self.found))
+        if self.file_ids is not None:
+            return self.file_ids.setdefault(id_key(value), len(self.file_ids))
         if self._ids is not None:
             key = id_key(value)
             if key in self._ids.twice:
@@ -136,7 +137,7 @@ class Collector:
         self._source.append(self._codes.setdefault(name, len(self._codes)))
 
     def sourced(self, links: Links) -> Links:
-        """Return links that came without a source as links of the source that was given."""
+        """Return links that came without a source as links of the default source."""
         source = np.empty(links.n_links, object)
         source[:] = self.default_source
         return Links(links.n, links.i, links.j, links.kind, links.weight, source)
@@ -164,24 +165,20 @@ class Collector:
         sources = list(self._codes)
         if words and all(str(whole(s)) == s for s in sources if s != self.default_source):
             sources = [s if s == self.default_source else whole(s) for s in sources]
-        named = np.empty(len(sources), object)
-        named[:] = sources
+        source_names = np.empty(len(sources), object)
+        source_names[:] = sources
         return Links(
             n,
             np.frombuffer(self._i, np.int64) if self._i else [],
             np.frombuffer(self._j, np.int64) if self._j else [],
             np.frombuffer(self._kind, np.int8) if self._kind else [],
             np.frombuffer(self._weight, np.float64) if self._weight else [],
-            named[np.frombuffer(self._source, np.int64)] if self._source else named,
+            source_names[np.frombuffer(self._source, np.int64)] if self._source else source_names,
         )
 
 
-def _is_found(ids: Any) -> bool:
-    return isinstance(ids, str) and ids == FOUND
-
-
 class Ids:
-    """Where each id stands.
+    """The row of each id.
 
     Parameters
     ----------
@@ -196,17 +193,17 @@ class Ids:
 
     @classmethod
     def of(cls, ids: Iterable[Any]) -> Ids:
-        """Return where the ids of all rows stand."""
-        found, size = cls(), 0
+        """Return the rows of ids, of which there is one a row."""
+        rows, size = cls(), 0
         for value in ids:
             if not missing(value):  # a row without an id cannot be linked
-                found.put(id_key(value), size)
+                rows.put(id_key(value), size)
             size += 1
-        found.size = size
-        return found
+        rows.size = size
+        return rows
 
     def put(self, key: str, at: int) -> None:
-        """Take down the id of a row."""
+        """Add the id of a row."""
         if key in self.position:
             self.twice.setdefault(key, (self.position[key], at))
         self.position.setdefault(key, at)
@@ -220,19 +217,19 @@ class Ids:
         return self.position.get(key)
 
 
-class AskedIds(Ids):
-    """Takes down which ids a file asks for, before anyone knows where they stand."""
+class RequestedIds(Ids):
+    """Collects the ids that a file names, before their rows are known."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def knows(self, key: str) -> bool:
-        """Take the id down; nobody knows."""
+        """Add the id; whether a row has it is not known yet."""
         self.find(key)
         return False
 
     def find(self, key: str) -> int | None:
-        """Take the id down, as one of a row of its own."""
+        """Add the id, as that of a row of its own."""
         return self.position.setdefault(key, len(self.position))
 
 

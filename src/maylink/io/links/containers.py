@@ -1,8 +1,8 @@
 """Opening containers: CSV, TSV, text, JSON, JSON lines, Parquet, NPY, NPZ and Matrix Market.
 
 What a file holds decides, not its name; the name helps only where text could be split in several
-ways. Text is UTF-8 (with or without a byte order mark), UTF-16 with one, or else Latin-1. Lines may
-end in any of the usual ways; blank lines and lines that begin with # are skipped.
+ways. :mod:`maylink.io.decoding` says which encodings text may have. Lines may end in any of the
+usual ways; blank lines and lines that begin with # are skipped.
 """
 
 from __future__ import annotations
@@ -10,26 +10,24 @@ from __future__ import annotations
 import csv
 import io
 import json
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from maylink.errors import LinkFileError
+from maylink.errors import FileError, LinkFileError
+from maylink.io.decoding import decode
 from maylink.io.links.collect import Place
 from maylink.io.links.content import (
     LABEL_NAMES,
     NOTHING,
-    Array,
+    ArrayContent,
     Content,
-    Document,
-    Grid,
-    Table,
+    GridContent,
+    JsonContent,
+    TableContent,
     column_name,
     is_header,
 )
-
-logger = logging.getLogger(__name__)
 
 SUFFIXES = {
     ".csv": "csv",
@@ -56,14 +54,18 @@ PARQUET_HELP = "Parquet needs pyarrow: pip install 'maylink[parquet]', or save t
 
 
 def container_of(name: str) -> str | None:
-    """Return the container that a file's name tells of, None if it tells of none."""
+    """Return the container that the ending of a file's name stands for, or None."""
     return SUFFIXES.get(PurePath(name).suffix.lower())
 
 
 def open_container(
-    data: bytes, name: str, container: str | None = None, columns: Sequence[str] = ()
+    data: bytes,
+    name: str,
+    container: str | None = None,
+    columns: Sequence[str] = (),
+    encoding: str | None = None,
 ) -> tuple[Content, str]:
-    """Return what a file holds, and the container it was.
+    """Return what a file holds, and the container it was in.
 
     Parameters
     ----------
@@ -75,13 +77,15 @@ def open_container(
         One of ``CONTAINERS``; by default what name and content tell.
     columns : sequence of str
         Further names of columns that tell a header from a row.
+    encoding : str, optional
+        The encoding of text, where the user names one.
     """
     if container is None:
-        found = (kind for magic, kind in _MAGIC.items() if data.startswith(magic))
-        container = next(found, None)
+        kinds = (kind for magic, kind in _MAGIC.items() if data.startswith(magic))
+        container = next(kinds, None)
     if container in ("parquet", "npy", "npz", "mtx"):
         return _open_binary(data, name, container), container
-    text = decode(data, name)
+    text = _text(data, name, encoding)
     if not text.strip():
         raise LinkFileError(f"{name}: the file is empty")
     hint = container or container_of(name)
@@ -91,21 +95,12 @@ def open_container(
     return _open_delimited(text, name, hint, first, columns)
 
 
-def decode(data: bytes, name: str) -> str:
+def _text(data: bytes, name: str, encoding: str | None) -> str:
     """Return the text of a file, all its line ends made one."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = data.decode("utf-16", errors="replace")
-    elif b"\0" in data or data.startswith(b"\x1f\x8b"):
-        raise LinkFileError(
-            f"{name}: the file is neither text nor one of parquet, npy, npz; unpack it first if it "
-            "is compressed"
-        )
-    else:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            logger.info("%s: not UTF-8, read as Latin-1", name)
-            text = data.decode("latin-1")
+    try:
+        text = decode(data, name, encoding)
+    except FileError as error:
+        raise LinkFileError(str(error)) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -131,12 +126,12 @@ def _open_delimited(
     rows = _split(text, name, delimiter)
     place, cells = next(rows)
     if not is_header(cells, *columns):
-        return Grid([(place, cells), *rows], words=True), container
+        return GridContent([(place, cells), *rows], words=True), container
     header = tuple(cell.strip() for cell in cells)
     twice = [column for column in header if header.count(column) > 1]
     if twice:
         raise LinkFileError(f"{name}, line {place}: column {twice[0]!r} stands there twice")
-    return Table(header, _even(rows, len(header), name), words=True), container
+    return TableContent(header, _even(rows, len(header), name), words=True), container
 
 
 def _delimiter(hint: str | None, first: str) -> str | None:
@@ -149,7 +144,7 @@ def _delimiter(hint: str | None, first: str) -> str | None:
     return "," if hint == "csv" else None
 
 
-def _one_column(text: str, columns: Sequence[str]) -> Table:
+def _one_column(text: str, columns: Sequence[str]) -> TableContent:
     """Return a column of labels: here a blank line is a row of which nothing is known."""
     cells = [
         (number, line.strip().strip('"'))
@@ -160,7 +155,7 @@ def _one_column(text: str, columns: Sequence[str]) -> Table:
     if column_name(cells[0][1]) in (*LABEL_NAMES, *columns):
         header = cells.pop(0)[1]
     loose = next((k for k, (_, cell) in enumerate(reversed(cells)) if cell), len(cells))
-    return Table((header,), [(number, [cell]) for number, cell in cells], True, loose)
+    return TableContent((header,), [(number, [cell]) for number, cell in cells], True, loose)
 
 
 def _split(text: str, name: str, delimiter: str | None) -> Iterator[tuple[Place, list[str]]]:
@@ -232,16 +227,16 @@ def _from_json(value: Any, name: str) -> Content:
         return _from_values([(f"[{k}]", item) for k, item in enumerate(value)], name)
     if not isinstance(value, dict):
         raise LinkFileError(f"{name}: the JSON is neither an object nor a list")
-    table = Table(tuple(value), ())
+    table = TableContent(tuple(value), ())
     if table.ends() is None and table.find(*LABEL_NAMES) is None:
-        return Document(value)
+        return JsonContent(value)
     if not all(isinstance(column, list) for column in value.values()):
         return _from_values([("the object", value)], name)
     sizes = {key: len(column) for key, column in value.items()}
     if len(set(sizes.values())) > 1:
         raise LinkFileError(f"{name}: columns differ in length ({sizes})")
     rows = enumerate(zip(*value.values(), strict=True))
-    return Table(tuple(value), [(f"[{k}]", cells) for k, cells in rows])
+    return TableContent(tuple(value), [(f"[{k}]", cells) for k, cells in rows])
 
 
 def _from_values(values: list[tuple[Place, Any]], name: str) -> Content:
@@ -253,10 +248,10 @@ def _from_values(values: list[tuple[Place, Any]], name: str) -> Content:
         return NOTHING
     if dict in shapes:
         columns = tuple(dict.fromkeys(key for _, record in values for key in record))
-        return Table(columns, ((at, [r.get(key) for key in columns]) for at, r in values))
+        return TableContent(columns, ((at, [r.get(key) for key in columns]) for at, r in values))
     if list in shapes:
-        return Grid(values)
-    return Table((LABEL_NAMES[0],), [(place, [value]) for place, value in values])
+        return GridContent(values)
+    return TableContent((LABEL_NAMES[0],), [(place, [value]) for place, value in values])
 
 
 # ---------------------------------------------------------------------- binary
@@ -267,7 +262,7 @@ def _open_binary(data: bytes, name: str, container: str) -> Content:
     try:
         if container == "parquet":
             return _open_parquet(stream)
-        return Array(_open_array(stream, container))
+        return ArrayContent(_open_array(stream, container))
     except ImportError:
         raise LinkFileError(f"{name}: {PARQUET_HELP}") from None
     except Exception as error:  # each library has errors of its own
@@ -275,13 +270,13 @@ def _open_binary(data: bytes, name: str, container: str) -> Content:
         raise LinkFileError(f"{name}: not a readable {container} file ({reason})") from None
 
 
-def _open_parquet(stream: io.BytesIO) -> Table:
+def _open_parquet(stream: io.BytesIO) -> TableContent:
     import pandas as pd
 
     frame = pd.read_parquet(stream)
     columns: list[Sequence[Any]] = [frame[column].tolist() for column in frame.columns]
     rows = enumerate(zip(*columns, strict=True))
-    return Table(tuple(map(str, frame.columns)), ((f"row {k}", cells) for k, cells in rows))
+    return TableContent(tuple(map(str, frame.columns)), ((f"row {k}", cells) for k, cells in rows))
 
 
 def _open_array(stream: io.BytesIO, container: str) -> Any:

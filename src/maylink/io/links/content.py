@@ -1,4 +1,4 @@
-"""What a container holds once it is opened, before anyone asks what it means."""
+"""What a container holds once it is opened, whatever it may mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from maylink.io.links.kinds import plain
 
 
 @dataclass(frozen=True)
-class Table:
+class TableContent:
     """Named columns and rows, each with its place in the file.
 
     ``words`` says that all cells were read as text, numbers among them; ``loose`` is how many of
@@ -25,8 +25,8 @@ class Table:
 
     def find(self, *names: str) -> int | None:
         """Return the position of the first of these columns that is there."""
-        plainly = [column_name(column) for column in self.columns]
-        return next((plainly.index(name) for name in names if name in plainly), None)
+        columns = [column_name(column) for column in self.columns]
+        return next((columns.index(name) for name in names if name in columns), None)
 
     def ends(self, *pairs: tuple[str, str]) -> tuple[int, int] | None:
         """Return the positions of the two columns that name the rows of a link."""
@@ -38,7 +38,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Grid:
+class GridContent:
     """Rows of cells without names."""
 
     rows: list[tuple[Place, Sequence[Any]]]
@@ -52,22 +52,22 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Document:
+class JsonContent:
     """A JSON object."""
 
     value: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Array:
+class ArrayContent:
     """A NumPy array or a sparse matrix."""
 
     values: Any
 
 
-Content = Table | Grid | Document | Array
+Content = TableContent | GridContent | JsonContent | ArrayContent
 ENDS = (("i", "j"), ("id1", "id2"), ("id_1", "id_2"), ("left", "right"))
-NOTHING = Table((*ENDS[0], "kind"), ())  # a file without links, whatever its layout
+NOTHING = TableContent((*ENDS[0], "kind"), ())  # a file without links, whatever its layout
 SPLINK_ENDS = ("unique_id_l", "unique_id_r")
 LABEL_NAMES = ("label", "labels", "class", "cluster")
 
@@ -79,19 +79,19 @@ def column_name(column: Any) -> str:
 
 def is_header(cells: Sequence[str], *names: str) -> bool:
     """Say whether the first row of a file names columns that links have, or one of ``names``."""
-    table = Table(tuple(cells), ())
-    scored = table.find("match_probability", "match_weight", "clerical_match_score") is not None
-    named = table.ends(*ENDS, SPLINK_ENDS) is not None
-    return named or scored or table.find(*LABEL_NAMES, *names) is not None
+    table = TableContent(tuple(cells), ())
+    has_score = table.find("match_probability", "match_weight", "clerical_match_score") is not None
+    has_ends = table.ends(*ENDS, SPLINK_ENDS) is not None
+    return has_ends or has_score or table.find(*LABEL_NAMES, *names) is not None
 
 
 def summary(content: Content) -> str:
-    """Say in a few words what was found, for messages."""
-    if isinstance(content, Table):
+    """Say in a few words what the content is, for messages."""
+    if isinstance(content, TableContent):
         return f"columns {_few(content.columns)}"
-    if isinstance(content, Document):
+    if isinstance(content, JsonContent):
         return f"a JSON object with {_few(content.value)}"
-    if isinstance(content, Array):
+    if isinstance(content, ArrayContent):
         return f"an array of shape {content.values.shape}"
     if not content.rows:
         return "no rows"

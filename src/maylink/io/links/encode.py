@@ -12,7 +12,7 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.links.containers import PARQUET_HELP
-from maylink.io.links.content import Array, Content, Document, Grid, Table
+from maylink.io.links.content import ArrayContent, Content, GridContent, JsonContent, TableContent
 
 MOST_CELLS = 100_000_000  # of a matrix that is not sparse
 NO_LINKS = "# no links\n"
@@ -20,17 +20,17 @@ NO_LINKS = "# no links\n"
 
 def encode(content: Content, container: str) -> bytes:
     """Return the bytes of a file that holds the content."""
-    if isinstance(content, Array):
+    if isinstance(content, ArrayContent):
         return _encode_array(content, container)
-    if isinstance(content, Table) and container == "parquet":
+    if isinstance(content, TableContent) and container == "parquet":
         return _encode_parquet(content)
     return _encode_text(content, container).encode("utf-8")
 
 
-def _encode_text(content: Table | Grid | Document, container: str) -> str:
-    if isinstance(content, Document):
+def _encode_text(content: TableContent | GridContent | JsonContent, container: str) -> str:
+    if isinstance(content, JsonContent):
         return _json(content.value, indent=1) + "\n"
-    if isinstance(content, Grid):
+    if isinstance(content, GridContent):
         return "".join(" ".join(cells) + "\n" for _, cells in content.rows) or NO_LINKS
     if container in ("csv", "tsv"):
         return _delimited(content, "," if container == "csv" else "\t")
@@ -44,7 +44,7 @@ def _json(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, default=str, indent=indent)
 
 
-def _delimited(content: Table, delimiter: str) -> str:
+def _delimited(content: TableContent, delimiter: str) -> str:
     rows = [cells for _, cells in content.rows]
     # A bare # would make a comment of the line.
     hash_first = any(str(cells[0]).lstrip().startswith("#") for cells in rows)
@@ -56,7 +56,7 @@ def _delimited(content: Table, delimiter: str) -> str:
     return stream.getvalue()
 
 
-def _encode_parquet(content: Table) -> bytes:
+def _encode_parquet(content: TableContent) -> bytes:
     import pandas as pd
 
     columns = list(zip(*(cells for _, cells in content.rows), strict=True))
@@ -77,7 +77,7 @@ def _one_type(column: Sequence[Any]) -> list[Any]:
     return list(column) if len(set(map(type, column))) <= 1 else [str(cell) for cell in column]
 
 
-def _encode_array(content: Array, container: str) -> bytes:
+def _encode_array(content: ArrayContent, container: str) -> bytes:
     from scipy import sparse
     from scipy.io import mmwrite
 

@@ -1,4 +1,4 @@
-"""read_links: from a file to Links."""
+"""From a file to Links: ``read_links``, and ``read_link_file``, which also says what it read."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import IO, Any
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.io.links.collect import AskedIds, Collector, Ids, whole
+from maylink.io.links.collect import Collector, Ids, RequestedIds, whole
 from maylink.io.links.containers import CONTAINERS, open_container
 from maylink.io.links.content import NOTHING, Content, column_name, summary
 from maylink.io.links.kinds import EXPECTED, kind_of
-from maylink.io.links.layouts import LAYOUTS, Layout, Options
+from maylink.io.links.layouts import LAYOUTS, LinkLayout, Options
 from maylink.links import Links
 
 logger = logging.getLogger(__name__)
-LARGEST = 10_000_000  # row number that is believed of a file with few of them
-Finder = Callable[[list[str]], Ids]
-SPARSE = 100  # how often the rows may outnumber those that a larger file names
+LARGEST = 10_000_000  # a larger number in a file of few rows is an id, not a row
+IdFinder = Callable[[list[str]], Ids]
+SPARSE = 100  # rows that there may be for each row that a larger file names
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ def read_links(
     id_column: str | None = None,
     sample: int | None = None,
     rng: np.random.Generator | int | None = None,
+    encoding: str | None = None,
 ) -> Links:
     r"""Read links from a file in any of the formats in use.
 
@@ -101,6 +102,8 @@ def read_links(
     sample, rng : optional
         How many of the pairs of labelled rows to draw, and the randomness for it; see
         :meth:`Links.from_labels`.
+    encoding : str, optional
+        The encoding of a text file; by default UTF-8, or UTF-16 with a byte order mark.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def read_links(
     >>> read_links(file, ids=["ann", "bob", "cy"])
     Links(3 points, 2 links: 1 may, 1 may-not; 3 points linked; no contradictory pairs)
     """
-    options = Options(kind, coding, label_column, id_column, sample, rng)
+    options = Options(kind, coding, label_column, id_column, sample, rng, encoding)
     return read_link_file(path, n=n, ids=ids, format=format, source=source, options=options).links
 
 
@@ -135,23 +138,23 @@ def read_link_file(
     path: str | os.PathLike[str] | IO[bytes],
     *,
     n: int | None = None,
-    ids: Iterable[Any] | Finder | None = None,
+    ids: Iterable[Any] | IdFinder | None = None,
     format: str | None = None,  # noqa: A002
     source: Hashable | None = None,
     options: Options | None = None,
 ) -> LinkFile:
     """Read links, and say as what they were read; see :func:`maylink.read_links`.
 
-    ``ids="found"`` is for a file without its data: what it calls the rows are their ids, unless all
-    of it are row numbers; numbers too large for that are ids too. A function of ids is asked once
-    where those stand that the file names, for data with more ids than anyone wants to hold.
+    ``ids="found"`` is for a file without its data: the names of rows in the file are their ids,
+    unless all of them are row numbers; numbers too large for that are ids too. A function takes the
+    ids that the file names and returns their rows, for data with too many ids to hold in memory.
     """
     options = options or Options()
     if options.kind is not None and not kind_of(options.kind):
         raise LinkFileError(f"kind: {options.kind!r} is not known; write {EXPECTED}")
     name, data = _load(path)
     read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
-    file = read(_found(ids, read) if callable(ids) else ids)
+    file = read(_rows_of_ids(ids, read) if callable(ids) else ids)
     if file.ids is not None and _are_rows(file.ids):
         file = read(None)
     if file.dropped:
@@ -171,27 +174,27 @@ def _read(
 ) -> LinkFile:
     container = format_ if format_ in CONTAINERS else None
     columns = [options.label_column, options.id_column and f"{options.id_column}_l"]
-    known = [column_name(column) for column in columns if column]
-    content, container = open_container(data, name, container, known)
+    column_names = [column_name(column) for column in columns if column]
+    content, container = open_container(data, name, container, column_names, options.encoding)
     layout = _layout(content, name, format_, options)
     into = Collector(name, ids=ids, n=n, source=source)
     links = layout.read(content, into, options)
-    found = tuple(into.found) if into.found else None
-    return LinkFile(links, layout.name, container, into.dropped, found, into.unused)
+    file_ids = tuple(into.file_ids) if into.file_ids else None
+    return LinkFile(links, layout.name, container, into.dropped, file_ids, into.unused)
 
 
-def _found(find: Finder, read: Callable[[Ids], LinkFile]) -> Ids:
-    """Read a file for the ids that it names, and find out where those stand."""
-    asked = AskedIds()
-    read(asked)
-    return find(list(asked.position))
+def _rows_of_ids(find: IdFinder, read: Callable[[Ids], LinkFile]) -> Ids:
+    """Read a file for the ids that it names, and ask which rows they are."""
+    requested = RequestedIds()
+    read(requested)
+    return find(list(requested.position))
 
 
 def _are_rows(names: tuple[str, ...]) -> bool:
     """Say whether all names are numbers, and such that data may have that many rows."""
     numbers = [whole(name) for name in names]
-    known = [number for number in numbers if number is not None]
-    return len(known) == len(names) and max(known) <= max(LARGEST, SPARSE * len(names))
+    rows = [number for number in numbers if number is not None]
+    return len(rows) == len(names) and max(rows) <= max(LARGEST, SPARSE * len(names))
 
 
 def _load(path: Any) -> tuple[str, bytes]:
@@ -207,7 +210,7 @@ def _load(path: Any) -> tuple[str, bytes]:
         raise LinkFileError(f"{name}: cannot be read ({error.strerror})") from None
 
 
-def _layout(content: Content, name: str, format_: str | None, options: Options) -> Layout:
+def _layout(content: Content, name: str, format_: str | None, options: Options) -> LinkLayout:
     if content is NOTHING:
         return LAYOUTS["table"]
     if format_ in LAYOUTS:
@@ -222,13 +225,13 @@ def _layout(content: Content, name: str, format_: str | None, options: Options) 
             f"format: {format_!r} is not one of {', '.join((*LAYOUTS, *CONTAINERS))}"
         )
     try:
-        found = next((layout for layout in LAYOUTS.values() if layout.fits(content, options)), None)
+        first = next((layout for layout in LAYOUTS.values() if layout.fits(content, options)), None)
     except LinkFileError as error:
         raise LinkFileError(f"{name}: {error}") from None
-    if found is None:
+    if first is None:
         looks = "; ".join(layout.looks for layout in LAYOUTS.values())
         hint = " (a list of pairs alone needs kind=)" if options.kind is None else ""
         raise LinkFileError(
             f"{name}: no known format of links; found {summary(content)}; looked for: {looks}{hint}"
         )
-    return found
+    return first

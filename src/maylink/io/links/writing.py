@@ -1,4 +1,4 @@
-"""write_links: from Links to a file."""
+"""From Links to a file: ``write_links``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import IO, Any
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.io.atomic import written
+from maylink.io.atomic import atomic_write
 from maylink.io.links.collect import id_key, missing
 from maylink.io.links.containers import CONTAINERS, container_of
 from maylink.io.links.encode import encode
-from maylink.io.links.layouts import LAYOUTS, Layout
+from maylink.io.links.layouts import LAYOUTS, LinkLayout
 from maylink.links import Links
 
 logger = logging.getLogger(__name__)
@@ -77,12 +77,12 @@ def write_links(
     if to_stream:
         path.write(data)  # type: ignore[union-attr]
     else:
-        with written(name, force=force) as file:
+        with atomic_write(name, force=force) as file:
             file.write(data)
 
 
-def choose(name: str, format_: str | None) -> tuple[Layout, str]:
-    """Return layout and container from what was asked for and the file's name."""
+def choose(name: str, format_: str | None) -> tuple[LinkLayout, str]:
+    """Return layout and container, by the format that the user names or the file's name."""
     named = container_of(name)
     if format_ in LAYOUTS:
         layout = LAYOUTS[format_]
@@ -110,17 +110,17 @@ def _as_ids(ids: Iterable[Any], n: int) -> list[Any]:
     listed = [value.item() if isinstance(value, np.generic) else value for value in ids]
     if len(listed) != n:
         raise LinkFileError(f"ids: {len(listed)} of them for {n} rows; give one a row")
-    seen: dict[str, int] = {}
+    first_row: dict[str, int] = {}
     for at, value in enumerate(listed):
         if missing(value):
             raise LinkFileError(f"ids: the id of row {at} is missing")
-        first = seen.setdefault(id_key(value), at)
+        first = first_row.setdefault(id_key(value), at)
         if first != at:
             raise LinkFileError(f"ids: {value!r} stands at rows {first} and {at}; make ids unique")
     return listed
 
 
-def _warn_of_loss(links: Links, layout: Layout) -> None:
+def _warn_of_loss(links: Links, layout: LinkLayout) -> None:
     lost = []
     if not layout.keeps_weights and (links.weight != 1).any():
         lost.append("weights")

@@ -1,29 +1,29 @@
-"""What files of links say: one layout a file, all of them with the same face."""
+"""Layouts, the ways in which files of links are written: one a file, all with the same methods."""
 
-from maylink.io.links.layouts.answers import Answers
-from maylink.io.links.layouts.base import Layout, Options
-from maylink.io.links.layouts.dedupe import Dedupe
-from maylink.io.links.layouts.labels import Labels
-from maylink.io.links.layouts.matrix import Matrix
-from maylink.io.links.layouts.pairs import Pairs
-from maylink.io.links.layouts.pccc import PCCC
-from maylink.io.links.layouts.splink import Splink
-from maylink.io.links.layouts.table import LinkTable
-from maylink.io.links.layouts.text import Text
+from maylink.io.links.layouts.answers import AnswersLayout
+from maylink.io.links.layouts.base import LinkLayout, Options
+from maylink.io.links.layouts.dedupe import DedupeLayout
+from maylink.io.links.layouts.labels import LabelsLayout
+from maylink.io.links.layouts.matrix import MatrixLayout
+from maylink.io.links.layouts.pairs import PairsLayout
+from maylink.io.links.layouts.pccc import PcccLayout
+from maylink.io.links.layouts.splink import SplinkLayout
+from maylink.io.links.layouts.table import TableLayout
+from maylink.io.links.layouts.text import TextLayout
 
-LAYOUTS: dict[str, Layout] = {  # in the order in which they are tried
+LAYOUTS: dict[str, LinkLayout] = {  # in the order in which they are tried
     layout.name: layout
     for layout in (
-        Splink(),
-        Answers(),
-        LinkTable(),
-        PCCC(),
-        Dedupe(),
-        Pairs(),
-        Matrix(),
-        Text(),
-        Labels(),
+        SplinkLayout(),
+        AnswersLayout(),
+        TableLayout(),
+        PcccLayout(),
+        DedupeLayout(),
+        PairsLayout(),
+        MatrixLayout(),
+        TextLayout(),
+        LabelsLayout(),
     )
 }
 
-__all__ = ["LAYOUTS", "Layout", "Options"]
+__all__ = ["LAYOUTS", "LinkLayout", "Options"]

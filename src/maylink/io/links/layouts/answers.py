@@ -14,9 +14,9 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector, Place, missing
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, Table
+from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent
 from maylink.io.links.kinds import kind_of, plain
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.table import link_rows
 from maylink.io.links.votes import unit_weights, vote
 from maylink.links import MAY, Links
@@ -30,24 +30,24 @@ UNSURE = (
 )
 
 
-class Answers(Layout):
+class AnswersLayout(LinkLayout):
     """One record an answer."""
 
     name = "answers"
     looks = "records with i, j and answer (yes, no, unsure)[, confidence, model]"
-    reads = (Table,)
+    reads = (TableContent,)
     containers = ("jsonl", "json", "csv", "tsv", "parquet")
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether there is an answer and no kind."""
         return (
-            isinstance(content, Table)
+            isinstance(content, TableContent)
             and content.ends(*ENDS, SPLINK_ENDS) is not None
             and content.find(*ANSWER_COLUMNS) is not None
             and content.find("kind") is None
         )
 
-    def read(self, content: Table, into: Collector, options: Options) -> Links:
+    def read(self, content: TableContent, into: Collector, options: Options) -> Links:
         """Read the links that the sure answers make."""
         ends = content.ends(*ENDS, SPLINK_ENDS)
         answer = content.find(*ANSWER_COLUMNS)
@@ -69,10 +69,10 @@ class Answers(Layout):
             into.add(place, cells[ends[0]], cells[ends[1]], kind, weight, source)
         return into.links(words=content.words)
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Table:
+    def render(self, links: Links, rows: Sequence[Any]) -> TableContent:
         """Write a yes or no with its confidence, and the source as the model."""
         unit_weights(links)
-        return Table(
+        return TableContent(
             ("i", "j", "answer", "confidence", "model"),
             [
                 (k, [rows[i], rows[j], word, 0.5 * (1.0 + weight), links.sources[source]])

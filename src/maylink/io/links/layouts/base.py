@@ -1,4 +1,4 @@
-"""Layout: what every layout says of itself and can do."""
+"""LinkLayout: what every layout says of itself and can do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from maylink.links import Links
 
 @dataclass(frozen=True)
 class Options:
-    """What a reader may be told beside the file; see :func:`maylink.read_links`."""
+    """How a file of links is to be read; see :func:`maylink.read_links`."""
 
     kind: Any = None
     coding: str = "signed"
@@ -25,18 +25,19 @@ class Options:
     id_column: str | None = None
     sample: int | None = None
     rng: np.random.Generator | int | None = None
+    encoding: str | None = None
 
 
-class Layout(ABC):
+class LinkLayout(ABC):
     """One way to write links down."""
 
     name: ClassVar[str]
     looks: ClassVar[str]
-    """How to tell it, in a few words."""
+    """How to recognise the layout, in a few words."""
     reads: ClassVar[tuple[type, ...]]
-    """The contents that it can be in."""
+    """The contents that the layout can be in."""
     containers: ClassVar[tuple[str, ...]] = ()
-    """What it can be written in, the usual one first; none if it can only be read."""
+    """What the layout can be written in, the usual one first; empty if it can only be read."""
     keeps_weights: ClassVar[bool] = True
     keeps_sources: ClassVar[bool] = True
 

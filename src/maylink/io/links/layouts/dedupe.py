@@ -1,7 +1,7 @@
 """The training file of dedupe: {"distinct": [[record, record], …], "match": […]}.
 
-A record is a row's own fields; the field that holds its id says which row it is. It is ``id`` or
-``unique_id``, or what ``id_column`` names.
+A record has the fields of a row. The field that holds the row's id is ``id``, ``unique_id`` or
+``record_id``, or what ``id_column`` names.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from maylink.io.links.collect import Collector, Place
-from maylink.io.links.content import Content, Document, column_name
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.content import Content, JsonContent, column_name
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.pairs import each_pair, list_kind
 from maylink.links import Links
 
@@ -18,20 +18,20 @@ LISTS = ("match", "distinct")
 ID_FIELDS = ("id", "unique_id", "record_id")
 
 
-class Dedupe(Layout):
+class DedupeLayout(LinkLayout):
     """Pairs of records, marked by a person."""
 
     name = "dedupe"
     looks = 'a JSON object {"distinct": [[record, record], …], "match": […]} (dedupe)'
-    reads = (Document,)
+    reads = (JsonContent,)
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether these two lists are all there is."""
-        return isinstance(content, Document) and 0 < len(content.value) == sum(
+        return isinstance(content, JsonContent) and 0 < len(content.value) == sum(
             isinstance(content.value.get(name), list) for name in LISTS
         )
 
-    def read(self, content: Document, into: Collector, options: Options) -> Links:
+    def read(self, content: JsonContent, into: Collector, options: Options) -> Links:
         """Read the links; each record is taken for its id."""
         for key, value in content.value.items():
             kind = list_kind(key)
@@ -48,11 +48,11 @@ def _id(record: Any, place: Place, into: Collector, field: str | None) -> Any:
     if field is not None and field in record:
         return record[field]
     names = {column_name(name): name for name in record}
-    found = next((names[name] for name in ID_FIELDS if field is None and name in names), None)
-    if found is None:
+    key = next((names[name] for name in ID_FIELDS if field is None and name in names), None)
+    if key is None:
         into.fail(
             place,
             f"the record has no field {field or 'id'!r} (found: {', '.join(record)}); name the "
             "field that tells its row with id_column=",
         )
-    return record[found]
+    return record[key]

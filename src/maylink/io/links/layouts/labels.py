@@ -14,39 +14,41 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector, missing
-from maylink.io.links.content import LABEL_NAMES, Array, Content, Table, column_name
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.content import LABEL_NAMES, ArrayContent, Content, TableContent, column_name
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import Links
 
 UNKNOWN = ("-1", "-1.0", "nan", "null")
 ID_COLUMNS = ("id", "unique_id", "record_id")
 
 
-class Labels(Layout):
+class LabelsLayout(LinkLayout):
     """A column of labels, alone or beside others."""
 
     name = "labels"
     looks = "a column of labels, some of them empty"
-    reads = (Array, Table)
+    reads = (ArrayContent, TableContent)
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether there is such a column."""
-        if isinstance(content, Array):
+        if isinstance(content, ArrayContent):
             return bool(content.values.ndim == 1)
-        return isinstance(content, Table) and _column(content, options) is not None
+        return isinstance(content, TableContent) and _column(content, options) is not None
 
-    def read(self, content: Table | Array, into: Collector, options: Options) -> Links:
+    def read(
+        self, content: TableContent | ArrayContent, into: Collector, options: Options
+    ) -> Links:
         """Read the labels and make links of them."""
-        if isinstance(content, Array):
-            found = [_label(value) for value in np.asarray(content.values).tolist()]
+        if isinstance(content, ArrayContent):
+            labels = [_label(value) for value in np.asarray(content.values).tolist()]
         else:
-            found = self._of_table(content, into, options)
-        if into.n is not None and len(found) != into.n:
-            raise LinkFileError(f"{into.name}: {len(found)} labels for {into.n} rows")
-        links = Links.from_labels(found, sample=options.sample, rng=options.rng)
+            labels = self._of_table(content, into, options)
+        if into.n is not None and len(labels) != into.n:
+            raise LinkFileError(f"{into.name}: {len(labels)} labels for {into.n} rows")
+        links = Links.from_labels(labels, sample=options.sample, rng=options.rng)
         return into.sourced(links)
 
-    def _of_table(self, content: Table, into: Collector, options: Options) -> list[Any]:
+    def _of_table(self, content: TableContent, into: Collector, options: Options) -> list[Any]:
         column = _column(content, options)
         if column is None:
             raise LinkFileError(
@@ -57,20 +59,21 @@ class Labels(Layout):
         key = content.find(*names)
         if into.has_ids and key is not None:
             by_id: dict[int, Any] = {}
-            seen: dict[int, Any] = {}
+            place_of: dict[int, Any] = {}
             for place, cells in content.rows:
                 row = into.row(cells[key], place, content.columns[key])
-                if row in seen:
-                    into.fail(place, f"id {cells[key]!r} stands there twice, see {seen[row]} too")
-                seen[row] = place
+                if row in place_of:
+                    other = place_of[row]
+                    into.fail(place, f"id {cells[key]!r} stands there twice, see {other} too")
+                place_of[row] = place
                 by_id[row] = _label(cells[column])
             return [by_id.get(row) for row in range(len(by_id) if into.n is None else into.n)]
-        found = [_label(cells[column]) for _, cells in content.rows]
-        rows = len(found) - content.loose if into.n is None else into.n
-        return found[: max(rows, len(found) - content.loose)]
+        labels = [_label(cells[column]) for _, cells in content.rows]
+        rows = len(labels) - content.loose if into.n is None else into.n
+        return labels[: max(rows, len(labels) - content.loose)]
 
 
-def _column(content: Table, options: Options) -> int | None:
+def _column(content: TableContent, options: Options) -> int | None:
     if options.label_column is not None:
         return content.find(column_name(options.label_column))
     return content.find(*LABEL_NAMES)

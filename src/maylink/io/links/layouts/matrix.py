@@ -15,28 +15,28 @@ from scipy import sparse
 
 from maylink.errors import LinkFileError, LinksError
 from maylink.io.links.collect import Collector, missing, whole
-from maylink.io.links.content import Array, Content, Grid
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.content import ArrayContent, Content, GridContent
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.text import is_link
 from maylink.links import Links
 
 logger = logging.getLogger(__name__)
 
 
-class Matrix(Layout):
+class MatrixLayout(LinkLayout):
     """A symmetric matrix with a row for each row of the data."""
 
     name = "matrix"
     looks = "a symmetric n × n matrix of +1, −1 and 0 (CSV, NPY, NPZ, Matrix Market)"
-    reads = (Array, Grid)
+    reads = (ArrayContent, GridContent)
     containers = ("npz", "npy", "mtx", "csv", "tsv")
     keeps_sources = False
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether it is square, and not a list of as many links as it has columns."""
-        if isinstance(content, Array):
+        if isinstance(content, ArrayContent):
             return bool(content.values.ndim == 2)
-        if not isinstance(content, Grid) or content.width != len(content.rows):
+        if not isinstance(content, GridContent) or content.width != len(content.rows):
             return False
         numbers = _numbers(content)
         if numbers is None:
@@ -54,9 +54,9 @@ class Matrix(Layout):
             )
         return False
 
-    def read(self, content: Array | Grid, into: Collector, options: Options) -> Links:
+    def read(self, content: ArrayContent | GridContent, into: Collector, options: Options) -> Links:
         """Read the upper half of the matrix."""
-        matrix = content.values if isinstance(content, Array) else _numbers(content)
+        matrix = content.values if isinstance(content, ArrayContent) else _numbers(content)
         if matrix is None:
             raise LinkFileError(f"{into.name}: not a matrix of numbers, with equal rows")
         try:
@@ -73,7 +73,7 @@ class Matrix(Layout):
             raise LinkFileError(f"{into.name}: a matrix of {links.n} rows for {into.n} of data")
         return into.sourced(links)
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Array:
+    def render(self, links: Links, rows: Sequence[Any]) -> ArrayContent:
         """Write both halves; rows are known by their position."""
         i, j = (np.concatenate(pair) for pair in ((links.i, links.j), (links.j, links.i)))
         signed = np.tile(links.kind * links.weight, 2)
@@ -83,10 +83,10 @@ class Matrix(Layout):
         merged = links.n_links - matrix.nnz // 2
         if merged:
             logger.warning("matrix: %d links stand on pairs that have others; added up", merged)
-        return Array(matrix)
+        return ArrayContent(matrix)
 
 
-def _numbers(content: Grid) -> Any:
+def _numbers(content: GridContent) -> Any:
     """Return the cells as numbers, NaN where empty; None if they are none."""
     if content.width is None:
         return None

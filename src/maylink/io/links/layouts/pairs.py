@@ -11,29 +11,29 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector, Place
-from maylink.io.links.content import Content, Document
+from maylink.io.links.content import Content, JsonContent
 from maylink.io.links.kinds import kind_of, plain
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import Links
 
 
-class Pairs(Layout):
+class PairsLayout(LinkLayout):
     """A list of pairs for each kind."""
 
     name = "pairs"
     looks = 'a JSON object {"must": [[i, j], …], "cannot": [[i, j], …]}'
-    reads = (Document,)
+    reads = (JsonContent,)
     containers = ("json",)
     keeps_weights = False
     keeps_sources = False
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether a list has the name of a kind."""
-        return isinstance(content, Document) and any(
+        return isinstance(content, JsonContent) and any(
             isinstance(value, list) and list_kind(key) for key, value in content.value.items()
         )
 
-    def read(self, content: Document, into: Collector, options: Options) -> Links:
+    def read(self, content: JsonContent, into: Collector, options: Options) -> Links:
         """Read the links of both lists."""
         for key, value in content.value.items():
             kind = list_kind(key)
@@ -42,9 +42,9 @@ class Pairs(Layout):
                     into.add(place, i, j, kind)
         return into.links()
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Document:
+    def render(self, links: Links, rows: Sequence[Any]) -> JsonContent:
         """Write the lists "must" and "cannot"."""
-        return Document(
+        return JsonContent(
             {
                 "must": [[rows[i], rows[j]] for i, j in links.may.tolist()],
                 "cannot": [[rows[i], rows[j]] for i, j in links.may_not.tolist()],

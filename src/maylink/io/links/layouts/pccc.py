@@ -20,8 +20,8 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import Content, Document
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.content import Content, JsonContent
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.pairs import each_pair
 from maylink.io.links.votes import unit_weights
 from maylink.links import MAY, MAY_NOT, Links
@@ -30,20 +30,20 @@ SOFT = {"sml": MAY, "scl": MAY_NOT}
 HARD = {"ml": MAY, "cl": MAY_NOT}
 
 
-class PCCC(Layout):
+class PcccLayout(LinkLayout):
     """Hard and soft pairs."""
 
     name = "pccc"
     looks = "a JSON object with ml, cl, sml, scl, sml_proba, scl_proba (PCCC)"
-    reads = (Document,)
+    reads = (JsonContent,)
     containers = ("json",)
     keeps_sources = False
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether there are soft pairs."""
-        return isinstance(content, Document) and any(key in content.value for key in SOFT)
+        return isinstance(content, JsonContent) and any(key in content.value for key in SOFT)
 
-    def read(self, content: Document, into: Collector, options: Options) -> Links:
+    def read(self, content: JsonContent, into: Collector, options: Options) -> Links:
         """Read hard and soft pairs; a soft pair of confidence 0 is left out."""
         for key, kind in HARD.items():
             for place, i, j in each_pair(key, content.value.get(key, []), into):
@@ -65,7 +65,7 @@ class PCCC(Layout):
                     into.add(place, i, j, kind, weight)
         return into.links()
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Document:
+    def render(self, links: Links, rows: Sequence[Any]) -> JsonContent:
         """Write all links as soft pairs."""
         weights = unit_weights(links)
         lists: dict[str, Any] = {"ml": [], "cl": []}
@@ -73,4 +73,4 @@ class PCCC(Layout):
             lists[key] = [[rows[i], rows[j]] for i, j in pairs.tolist()]
         for key, kind in SOFT.items():
             lists[f"{key}_proba"] = weights[links.kind == kind].tolist()
-        return Document(lists)
+        return JsonContent(lists)

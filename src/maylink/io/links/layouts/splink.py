@@ -13,33 +13,33 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, Table, column_name
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent, column_name
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.votes import probabilities, vote
 from maylink.links import Links
 
 SCORES = ("match_probability", "clerical_match_score", "match_weight")
-JOINED = "{}-__-{}"
+LONG_ID = "{}-__-{}"  # as splink joins the name of a data set and an id
 
 
-class Splink(Layout):
+class SplinkLayout(LinkLayout):
     """Pairs with the probability that they are one."""
 
     name = "splink"
     looks = "a table with columns unique_id_l, unique_id_r and match_probability (splink)"
-    reads = (Table,)
+    reads = (TableContent,)
     containers = ("csv", "tsv", "json", "jsonl", "parquet")
     keeps_sources = False
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether there is a score and no kind."""
         return (
-            isinstance(content, Table)
+            isinstance(content, TableContent)
             and content.find(*SCORES) is not None
             and content.find("kind") is None
         )
 
-    def read(self, content: Table, into: Collector, options: Options) -> Links:
+    def read(self, content: TableContent, into: Collector, options: Options) -> Links:
         """Read the links; a pair at ½ says nothing and is left out."""
         name = options.id_column
         named = column_name(name) if name else ""
@@ -66,22 +66,22 @@ class Splink(Layout):
                 continue
             i, j = (cells[end] for end in ends)
             if datasets is not None:
-                joined = [
-                    JOINED.format(cells[dataset], cells[end])
+                long_ids = [
+                    LONG_ID.format(cells[dataset], cells[end])
                     for dataset, end in zip(datasets, ends, strict=True)
                 ]
                 i, j = (
                     long if into.knows(long) else short
-                    for long, short in zip(joined, (i, j), strict=True)
+                    for long, short in zip(long_ids, (i, j), strict=True)
                 )
             into.add(place, i, j, kind, weight)
         return into.links()
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Table:
+    def render(self, links: Links, rows: Sequence[Any]) -> TableContent:
         """Write the probability that each link stands for."""
         columns = (links.i.tolist(), links.j.tolist(), probabilities(links).tolist())
         pairs = enumerate(zip(*columns, strict=True))
-        return Table(
+        return TableContent(
             ("match_probability", *SPLINK_ENDS),
             [(k, [p, rows[i], rows[j]]) for k, (i, j, p) in pairs],
         )

@@ -7,26 +7,26 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, Table
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import COLUMNS, KIND_NAMES, Links
 
 KIND_COLUMNS = ("kind", "type", "link", "constraint")
 
 
-class LinkTable(Layout):
+class TableLayout(LinkLayout):
     """One row a link."""
 
     name = "table"
     looks = "a table with columns i, j, kind[, weight, source]"
-    reads = (Table,)
+    reads = (TableContent,)
     containers = ("csv", "tsv", "json", "jsonl", "parquet")
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether two columns name rows."""
-        return isinstance(content, Table) and content.ends(*ENDS, SPLINK_ENDS) is not None
+        return isinstance(content, TableContent) and content.ends(*ENDS, SPLINK_ENDS) is not None
 
-    def read(self, content: Table, into: Collector, options: Options) -> Links:
+    def read(self, content: TableContent, into: Collector, options: Options) -> Links:
         """Read the links; without a column ``kind`` all are of the kind that the options name."""
         ends = content.ends(*ENDS, SPLINK_ENDS)
         kind = content.find(*KIND_COLUMNS)
@@ -53,9 +53,9 @@ class LinkTable(Layout):
             )
         return into.links(words=content.words)
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Table:
+    def render(self, links: Links, rows: Sequence[Any]) -> TableContent:
         """Write all five columns."""
-        return Table(
+        return TableContent(
             COLUMNS,
             [
                 (k, [rows[i], rows[j], KIND_NAMES[kind], weight, links.sources[source]])

@@ -7,26 +7,26 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import Content, Grid
+from maylink.io.links.content import Content, GridContent
 from maylink.io.links.kinds import kind_of
-from maylink.io.links.layouts.base import Layout, Options
+from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.table import link_rows
 from maylink.links import Links
 
 
-class Text(Layout):
+class TextLayout(LinkLayout):
     """One line a link."""
 
     name = "text"
     looks = "lines 'i j ±1' without a header[, with weight and source]"
-    reads = (Grid,)
+    reads = (GridContent,)
     containers = ("txt",)
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether the first line is a link."""
-        return isinstance(content, Grid) and is_link(content.rows[0][1], options)
+        return isinstance(content, GridContent) and is_link(content.rows[0][1], options)
 
-    def read(self, content: Grid, into: Collector, options: Options) -> Links:
+    def read(self, content: GridContent, into: Collector, options: Options) -> Links:
         """Read the links; lines of two rows are of the kind that the options name."""
         for place, cells in content.rows:
             if len(cells) == 2 and options.kind is not None:
@@ -37,7 +37,7 @@ class Text(Layout):
                 into.fail(place, f"{len(cells)} cells; a line is 'i j ±1 [weight [source]]'")
         return into.links(words=content.words)
 
-    def render(self, links: Links, rows: Sequence[Any]) -> Grid:
+    def render(self, links: Links, rows: Sequence[Any]) -> GridContent:
         """Write weight and source only where they say something."""
         named = links.sources not in ((), (0,))
         width = 5 if named else 4 if (links.weight != 1).any() else 3
@@ -51,7 +51,7 @@ class Text(Layout):
                         f"links: {word!r} at link {k} cannot stand in a line of words; write CSV"
                     )
             lines.append((k, words))
-        return Grid(lines)
+        return GridContent(lines)
 
 
 def is_link(cells: Sequence[Any], options: Options) -> bool:

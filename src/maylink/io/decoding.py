@@ -1,0 +1,110 @@
+"""From the bytes of a file to text: the one place where encodings are decided.
+
+Text is UTF-8, with or without a byte order mark, or UTF-16 with one, unless the user names another
+encoding. What is none of these is refused, for data and for links alike: a guess, such as Latin-1,
+would silently change names that are compared later.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+from maylink.errors import FileError
+
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+GZIP = b"\x1f\x8b"  # the first bytes of a compressed file
+HEAD = 65_536  # bytes that decide whether a file is text
+
+
+def decode(data: bytes, name: str, encoding: str | None = None) -> str:
+    """Return the text of a whole file; line ends stay as they are.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    name : str
+        What the file is called in messages.
+    encoding : str, optional
+        The encoding, where the user names one.
+
+    Raises
+    ------
+    FileError
+        If the bytes are not text, or not text in this encoding.
+
+    Examples
+    --------
+    >>> from maylink.io.decoding import decode
+    >>> decode("Zoë".encode("utf-16"), "names.txt")
+    'Zoë'
+    """
+    encoding = encoding_of(data, name, encoding)
+    try:
+        return data.decode(encoding)
+    except UnicodeError as error:
+        raise not_decoded(name, encoding, io.BytesIO(data)) from error
+
+
+def open_text(path: str | Path, encoding: str) -> io.TextIOWrapper:
+    """Open a file as text in an encoding of :func:`encoding_of`; line ends stay as they are."""
+    return open(path, encoding=encoding, newline="")
+
+
+def encoding_of(head: bytes, name: str, encoding: str | None = None) -> str:
+    """Return the encoding of a file, by what the user names or else by its first bytes.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of the file.
+    name : str
+        What the file is called in messages.
+    encoding : str, optional
+        The encoding, where the user names one.
+
+    Raises
+    ------
+    FileError
+        If the encoding is not known, or the bytes are not text.
+    """
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError as error:
+            raise FileError(f"encoding: {encoding!r} is not known") from error
+    marked = next((code for mark, code in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
+    chosen = encoding or marked or "utf-8"
+    is_wide = chosen.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
+    if head.startswith(GZIP) or (b"\0" in head and not is_wide):
+        raise FileError(
+            f"{name}: holds zero bytes or is compressed, so it is not text; unpack it, or say "
+            "which format it is"
+        )
+    return chosen
+
+
+def not_decoded(name: str, encoding: str, lines: Iterable[bytes]) -> FileError:
+    """Return the error about a file that is not in an encoding, with the first line that is not."""
+    shown = "UTF-8" if encoding.startswith("utf-8") else encoding
+    return FileError(
+        f"{name}: is not {shown}{_first_bad_line(encoding, lines)}; save it as UTF-8, or say which "
+        "encoding it is, for example encoding='latin-1'"
+    )
+
+
+def _first_bad_line(encoding: str, lines: Iterable[bytes]) -> str:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for number, line in enumerate(lines, 1):
+        try:
+            decoder.decode(line)
+        except UnicodeError:
+            return f" in line {number}"
+    return ""

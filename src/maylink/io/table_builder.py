@@ -1,0 +1,197 @@
+"""Tables of named columns, put together piece by piece into one array; and Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.errors import FileError
+from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, damaged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHORT = 16  # characters up to which a name takes less memory in an array of text than by itself
+HEAD = 100  # cells that tell what a column of words is
+GROWTH = 1.125  # of the array, when it is full
+
+
+def read_parquet_table(path: str | Path, name: str, options: ReadOptions) -> RawTable:
+    """Read a Parquet file into memory."""
+    import pandas as pd
+
+    with open(path, "rb"):  # a file that is not there must not be taken for a missing package
+        pass
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError as error:
+        raise FileError(
+            f"{name}: reading Parquet needs pyarrow: pip install 'maylink[parquet]'"
+        ) from error
+    except (ValueError, OSError) as error:
+        raise damaged(name, "Parquet", error) from error
+    columns = [str(column) for column in frame.columns]
+    builder = TableBuilder(name, options, columns, lambda row: f"row {row}")
+    builder.add(frame)
+    return builder.table()
+
+
+class TableBuilder:
+    """Takes a table piece by piece and puts it together into one array.
+
+    Parameters
+    ----------
+    name : str
+        What the file is called in messages.
+    options : ReadOptions
+        How the file is to be read.
+    columns : sequence of str
+        Names of all columns of the file.
+    row_place : function
+        Tells where a row, from 0, is in the file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ReadOptions,
+        columns: Sequence[str],
+        row_place: Callable[[int], str],
+    ) -> None:
+        self.name, self.options, self.columns = name, options, list(columns)
+        self.row_place = row_place
+        self.places = ColumnPlaces.of(name, options, self.columns)
+        self.n = 0
+        self._numeric = self.places.data(len(columns))  # places of the columns of numbers
+        self._textual: list[int] = []  # places of the columns of words
+        self._text: dict[str, list[str]] = {}
+        self._ids: list[NDArray[Any]] = []
+        self._labels: list[str] = []
+        self._X = np.empty((0, len(self._numeric)), options.dtype or np.float64)
+
+    def add(self, frame: pd.DataFrame) -> None:
+        """Add the next rows."""
+        if self.n == 0:
+            self._leave_words_out(frame)
+        if self.places.id is not None:
+            self._add_ids(frame.iloc[:, self.places.id])
+        if self.places.labels is not None:
+            self._labels += _as_words(frame.iloc[:, self.places.labels])
+        if self.options.keep_text:
+            for at in self._textual:
+                self._text.setdefault(self.columns[at], []).extend(_as_words(frame.iloc[:, at]))
+        end = self.n + len(frame)
+        if end > len(self._X):  # in place: the pages move, the numbers are not copied
+            self._X.resize((max(end, int(GROWTH * self.n)), len(self._numeric)), refcheck=False)
+        with np.errstate(over="ignore"):  # cells that become infinite are refused later
+            for place, at in enumerate(self._numeric):
+                self._X[self.n : end, place] = self._numbers(frame.iloc[:, at], at)
+        self.n = end
+
+    def _leave_words_out(self, frame: pd.DataFrame) -> None:
+        """Find the columns of words: those whose first cells are none of them numbers."""
+        for at in list(self._numeric):
+            values = frame.iloc[:, at]
+            present = values.notna().to_numpy()
+            if not present.any() or not np.isnan(_as_floats(values)[present]).all():
+                continue
+            row = int(np.argmax(present))
+            cell = values.iloc[row]
+            # Numbers with decimal commas are not words, and must not be dropped silently.
+            if self.options.text == "error" or all(map(_hint, values[present].head(HEAD))):
+                raise FileError(
+                    f"{self.name}: column {self.columns[at]!r} holds words, not numbers "
+                    f"({self.row_place(row)}: {shown(cell)}){_hint(cell)}; leave it out with "
+                    f"drop=[{self.columns[at]!r}], name it as id, or leave all such columns out "
+                    "with text='drop'"
+                )
+            self._numeric.remove(at)
+            self._textual.append(at)
+        self._X = np.empty((0, len(self._numeric)), self._X.dtype)
+
+    def _add_ids(self, values: pd.Series[Any]) -> None:
+        empty = values.isna().to_numpy()
+        if empty.any():
+            place = self.row_place(self.n + int(np.argmax(empty)))
+            raise FileError(
+                f"{self.name}: {place} has no id in column "
+                f"{self.columns[self.places.id or 0]!r}; an id names each row"
+            )
+        self._ids.append(_as_names([str(value) for value in values.tolist()]))
+
+    def _numbers(self, values: pd.Series[Any], at: int) -> NDArray[np.float64]:
+        numbers = _as_floats(values)
+        wrong = np.isnan(numbers) & values.notna().to_numpy()
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            cell = values.iloc[row]
+            raise FileError(
+                f"{self.name}: {self.row_place(self.n + row)}, column {self.columns[at]!r}: "
+                f"{shown(cell)} is not a number{_hint(cell)}; mend the cell, or leave the column "
+                f"out with drop=[{self.columns[at]!r}]"
+            )
+        return numbers
+
+    def table(self) -> RawTable:
+        """Return all rows."""
+        self._X.resize((self.n, len(self._numeric)), refcheck=False)
+        columns = tuple(self.columns[at] for at in self._numeric)
+
+        def place(row: int, column: int) -> str:
+            return self.row_place(row) + f", column {columns[column]!r}" * (column >= 0)
+
+        has_ids, has_labels = self.places.id is not None, self.places.labels is not None
+        return RawTable(
+            self._X,
+            columns,
+            place,
+            ids=np.concatenate(self._ids) if has_ids else None,
+            text_columns=tuple(self.columns[at] for at in self._textual),
+            text={column: np.array(cells, object) for column, cells in self._text.items()},
+            id_name=self.columns[self.places.id or 0] if has_ids else None,
+            labels=np.array(self._labels, object) if has_labels else None,
+        )
+
+
+def _as_names(words: list[str]) -> NDArray[Any]:
+    """Return names as an array: short ones side by side, long ones as objects, which are larger."""
+    if max(map(len, words), default=0) <= SHORT:
+        names = np.array(words, str)
+        if names.tolist() == words:  # zeros at the end of a name would be lost
+            return names
+    return np.array(words, object)
+
+
+def _as_words(values: pd.Series[Any]) -> list[str]:
+    """Return the cells of a column as text, "" where there is none."""
+    cells = values.astype(object)
+    return list(cells.where(cells.notna(), "").astype(str))
+
+
+def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return the numbers of a column, NaN where there is none."""
+    import pandas as pd
+
+    if values.dtype.kind not in "biuf":
+        if not pd.api.types.is_string_dtype(values.dtype) and values.dtype != object:
+            return np.full(len(values), np.nan)  # dates, categories
+        values = pd.to_numeric(values, errors="coerce")
+    return values.to_numpy(np.float64, na_value=np.nan)
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as messages quote it."""
+    text = str(cell)
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def _hint(cell: Any) -> str:
+    """Say what a cell may be meant to be."""
+    text = str(cell)
+    if text.count(",") == 1 and text.replace(",", "").strip(" -+").isdigit():
+        return " (with a decimal comma, say decimal=',')"
+    return ""
