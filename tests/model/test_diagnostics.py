@@ -7,7 +7,7 @@ import pytest
 
 from maylink import Links
 from maylink.model.diagnostics import summary, to_arviz
-from maylink.solvers.gibbs import Draws
+from maylink.model.draws import Draws
 
 
 def some_draws(m, n_sources=1, seed=0):

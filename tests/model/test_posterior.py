@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from maylink import Links
+from maylink.model.draws import Draws
 from maylink.model.posterior import SampledPosterior, StreamPosterior, VariationalPosterior
 from maylink.model.reliability import LinkCounts
-from maylink.solvers.gibbs import Draws
 
 LINKS = Links(3, [0, 0, 1], [1, 2, 2], [1, -1, 1], source=["a", "a", "b"])
 

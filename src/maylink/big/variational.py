@@ -36,6 +36,7 @@ from maylink.engines.dask import by_first_appearance
 from maylink.errors import MaylinkError
 from maylink.model.mixture import Mixture, one_hot
 from maylink.model.posterior import LinkedPosterior
+from maylink.model.soft_links import soft_counts
 from maylink.runtime.dask import compute, persist, tree
 from maylink.solvers import variational
 from maylink.solvers.variational import Factors, Settings
@@ -137,7 +138,7 @@ class Solver:
         """Fit the factors to the shares."""
         here = sums(self.ready, self.X, linked) if len(linked) else None
         total = self._total(here, part_sums, self.ready, rule)
-        counts = variational.soft_counts(self.links, linked)
+        counts = soft_counts(self.links, linked)
         factors = variational.factors_of(
             self.ready, self.prior, self.settings, total.statistics, counts, total.entropy, alpha
         )

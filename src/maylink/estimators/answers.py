@@ -14,11 +14,11 @@ from maylink.errors import MaylinkError
 from maylink.estimators.base import Checked, links_of_new_points
 from maylink.labels import complete_codes
 from maylink.model import partitions
+from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
 from maylink.model.mixture import Mixture, labels_of_chunk, one_hot, responsibilities_of_chunk
 from maylink.model.posterior import Posterior
 from maylink.problem import Problem
-from maylink.solvers import gibbs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ class Answers(Checked):
     alpha_: float
     data_weight_: float
     problem_: Problem  # not of a stream, nor of data on Dask
-    draws_: gibbs.Draws  # of inference="gibbs" alone
+    draws_: Draws  # of inference="gibbs" alone
     chain_lengths_: list[int]
 
     def suspect_links(self) -> pd.DataFrame:

@@ -18,8 +18,9 @@ from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.families import Family
 from maylink.labels import first_appearance
 from maylink.model import partitions
+from maylink.model.draws import Draws
 from maylink.model.mixture import Mixture, one_hot
-from maylink.model.posterior import Posterior, SampledPosterior, variational_posterior
+from maylink.model.posterior import Posterior, SampledPosterior
 from maylink.model.reliability import PRIOR
 from maylink.parameters import (
     as_generator,
@@ -185,7 +186,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
     n_clusters_: int
     posterior_: Posterior
     mixture_: Mixture
-    draws_: gibbs.Draws
+    draws_: Draws
     problem_: Problem
 
     # Pipelines and cross-validation hand links on without being told to.
@@ -366,7 +367,7 @@ class TVClust(Answers, ClusterMixin, BaseEstimator):
         responsibilities = state.responsibilities[:, columns]
         responsibilities = responsibilities / responsibilities.sum(axis=1, keepdims=True)
         alpha = variational.expected_alpha(state.factors.alpha)
-        posterior = variational_posterior(problem.links, settings, state)
+        posterior = variational.posterior_of(problem.links, settings, state)
         return {
             "labels_": labels,
             "responsibilities_": responsibilities,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maylink.links import Links
-from maylink.solvers.gibbs import Draws
+from maylink.model.draws import Draws
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,7 @@
-"""What a fitted TVClust knows: who goes with whom, how reliable sources and single links are.
+"""What a fitted TVClust knows: which points share a cluster, how reliable sources and links are.
 
-One class for the draws of a sampler, one for the factors of the variational solver.
+:class:`SampledPosterior` knows it from the draws of a sampler, :class:`VariationalPosterior` from
+responsibilities and the Beta distributions of p and q.
 """
 
 from __future__ import annotations
@@ -16,19 +17,18 @@ from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
 from maylink.links import MAY, Links
 from maylink.model import partitions
+from maylink.model.draws import Draws
 from maylink.model.reliability import LinkCounts, count_links
+from maylink.model.soft_links import pair_responsibilities, reliabilities
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from maylink.solvers import variational
-    from maylink.solvers.gibbs import Draws
 
 INTERVAL = (0.025, 0.975)
 
 
 class Reliability(NamedTuple):
-    """p or q of each source: mean and interval, and the votes that speak about it."""
+    """p or q of each source: mean, ends of the 95% interval, and how many votes bear on it."""
 
     mean: Array
     low: Array
@@ -47,7 +47,7 @@ class Posterior(ABC):
 
     @abstractmethod
     def matrix(self) -> Array:
-        """Return the same for all pairs, shape (n, n)."""
+        """Return the probability of all pairs to share a cluster, shape (n, n)."""
 
     @abstractmethod
     def reliabilities(self) -> tuple[Reliability, Reliability]:
@@ -63,12 +63,12 @@ class Posterior(ABC):
 
         p, q = self.reliabilities()
         columns: dict[str, Array] = {}
-        for name, known in (("p", p), ("q", q)):
+        for name, value in (("p", p), ("q", q)):
             columns |= {
-                name: known.mean,
-                f"{name}_low": known.low,
-                f"{name}_high": known.high,
-                f"{name}_votes": known.votes,
+                name: value.mean,
+                f"{name}_low": value.low,
+                f"{name}_high": value.high,
+                f"{name}_votes": value.votes,
             }
         return pd.DataFrame(columns, index=pd.Index(list(self.links.sources), name="source"))
 
@@ -91,11 +91,11 @@ class SampledPosterior(Posterior):
     links: Links
 
     def together(self, i: Index, j: Index) -> Array:
-        """Return in how many draws each pair shares a cluster."""
+        """Return the share of the draws in which each pair is in one cluster."""
         return partitions.coclustering(self.draws.labels, i, j)
 
     def matrix(self) -> Array:
-        """Return the same for all pairs."""
+        """Return :meth:`together` of all pairs, shape (n, n)."""
         return partitions.coclustering_matrix(self.draws.labels)
 
     def reliabilities(self) -> tuple[Reliability, Reliability]:
@@ -108,8 +108,8 @@ class SampledPosterior(Posterior):
             votes[1] += counts.not_different + counts.may_different
         votes /= len(sample)
         p, q = (
-            Reliability(drawn.mean(axis=0), *_interval(drawn), own)
-            for drawn, own in zip((self.draws.p, self.draws.q), votes, strict=True)
+            Reliability(values.mean(axis=0), *_interval(values), n_votes)
+            for values, n_votes in zip((self.draws.p, self.draws.q), votes, strict=True)
         )
         return p, q
 
@@ -122,22 +122,20 @@ class SampledPosterior(Posterior):
 
 @dataclass(frozen=True)
 class VariationalPosterior(Posterior):
-    """Shares of the points and Beta distributions of p and q."""
+    """Responsibilities of the points, and Beta distributions of p and q."""
 
-    responsibilities: Array
+    responsibilities: Array  # (n, K)
     counts: LinkCounts
-    known: tuple[float, float] | None
+    known: tuple[float, float] | None  # p and q, where they are not learned
     prior: tuple[float, float]
     links: Links
 
     def together(self, i: Index, j: Index) -> Array:
         """Return Σ_k φ_ik φ_jk; a point is always with itself."""
-        from maylink.solvers.variational import pair_responsibilities
-
         return np.where(i == j, 1.0, pair_responsibilities(self.responsibilities, i, j))
 
     def matrix(self) -> Array:
-        """Return the same for all pairs."""
+        """Return :meth:`together` of all pairs, shape (n, n)."""
         partitions.check_matrix(len(self.responsibilities))
         matrix = np.clip(self.responsibilities @ self.responsibilities.T, 0.0, 1.0)
         np.fill_diagonal(matrix, 1.0)
@@ -163,24 +161,13 @@ class VariationalPosterior(Posterior):
 
     def log_odds(self) -> tuple[Array, Array]:
         """Return expectations under the Beta distributions."""
-        from maylink.solvers.variational import Settings, reliabilities
-
-        settings = Settings(reliability=self.known, reliability_prior=self.prior)
-        known = reliabilities(self.counts, settings)
-        return known.log_p - known.log_not_q, known.log_q - known.log_not_p
-
-
-def variational_posterior(
-    links: Links, settings: variational.Settings, state: variational.State
-) -> VariationalPosterior:
-    """Return what a variational fit knows."""
-    known, prior = settings.reliability, settings.reliability_prior
-    return VariationalPosterior(state.responsibilities, state.factors.counts, known, prior, links)
+        expected = reliabilities(self.counts, self.prior, self.known)
+        return expected.may_weight, expected.may_not_weight
 
 
 @dataclass(frozen=True)
 class LinkedPosterior(VariationalPosterior):
-    """Shares of the linked points alone: all others are not in memory."""
+    """Responsibilities of the linked points alone: all others are not in memory."""
 
     rows: Index  # of the linked points, in order
 
@@ -189,17 +176,17 @@ class LinkedPosterior(VariationalPosterior):
         return super().together(self._places(i), self._places(j))
 
     def matrix(self) -> Array:
-        """Refuse."""
+        """Raise: there is no matrix of the points that are not in memory."""
         raise MaylinkError(
             "coclustering: of a fit to data on Dask there is no matrix; give pairs of linked points"
         )
 
     def _places(self, points: Index) -> Index:
         places = np.minimum(np.searchsorted(self.rows, points), max(self.rows.size - 1, 0))
-        known = self.rows[places] == points if self.rows.size else np.zeros(points.size, bool)
-        if not known.all():
+        linked = self.rows[places] == points if self.rows.size else np.zeros(points.size, bool)
+        if not linked.all():
             raise MaylinkError(
-                f"pairs: point {int(points[np.argmin(known)])} has no links, and a fit to data on "
+                f"pairs: point {int(points[np.argmin(linked)])} has no links, and a fit to data on "
                 "Dask keeps linked points only; take its row of shares_"
             )
         return np.asarray(places, np.int64)
@@ -207,15 +194,15 @@ class LinkedPosterior(VariationalPosterior):
 
 @dataclass(frozen=True)
 class StreamPosterior(VariationalPosterior):
-    """Labels of all points seen, and of each link what was known when it was seen."""
+    """A posterior of a stream: of each link, what was known when its batch came."""
 
-    seen_together: Array
+    seen_together: Array  # (links,) probability of sharing a cluster
 
     def suspects(self) -> pd.DataFrame:
         """Return the links with the probability that each is wrong, worst first."""
         return self._ranked(self.seen_together)
 
 
-def _interval(drawn: Array) -> tuple[Array, Array]:
-    low, high = np.quantile(drawn, INTERVAL, axis=0)
+def _interval(values: Array) -> tuple[Array, Array]:
+    low, high = np.quantile(values, INTERVAL, axis=0)
     return low, high

@@ -15,7 +15,7 @@ from scipy.special import betaln
 from maylink.arrays import Array
 from maylink.links import MAY, Links
 
-Votes = tuple[Array, Array]  # for and against each pair of clusters, by source
+ClusterVotes = tuple[Array, Array]  # for and against each pair of clusters, by source
 
 # Beta(9, 1): links are expected to be right nine times in ten, with the say of ten links.
 PRIOR = (9.0, 1.0)
@@ -137,7 +137,7 @@ def link_pull(links: Links, may: Array, may_not: Array) -> Array:
     return np.asarray(by_link[links.csr.link])
 
 
-def votes_between(links: Links, labels: NDArray[Any], size: int) -> Votes:
+def votes_between(links: Links, labels: NDArray[Any], size: int) -> ClusterVotes:
     """Return the votes for and against between clusters, by source, each (sources, K, K).
 
     Both triangles are filled, and the diagonal holds twice what lies inside.

@@ -20,10 +20,11 @@ import numpy as np
 
 from maylink.arrays import Index
 from maylink.errors import MaylinkError
+from maylink.model.draws import Draws
 from maylink.problem import Problem
 from maylink.runtime.interrupts import CtrlC, Stop, ignore_ctrl_c
 from maylink.runtime.progress import Progress
-from maylink.solvers.gibbs import Draws, State
+from maylink.solvers.gibbs import State
 from maylink.version import __version__
 
 REST = 1.0  # seconds between two checkpoints, at the least

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
 from maylink.labels import complete_codes
 from maylink.links import MAY, Links
+from maylink.model.draws import Draws
 from maylink.model.reliability import PRIOR
 from maylink.problem import Problem
 
@@ -52,30 +52,6 @@ class State(NamedTuple):
     q: Array
     alpha: float
     factors: Array  # by which the scales of the prior are multiplied
-
-
-class Draws(NamedTuple):
-    """Draws of one chain, in order."""
-
-    labels: NDArray[np.int32]  # (m, n), numbered by first appearance
-    n_clusters: NDArray[np.int64]  # (m,)
-    alpha: Array  # (m,)
-    log_joint: Array  # (m,) of data, links and partition given α
-    p: Array  # (m, sources)
-    q: Array  # (m, sources)
-    factors: Array  # (m, scales) by which the scales of the prior are multiplied
-
-    @classmethod
-    def joined(cls, parts: list[Draws]) -> Draws:
-        """Return the draws of all parts, in order."""
-        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-    @classmethod
-    def empty(cls, n: int, n_sources: int, n_scales: int) -> Draws:
-        """Return no draws."""
-        none, pairs = np.empty(0), np.empty((0, n_sources))
-        labels, sizes = np.empty((0, n), np.int32), np.empty(0, np.int64)
-        return cls(labels, sizes, none, none, pairs, pairs, np.empty((0, n_scales)))
 
 
 class Sampler:

@@ -16,10 +16,11 @@ import numpy as np
 
 from maylink.arrays import Array
 from maylink.labels import complete_codes
+from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
 from maylink.model.mixture import one_of
 from maylink.solvers import gibbs
-from maylink.solvers.gibbs import Draws, Settings, State
+from maylink.solvers.gibbs import Settings, State
 
 
 class Sampler(gibbs.Sampler):

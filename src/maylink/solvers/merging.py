@@ -18,7 +18,7 @@ from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
 from maylink.model.joint import log_tables
-from maylink.model.reliability import PRIOR, Votes, votes_between
+from maylink.model.reliability import PRIOR, ClusterVotes, votes_between
 from maylink.problem import Problem
 
 MOST = 256  # clusters that are merged: what it costs grows faster than their square
@@ -61,7 +61,7 @@ def merge(problem: Problem, prior: Any, settings: Settings, labels: Index) -> In
 
 
 def merge_clusters(
-    family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: Votes
+    family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: ClusterVotes
 ) -> tuple[Index, float]:
     """Do the same with what is known of the clusters alone.
 
@@ -99,7 +99,12 @@ class Clusters:
     """The clusters that are left, with what every merger of two of them would gain."""
 
     def __init__(
-        self, family: Family, prior: Any, settings: Settings, statistics: Statistics, votes: Votes
+        self,
+        family: Family,
+        prior: Any,
+        settings: Settings,
+        statistics: Statistics,
+        votes: ClusterVotes,
     ) -> None:
         self.family, self.prior, self.settings = family, prior, settings
         size = len(statistics.size)

@@ -31,6 +31,7 @@ from maylink.links import Links
 from maylink.model.mixture import Mixture, one_hot, one_of
 from maylink.model.posterior import StreamPosterior
 from maylink.model.reliability import LinkCounts
+from maylink.model.soft_links import pair_responsibilities, soft_counts
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import variational
@@ -144,7 +145,7 @@ class Stream:
         for _ in range(self.settings.max_sweeps):
             total = _sum(before, self.family.soft_statistics(X, responsibilities))
             both = np.vstack([held, responsibilities])
-            counts = _added(earlier, variational.soft_counts(links, both))
+            counts = _added(earlier, soft_counts(links, both))
             factors = variational.factors_of(
                 self.family,
                 self.prior,
@@ -175,7 +176,7 @@ class Stream:
             },
             links=self.links.moved(0, self.n + m) + links,
             together=np.concatenate(
-                [self.together, variational.pair_responsibilities(both, links.i, links.j)]
+                [self.together, pair_responsibilities(both, links.i, links.j)]
             ),
             sums=self._sums(X, responsibilities),
             alpha=alpha,
@@ -349,7 +350,7 @@ def _sweep(
         total = _sum(total, new, memory[number])
         memory[number] = new
     total = reduce(_sum, memory)  # what was added and taken out leaves rounding behind
-    counts = variational.soft_counts(links, responsibilities)
+    counts = soft_counts(links, responsibilities)
     entropy = variational.entropy_of(responsibilities)
     factors = variational.factors_of(family, prior, settings, total, counts, entropy, factors.alpha)
     return variational.State(responsibilities, factors)

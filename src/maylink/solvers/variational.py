@@ -21,15 +21,16 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln
 
 from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.families.base import Statistics
-from maylink.links import MAY, Links
+from maylink.links import Links
+from maylink.model.posterior import VariationalPosterior
 from maylink.model.reliability import PRIOR, LinkCounts, link_pull, log_evidence
+from maylink.model.soft_links import reliabilities, soft_counts
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.runtime.threads import share
@@ -93,15 +94,6 @@ class Result(NamedTuple, Generic[S]):
     state: S
     bounds: Array  # after each sweep
     status: Status
-
-
-class Reliabilities(NamedTuple):
-    """Expected logarithms by source."""
-
-    log_p: Array
-    log_not_p: Array
-    log_q: Array
-    log_not_q: Array
 
 
 def init(problem: Problem, prior: Any, settings: Settings, labels: Index) -> State:
@@ -213,6 +205,12 @@ def climb(
     return Result(state, np.array(bounds), status)
 
 
+def posterior_of(links: Links, settings: Settings, state: State) -> VariationalPosterior:
+    """Return what a fit knows about partition and links."""
+    known, prior = settings.reliability, settings.reliability_prior
+    return VariationalPosterior(state.responsibilities, state.factors.counts, known, prior, links)
+
+
 # ---------------------------------------------------------------------- the factors
 
 
@@ -297,8 +295,8 @@ def point_scores(
 
 def pull_of(links: Links, counts: LinkCounts, settings: Settings) -> Array:
     """Return what each entry of the links' CSR adds, in expectation."""
-    known = reliabilities(counts, settings)
-    return link_pull(links, known.log_p - known.log_not_q, known.log_q - known.log_not_p)
+    expected = reliabilities(counts, settings.reliability_prior, settings.reliability)
+    return link_pull(links, expected.may_weight, expected.may_not_weight)
 
 
 def log_weights(sticks: Array) -> Array:
@@ -349,52 +347,3 @@ def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: Settings) 
     value += len(sticks) * log_mean + (mean - 1.0) * float(left.sum())
     value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
     return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))
-
-
-# ---------------------------------------------------------------------- the links
-
-
-def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
-    """Count links by source, each as far as its points share a cluster."""
-    together = pair_responsibilities(responsibilities, links.i, links.j)
-    size = len(links.sources)
-
-    def votes(chosen: NDArray[np.bool_], part: Array) -> Array:
-        weight = links.weight[chosen] * part[chosen]
-        return np.bincount(links.source[chosen], weight, minlength=size).astype(np.float64)
-
-    may = links.kind == MAY
-    return LinkCounts(
-        votes(may, together),
-        votes(~may, together),
-        votes(~may, 1.0 - together),
-        votes(may, 1.0 - together),
-    )
-
-
-def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
-    """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
-    from maylink.kernels.softmax import overlap
-
-    out = np.empty(len(i))
-    overlap(np.ascontiguousarray(responsibilities), i.astype(np.int64), j.astype(np.int64), out)
-    return out
-
-
-def reliabilities(counts: LinkCounts, settings: Settings) -> Reliabilities:
-    """Return expected logarithms of p, 1 − p, q and 1 − q, by source."""
-    size = len(counts.may_same)
-    if settings.reliability is not None:
-        known_p, known_q = settings.reliability
-        values = np.log([known_p, 1.0 - known_p, known_q, 1.0 - known_q])
-        return Reliabilities(*np.repeat(values[:, None], size, axis=1))
-    right, wrong = settings.reliability_prior
-    p, not_p = right + counts.may_same, wrong + counts.not_same
-    q, not_q = right + counts.not_different, wrong + counts.may_different
-    total_p, total_q = digamma(p + not_p), digamma(q + not_q)
-    return Reliabilities(
-        digamma(p) - total_p,
-        digamma(not_p) - total_p,
-        digamma(q) - total_q,
-        digamma(not_q) - total_q,
-    )

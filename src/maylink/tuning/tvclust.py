@@ -23,7 +23,7 @@ from maylink.arrays import Matrix
 from maylink.big.data import as_big, is_big
 from maylink.families import Family, as_family
 from maylink.links import Links
-from maylink.model.posterior import Posterior, variational_posterior
+from maylink.model.posterior import Posterior
 from maylink.problem import Problem, as_data, as_links
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import variational
@@ -190,7 +190,7 @@ class Fits:
     def __call__(self, candidate: Candidate) -> Posterior:
         """Fit a candidate and return what it knows."""
         settings, state = self.fit(candidate)
-        return variational_posterior(self.links, settings, state)
+        return variational.posterior_of(self.links, settings, state)
 
     def fit(self, candidate: Candidate) -> tuple[variational.Settings, variational.State]:
         """Fit a candidate, from the best of the pool or from the fit of a higher data weight.

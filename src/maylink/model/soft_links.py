@@ -1,0 +1,108 @@
+"""The link model under uncertain partitions: soft counts, and what p and q are expected to be.
+
+With responsibilities φ, the pair (i, j) shares a cluster with probability ``Σ_k φ_ik φ_jk``. A link
+counts as far as that into each of the four counts of its source, and p and q of a source have the
+Beta distributions that these counts and the prior give.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma
+
+from maylink.arrays import Array
+from maylink.links import MAY, Links
+from maylink.model.reliability import PRIOR, LinkCounts
+
+
+class Reliabilities(NamedTuple):
+    """Expected logarithms of p, 1 − p, q and 1 − q, by source."""
+
+    log_p: Array
+    log_not_p: Array
+    log_q: Array
+    log_not_q: Array
+
+    @property
+    def may_weight(self) -> Array:
+        """E ln(p/(1−q)), what a may link of each source weighs."""
+        return np.asarray(self.log_p - self.log_not_q)
+
+    @property
+    def may_not_weight(self) -> Array:
+        """E ln(q/(1−p)), what a may-not link of each source weighs."""
+        return np.asarray(self.log_q - self.log_not_p)
+
+
+def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
+    """Count links by source, each as far as its points share a cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import Links
+    >>> from maylink.model.soft_links import soft_counts
+    >>> links = Links.from_pairs(may=[(0, 1)], n=2)
+    >>> counts = soft_counts(links, np.array([[1.0, 0.0], [0.75, 0.25]]))
+    >>> counts.may_same, counts.may_different
+    (array([0.75]), array([0.25]))
+    """
+    together = pair_responsibilities(responsibilities, links.i, links.j)
+    size = len(links.sources)
+
+    def votes(chosen: NDArray[np.bool_], part: Array) -> Array:
+        weight = links.weight[chosen] * part[chosen]
+        return np.bincount(links.source[chosen], weight, minlength=size).astype(np.float64)
+
+    may = links.kind == MAY
+    return LinkCounts(
+        votes(may, together),
+        votes(~may, together),
+        votes(~may, 1.0 - together),
+        votes(may, 1.0 - together),
+    )
+
+
+def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
+    """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
+    from maylink.kernels.softmax import overlap
+
+    out = np.empty(len(i))
+    overlap(np.ascontiguousarray(responsibilities), i.astype(np.int64), j.astype(np.int64), out)
+    return out
+
+
+def reliabilities(
+    counts: LinkCounts,
+    prior: tuple[float, float] = PRIOR,
+    known: tuple[float, float] | None = None,
+) -> Reliabilities:
+    """Return the expected logarithms of p, 1 − p, q and 1 − q, by source.
+
+    Parameters
+    ----------
+    counts : LinkCounts
+        Links by source.
+    prior : (float, float), default (9, 1)
+        Beta prior of both p and q.
+    known : (float, float), optional
+        p and q of all sources, where they are known.
+    """
+    size = len(counts.may_same)
+    if known is not None:
+        p, q = known
+        values = np.log([p, 1.0 - p, q, 1.0 - q])
+        return Reliabilities(*np.repeat(values[:, None], size, axis=1))
+    right, wrong = prior
+    p_right, p_wrong = right + counts.may_same, wrong + counts.not_same
+    q_right, q_wrong = right + counts.not_different, wrong + counts.may_different
+    total_p, total_q = digamma(p_right + p_wrong), digamma(q_right + q_wrong)
+    return Reliabilities(
+        digamma(p_right) - total_p,
+        digamma(p_wrong) - total_p,
+        digamma(q_right) - total_q,
+        digamma(q_wrong) - total_q,
+    )
