@@ -32,7 +32,7 @@ from maylink.big.responsibilities import (
     part_sums,
     sums,
 )
-from maylink.engines.dask import by_first_appearance
+from maylink.engines.numbering import by_first_appearance
 from maylink.errors import MaylinkError
 from maylink.model.mixture import Mixture, one_hot
 from maylink.model.posterior import LinkedPosterior

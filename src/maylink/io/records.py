@@ -41,18 +41,18 @@ GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 def known_records() -> Mapping[str, type]:
     """Return the classes that a file may name: families, their priors, and what fits leave."""
     from maylink import families
-    from maylink.engines.cpu import Totals
-    from maylink.model import mixture, posterior, reliability
+    from maylink.engines.totals import Totals
+    from maylink.model import draws, mixture, posterior, reliability
     from maylink.problem import Problem
     from maylink.solvers import fit as result
-    from maylink.solvers import gibbs, spectral, stochastic, streaming, variational
+    from maylink.solvers import spectral, stochastic, streaming, variational
     from maylink.tuning import penalty
 
     found: list[type] = list(families.all_families().values())
     for module in pkgutil.iter_modules(families.__path__):
         members = vars(importlib.import_module(f"{families.__name__}.{module.name}")).values()
         found += [member for member in members if _is_named_tuple(member)]
-    found += [mixture.Mixture, reliability.LinkCounts, Problem, gibbs.Draws]
+    found += [mixture.Mixture, reliability.LinkCounts, Problem, draws.Draws]
     found += [posterior.SampledPosterior, posterior.VariationalPosterior, posterior.StreamPosterior]
     found += [posterior.LinkedPosterior]
     found += [result.Result, result.Parts, result.Trace, result.Sweep, penalty.Rung]

@@ -58,7 +58,7 @@ class Sampler(gibbs.Sampler):
         return state, Draws.joined(parts)
 
     def _sweep(self, state: State, rng: np.random.Generator) -> State:
-        from maylink.kernels import gibbs as kernel
+        from maylink.kernels import scalars as kernel
         from maylink.kernels.instantiated import scan
 
         prior = self._scaled_prior(state.factors)
