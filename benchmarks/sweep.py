@@ -50,7 +50,7 @@ def full(problem, engine, settings, state):
     time.sleep(PAUSE)
     best = np.inf
     for _ in range(5):
-        engine.memory = None
+        engine.sweeper.memory = None
         begin = time.perf_counter()
         rdpmeans.step(problem, engine, settings, state)
         best = min(best, time.perf_counter() - begin)

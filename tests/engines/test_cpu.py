@@ -4,17 +4,19 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import maylink
 from maylink import Links
-from maylink.engines import layout, sweep
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.settings import EngineSettings
 from maylink.families import all_families
-from maylink.runtime import threads
+from maylink.runtime.threads import least_work
 from zoo import FAMILIES, draw, draw_pairs, example, links_of
 
 
@@ -27,13 +29,12 @@ def engines(name, n_jobs=1):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_points_lie_in_their_slots_however_few_are_laid_out_at_a_time(dtype, monkeypatch):
+def test_points_lie_in_their_slots_however_few_are_laid_out_at_a_time(dtype):
     X = np.random.default_rng(0).normal(size=(203, 3)).astype(dtype)
     links = Links.from_pairs(may=[(5, 200), (17, 60)], may_not=[(5, 6)], n=203)
     family = example("gaussian").adapt(X)
     whole = CpuEngine(X, family, 1, links)
-    monkeypatch.setattr(layout, "CHUNK", 1)
-    pieces = CpuEngine(X, family, 1, links)
+    pieces = CpuEngine(X, family, 1, links, EngineSettings(chunk=1))
     for engine in (whole, pieces):
         slots = engine.layout.position
         assert np.unique(slots).size == 203
@@ -104,7 +105,7 @@ def test_sums_do_not_depend_on_the_order_of_adding(dtype):
         assert np.all(np.abs(fresh.points[k] - exact) <= 1e-16 * reach * 300 + 2e-16 * abs(exact))
 
 
-def test_a_score_is_the_same_to_the_last_bit_wherever_it_is_computed(monkeypatch):
+def test_a_score_is_the_same_to_the_last_bit_wherever_it_is_computed():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 37)) * (rng.random((200, 37)) < 0.3)
     plain = example("gaussian")  # not centred, so that dense and sparse points are the same
@@ -118,12 +119,13 @@ def test_a_score_is_the_same_to_the_last_bit_wherever_it_is_computed(monkeypatch
     thin = CpuEngine(sparse.csr_array(X), plain)
     thin.potential[:] = one.potential  # NumPy sums squares in another order
     assert thin.scores(centers).tobytes() == scores.tobytes()
-    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 10)
     labels = rng.integers(0, 11, 200)
+    theirs = one.totals(one.stored(labels), 11)
     for n_jobs in (2, 3, 5):
         many = CpuEngine(X, plain, n_jobs)
-        assert many.scores(centers).tobytes() == scores.tobytes()
-        ours, theirs = (e.totals(e.stored(labels), 11) for e in (many, one))
+        with least_work(10):
+            assert many.scores(centers).tobytes() == scores.tobytes()
+            ours = many.totals(many.stored(labels), 11)
         assert ours.high.tobytes() == theirs.high.tobytes()
         assert ours.low.tobytes() == theirs.low.tobytes()
 
@@ -194,9 +196,24 @@ def plain_run(X, family, pairs, order, start, xi, rate, penalty, n_sweeps):
         yield labels
 
 
-def engine_run(X, family, pairs, order, start, xi, rate, penalty, n_sweeps, n_jobs=1, forget=False):
+def engine_run(
+    settings,
+    X,
+    family,
+    pairs,
+    order,
+    start,
+    xi,
+    rate,
+    penalty,
+    n_sweeps,
+    *,
+    n_jobs=1,
+    forget=False,
+):
+    """Labels after each sweep of the engine, from labels or centres."""
     links = links_of(pairs, X.shape[0])
-    engine = CpuEngine(X, family, n_jobs, links)
+    engine = CpuEngine(X, family, n_jobs, links, settings)
     if start.ndim == 1:
         labels, n_clusters = start, int(start.max()) + 1
     else:
@@ -206,7 +223,7 @@ def engine_run(X, family, pairs, order, start, xi, rate, penalty, n_sweeps, n_jo
     centers = engine.means(totals) if start.ndim == 1 else start
     for _ in range(n_sweeps):
         if forget:
-            engine.memory = None
+            engine.forget()
         stored, totals, _ = engine.sweep(stored, totals, centers, order, (xi, xi), penalty)
         fresh = engine.totals(stored, totals.size.size)
         assert fresh.high.tobytes() == totals.high.tobytes()
@@ -215,34 +232,23 @@ def engine_run(X, family, pairs, order, start, xi, rate, penalty, n_sweeps, n_jo
         yield engine.given(stored)
 
 
-def same(found, expected):
-    for ours, theirs in zip(found, expected, strict=True):
+def same(labels, expected):
+    for ours, theirs in zip(labels, expected, strict=True):
         assert ours.tolist() == theirs.tolist()
 
 
-@pytest.fixture(params=["exact", "rough", "restless"])
-def way(request, monkeypatch):
-    """How a sweep goes about it; the labels must not depend on it."""
-    monkeypatch.setattr(sweep, "WORTH_ROUGH", np.inf if request.param == "exact" else 0)
-    if request.param == "restless":
-        monkeypatch.setattr(sweep, "WORTH_A_PLAN", 0)
-        monkeypatch.setattr(sweep, "WORTH_BOUNDS", 2.0)
-        monkeypatch.setattr(sweep, "_mixed", lambda share, engine: 0.0)
-        monkeypatch.setattr(sweep, "_doubtful_blocks", all_unless_restless)
-        monkeypatch.setattr(sweep, "_choose_restless", some_are_restless)
-    monkeypatch.setattr(sweep, "SPARE", 3)
-    monkeypatch.setattr(sweep, "MANY", 0)
-    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 100)
-    return request.param
+WAYS = {
+    "exact": {"rough_from": np.inf},
+    "rough": {"rough_from": 0},
+    "fast centres": {"rough_from": 0, "plan_from": 0, "bounds_up_to": 2.0, "fast_share": 0.5},
+}
 
 
-def all_unless_restless(going, moves):
-    return 0.0 if going.memory.restless.size else 9.0
-
-
-def some_are_restless(going, moves):
-    size = going.n_old // 8 * 4
-    return np.sort(np.argsort(-moves.drift)[:size]).astype(np.int32)
+@pytest.fixture(params=WAYS)
+def way(request):
+    """Settings by which a sweep goes one of its ways; the labels must not depend on them."""
+    with least_work(100):
+        yield EngineSettings(spare=3, parallel_from=0, **WAYS[request.param])
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -261,11 +267,11 @@ def test_sweeps_are_those_of_the_plain_loop(name, dtype, way):
         setting = (pairs, order, start, 1e-4 * reach, 2.0, [0.05, 0.2, 1e9][seed] * reach, 12)
         expected = list(plain_run(X, family, *setting))
         for n_jobs in (1, 3):
-            same(engine_run(X, family, *setting, n_jobs=n_jobs), expected)
+            same(engine_run(way, X, family, *setting, n_jobs=n_jobs), expected)
         if all_families()[name].accepts_sparse and name not in ("gaussian", "diagonal-gaussian"):
             thin = sparse.csr_array(X)
             adapted = example(name).adapt(thin)
-            same(engine_run(thin, adapted, *setting), plain_run(thin, adapted, *setting))
+            same(engine_run(way, thin, adapted, *setting), plain_run(thin, adapted, *setting))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +284,7 @@ def test_narrow_wide_few_and_many(n, d, k, way):
     start = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
     pairs = draw_pairs(n, 50, 0)
     setting = (pairs, rng.permutation(n), start, 0.01, 2.0, 3.0 * d, 4)
-    same(engine_run(X, family, *setting, n_jobs=2), plain_run(X, family, *setting))
+    same(engine_run(way, X, family, *setting, n_jobs=2), plain_run(X, family, *setting))
 
 
 def test_ties_go_to_the_first_and_the_penalty_itself_opens(way):
@@ -291,14 +297,14 @@ def test_ties_go_to_the_first_and_the_penalty_itself_opens(way):
         centers = np.concatenate([np.unique(X[:9], axis=0), X[:3]]).astype(np.float64)  # twins
         pairs = draw_pairs(150, 40, seed)
         setting = (pairs, rng.permutation(150), centers, 1.0, 1.0, float(rng.integers(1, 6)), 1)
-        same(engine_run(X, family, *setting, n_jobs=2), plain_run(X, family, *setting))
+        same(engine_run(way, X, family, *setting, n_jobs=2), plain_run(X, family, *setting))
 
 
 def test_clusters_that_lose_all_points_vanish(way):
     X = np.repeat(np.arange(4.0), 30)[:, None]
     far = np.array([[0.0], [1.0], [50.0], [2.0], [3.0], [70.0]])
     setting = ([], np.arange(120), far, 0.0, 1.0, 1e9, 3)
-    for labels in engine_run(X, example("gaussian"), *setting):
+    for labels in engine_run(way, X, example("gaussian"), *setting):
         assert labels.tolist() == np.repeat(np.arange(4), 30).tolist()
 
 
@@ -314,11 +320,11 @@ def test_what_is_remembered_changes_nothing(seed, rate, way):
     start = rng.integers(0, 24, 320)
     penalty = [1e9, 6.0][seed % 2]
     setting = (pairs, rng.permutation(320), start, 0.01, rate, penalty, 45)
-    same(engine_run(X, family, *setting), engine_run(X, family, *setting, forget=True))
+    same(engine_run(way, X, family, *setting), engine_run(way, X, family, *setting, forget=True))
 
 
-def test_bounds_without_restless_centres_do_not_outlive_them(way):
-    """Links empty four of 18 clusters in turn; where there are fewer than 16, none is restless."""
+def test_bounds_without_fast_centres_do_not_outlive_them(way):
+    """Links empty four of 18 clusters in turn; where there are fewer than 16, none is fast."""
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(14), 60)
     X = rng.normal(size=(14, 2))[y] * 3 + rng.normal(size=(840, 2)) * 2
@@ -328,11 +334,11 @@ def test_bounds_without_restless_centres_do_not_outlive_them(way):
     family = example("gaussian").adapt(X)
     pairs = [(840 + i, 60 * i, 1, 1.0) for i in range(4)]
     setting = (pairs, rng.permutation(844), start, 20.0, 1.3, 1e9, 25)
-    found = list(engine_run(X, family, *setting))
-    sizes = [labels.max() + 1 for labels in found]
+    runs = list(engine_run(way, X, family, *setting))
+    sizes = [labels.max() + 1 for labels in runs]
     assert sizes[2] >= 16
     assert sizes[-1] < 16
-    same(found, engine_run(X, family, *setting, forget=True))
+    same(runs, engine_run(way, X, family, *setting, forget=True))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -341,7 +347,7 @@ def test_a_potential_at_the_penalty_opens_a_cluster(dtype, way):
     X = np.concatenate([np.full(40, 1e-9), np.full(40, -1e-9), [3.0]])[:, None].astype(dtype)
     family = example("gaussian")  # not centred
     setting = ([], np.arange(81), np.array([[1e-17]]), 0.0, 1.0, 9.0, 1)
-    same(engine_run(X, family, *setting), plain_run(X, family, *setting))
+    same(engine_run(way, X, family, *setting), plain_run(X, family, *setting))
 
 
 def test_values_whose_squares_overflow_single_precision(way):
@@ -353,6 +359,7 @@ def test_values_whose_squares_overflow_single_precision(way):
         pair = [
             list(
                 engine_run(
+                    way,
                     data,
                     example("gaussian").adapt(data),
                     [],
@@ -409,24 +416,25 @@ def test_a_sweep_that_changes_nothing_returns_the_same_labels():
 
 FIT = """
 import json, sys, numpy as np, maylink
-from maylink.engines import layout, sweep
 from maylink.kernels import vector
-sweep.WORTH_ROUGH = 0
 rng = np.random.default_rng(0)
 out = [vector.BYTES]
 for dtype in (np.float32, np.float64):
-    centers = rng.normal(size=(9, 5)) * 2
-    X = (centers[rng.integers(0, 9, 500)] + rng.normal(size=(500, 5))).astype(dtype)
-    i = rng.permutation(500)[:100].reshape(-1, 2)
-    model = maylink.RDPMeans(cluster_penalty=12.0, random_state=0, n_init=2)
-    model.fit(X, links=(i[:30], i[30:]))
+    centers = rng.normal(size=(9, 40))
+    X = (centers[rng.integers(0, 9, 4000)] + rng.normal(size=(4000, 40))).astype(dtype)
+    i = rng.permutation(4000)[:800].reshape(-1, 2)
+    model = maylink.RDPMeans(cluster_penalty=80.0, random_state=0, n_init=2)
+    model.fit(X, links=(i[:200], i[200:]))
     out += [model.labels_.tolist(), model.cluster_centers_.tobytes().hex(), model.objective_]
 print(json.dumps(out))
 """
 
 
 def test_the_processor_does_not_change_the_result():
-    """The same fit compiled for AVX-512, AVX2 and SSE2, whatever of these this processor has."""
+    """The same fit compiled for AVX-512, AVX2 and SSE2, whatever of these this processor has.
+
+    There are so many points that rough scores are worth their while.
+    """
     from numba.core.codegen import get_host_cpu_features
 
     host = get_host_cpu_features()
@@ -437,10 +445,10 @@ def test_the_processor_does_not_change_the_result():
         feature_sets.append("+sse2,+avx,+avx2,+fma,-avx512f")
     if "+avx512f" in host:
         feature_sets.append(host)
-    found = []
+    results = []
     for features in feature_sets:
         settings = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": features}
-        source = str(Path(sweep.__file__).parents[2])
+        source = str(Path(maylink.__file__).parents[1])
         settings["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             [sys.executable, "-c", FIT],
@@ -449,21 +457,22 @@ def test_the_processor_does_not_change_the_result():
             capture_output=True,
             text=True,
         )
-        found.append(json.loads(done.stdout))
-    assert [result[0] for result in found] == [16, 32, 64][: len(found)]
-    for result in found[1:]:
-        assert result[1:] == found[0][1:]
+        results.append(json.loads(done.stdout))
+    assert [result[0] for result in results] == [16, 32, 64][: len(results)]
+    for result in results[1:]:
+        assert result[1:] == results[0][1:]
 
 
-def test_quiet_sweeps_in_new_orders_keep_no_earlier_ones_alive():
+def test_sweeps_without_change_in_new_orders_keep_no_earlier_ones_alive():
     X, _ = draw("gaussian", 40, seed=0)
     links = links_of(draw_pairs(40, 10, seed=0), 40)
     engine = CpuEngine(X, example("gaussian").adapt(X), links=links)
     labels, totals = engine.together(), engine.whole
     centers = engine.means(totals)
+    rounds = []
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(40)
         swept = engine.sweep(labels, totals, centers, order, (1e-9, 1e-9), 1e9)
         assert swept.labels is labels
-    assert engine.memory.last is not None
-    assert engine.memory.last.memory.last is None
+        rounds.append(weakref.ref(engine.sweeper.last))
+    assert [reference() is None for reference in rounds] == [True] * 4 + [False]

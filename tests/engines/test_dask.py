@@ -17,10 +17,11 @@ da = pytest.importorskip("dask.array")
 from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans, sample_links  # noqa: E402
 from maylink.big import resume  # noqa: E402
 from maylink.big.problem import BigProblem  # noqa: E402
-from maylink.engines import dask as dask_engine  # noqa: E402
-from maylink.engines import sweep  # noqa: E402
 from maylink.engines.cpu import CpuEngine  # noqa: E402
+from maylink.engines.dask import DaskEngine  # noqa: E402
+from maylink.engines.dask_round import DaskRound  # noqa: E402
 from maylink.engines.piece import Piece  # noqa: E402
+from maylink.engines.settings import EngineSettings  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
 from maylink.problem import Problem  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of, pieces  # noqa: E402
@@ -83,17 +84,19 @@ def problem_of(seed):
     return example(name), X, links, order, start
 
 
+def both_engines(X, links, family, chunked, **settings):
+    """The engine of one machine and that of Dask, with these settings."""
+    plain, big = Problem.build(X, links, family), BigProblem.build(chunked, links, family)
+    settings = EngineSettings(**settings)
+    one = CpuEngine(plain.X, plain.family, 1, plain.links, settings)
+    return one, DaskEngine(big.chunks, big.sizes, big.family, big.links, 1, settings)
+
+
 @pytest.mark.parametrize("seed", range(30))
-def test_labels_and_sums_are_those_of_the_cpu_engine(seed, monkeypatch):
-    """Sweep by sweep; clusters open a few at a time, so that there are many passes in a sweep."""
-    for module in (sweep, dask_engine):
-        monkeypatch.setattr(module, "SPARE", 3)
-        monkeypatch.setattr(module, "MANY", 0)
+def test_labels_and_sums_are_those_of_the_cpu_engine(seed):
+    """Sweep by sweep; clusters open a few at a time, so that there are many looks in a sweep."""
     family, X, links, order, start = problem_of(seed)
-    plain = Problem.build(X, links, family)
-    one = CpuEngine(plain.X, plain.family, 1, plain.links)
-    big = BigProblem.build(cut(X, seed), links, family)
-    many = big.engine(1)
+    one, many = both_engines(X, links, family, cut(X, seed), spare=3, parallel_from=0)
     to_the_bit = family.name != "product"  # whose Gaussians count from means of single columns
     assert many.reach == pytest.approx(one.reach, rel=0 if to_the_bit else 1e-14)
     if to_the_bit:
@@ -118,32 +121,28 @@ def test_pieces_that_have_forgotten_or_missed_looks_return_the_same(n_copies, mo
     def look_elsewhere(self, *arguments):
         if n_copies == 0:
             return look(pickle.loads(pickle.dumps(self)), *arguments)
-        own = copies.setdefault(id(self), [self, pickle.loads(pickle.dumps(self))])
-        return look(own[chance.integers(n_copies)], *arguments)
+        both = copies.setdefault(id(self), [self, pickle.loads(pickle.dumps(self))])
+        return look(both[chance.integers(n_copies)], *arguments)
 
-    monkeypatch.setattr(sweep, "SPARE", 3)
-    monkeypatch.setattr(dask_engine, "SPARE", 3)
     for seed in (1, 2, 10, 23):
         family, X, links, order, start = problem_of(seed)
-        plain = Problem.build(X, links, family)
-        one = CpuEngine(plain.X, plain.family, 1, plain.links)
-        many = BigProblem.build(cut(X, seed), links, family).engine(1)
+        one, many = both_engines(X, links, family, cut(X, seed), spare=3)
         setting = (order, start, 1e-4 * one.reach, 0.1 * one.reach, 9)
         with monkeypatch.context() as patch:
             patch.setattr(Piece, "look", look_elsewhere)
-            found = [flat(many, swept.labels).tolist() for swept in sweeps(many, *setting)]
-        assert found == [flat(one, swept.labels).tolist() for swept in sweeps(one, *setting)]
+            labels = [flat(many, swept.labels).tolist() for swept in sweeps(many, *setting)]
+        assert labels == [flat(one, swept.labels).tolist() for swept in sweeps(one, *setting)]
 
 
-def test_few_wishes_travel_at_a_time(monkeypatch):
-    """Room for two: most wishes wait on the workers, and the labels are the same."""
-    monkeypatch.setattr(dask_engine, "ROOM", 2)
+def test_few_openers_travel_at_a_time():
+    """Room for two: most of them wait on the workers, and the labels are the same."""
     X = np.random.default_rng(0).normal(size=(120, 2))
-    setting = {"cluster_penalty": 0.3, "random_state": 0, "n_init": 1, "keep": "objective"}
-    ours = DPMeans(**setting).fit(da.from_array(X, chunks=(17, 2)))
-    theirs = DPMeans(**setting).fit(X)
-    assert theirs.n_clusters_ > 20
-    assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
+    chunked = da.from_array(X, chunks=(17, 2))
+    one, many = both_engines(X, None, example("gaussian"), chunked, room=2)
+    setting = (np.random.default_rng(0).permutation(120), np.zeros(120, int), 0.0, 0.3, 3)
+    for ours, theirs in zip(sweeps(many, *setting), sweeps(one, *setting), strict=True):
+        assert len(theirs.totals.size) > 20
+        assert flat(many, ours.labels).tolist() == flat(one, theirs.labels).tolist()
 
 
 # ---------------------------------------------------------------------- estimators
@@ -265,18 +264,18 @@ def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
         assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
 
         victims = list(client.run(os.getpid).values())
-        looked = dask_engine.DaskRound._pass
-        passes = []
+        looked = DaskRound._look_on_workers
+        looks = []
 
         def disturbed(self):
-            passes.append(1)
-            if len(passes) == 3:
+            looks.append(1)
+            if len(looks) == 3:
                 os.kill(victims[0], signal.SIGKILL)
             return looked(self)
 
-        monkeypatch.setattr(dask_engine.DaskRound, "_pass", disturbed)
+        monkeypatch.setattr(DaskRound, "_look_on_workers", disturbed)
         again = quick(link_weight=0.01, n_init=1).fit(cut(X, 0), links=LINKS)
-        assert len(passes) > 3
+        assert len(looks) > 3
         assert victims[0] not in client.run(os.getpid).values()
         assert again.labels_.compute().tolist() == theirs.labels_.tolist()
 
@@ -288,7 +287,7 @@ def test_a_broken_fit_goes_on_where_it_was(keep, broken_at, monkeypatch, tmp_pat
     path = tmp_path / "fit.npz"
     setting = {"cluster_penalty": 2.0, "link_weight": 0.01, "n_init": 3, "keep": keep}
     theirs = quick(**setting).fit(X, links=LINKS)
-    swept = dask_engine.DaskEngine.sweep
+    swept = DaskEngine.sweep
     sweeps_made = []
 
     def broken(self, *arguments):
@@ -297,7 +296,7 @@ def test_a_broken_fit_goes_on_where_it_was(keep, broken_at, monkeypatch, tmp_pat
             raise KeyboardInterrupt
         return swept(self, *arguments)
 
-    monkeypatch.setattr(dask_engine.DaskEngine, "sweep", broken)
+    monkeypatch.setattr(DaskEngine, "sweep", broken)
     with pytest.raises(KeyboardInterrupt):
         quick(**setting, checkpoint=path).fit(cut(X, 0), links=LINKS)
     with pytest.raises(MaylinkError, match="other data, links or parameters"):

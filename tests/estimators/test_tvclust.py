@@ -379,15 +379,24 @@ def start(*arguments):
     )
 
 
+def wait_until(condition, process):
+    """Look often, for at most two minutes, while the process lives."""
+    deadline = time.monotonic() + 120
+    while not condition() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def draws_saved(path):
+    return len(np.load(path)["draws_alpha"]) if path.exists() else 0
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(tmp_path, n_jobs):
     whole = start("", 700, n_jobs, tmp_path / "whole.npy")
     folder = tmp_path / "checkpoint"
     broken = start(folder, 700, n_jobs, tmp_path / "broken.npy")
-    deadline = time.monotonic() + 120
-    while not (folder / "chain-0.npz").exists() and broken.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until((folder / "chain-0.npz").exists, broken)
     os.killpg(broken.pid, signal.SIGKILL)
     broken.communicate()
     assert broken.returncode == -signal.SIGKILL, "it was done before it could be killed"
@@ -402,9 +411,9 @@ def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(tmp_path, n_jobs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_keeps_what_was_drawn(tmp_path, n_jobs):
-    run = start("", 10**6, n_jobs, tmp_path / "draws.npy")
+    run = start(tmp_path, 10**6, n_jobs, tmp_path / "draws.npy")
     assert run.stdout.readline() == "ready\n"
-    time.sleep(10 if n_jobs == 2 else 6)
+    wait_until(lambda: draws_saved(tmp_path / "chain-0.npz") > 0, run)
     os.killpg(run.pid, signal.SIGINT)
     output, _ = run.communicate(timeout=60)
     assert output.startswith(Status.STOPPED)

@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish."""
+"""Ctrl-C as a request."""
 
 import os
 import signal

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from maylink.runtime import threads
-from maylink.runtime.threads import one_thread, share, thread_count
+from maylink.runtime.threads import least_work, one_thread, share, thread_count
 
 
 def test_thread_count(monkeypatch):
@@ -25,15 +25,15 @@ def test_thread_count(monkeypatch):
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("size", [0, 1, 5, 100])
-def test_every_piece_is_done_once_and_in_order(n_threads, size, monkeypatch):
-    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 1)
+def test_every_piece_is_done_once_and_in_order(n_threads, size):
     done = np.zeros(size, int)
 
     def part(low, high):
         done[low:high] += 1
         return list(range(low, high))
 
-    parts = share(part, size, 1, n_threads)
+    with least_work(1):
+        parts = share(part, size, 1, n_threads)
     assert [i for found in parts for i in found] == list(range(size))
     assert done.tolist() == [1] * size
     assert len(parts) <= n_threads
@@ -41,28 +41,29 @@ def test_every_piece_is_done_once_and_in_order(n_threads, size, monkeypatch):
 
 def test_little_work_stays_on_this_thread():
     assert len(share(lambda low, high: None, 10, 10, 8)) == 1
+    with least_work(50):
+        assert len(share(lambda low, high: None, 10, 10, 8)) == 2
+    assert len(share(lambda low, high: None, 10, 10, 8)) == 1
 
 
-def test_errors_come_through(monkeypatch):
-    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 1)
-
+def test_errors_come_through():
     def part(low, high):
         if high == 4:
             raise ValueError("here")
 
-    with pytest.raises(ValueError, match="here"):
+    with least_work(1), pytest.raises(ValueError, match="here"):
         share(part, 4, 1, 2)
 
 
 def in_child(queue):
-    threads.WORK_FOR_A_THREAD = 1
-    queue.put(share(lambda low, high: high - low, 4, 1, 2))
+    with least_work(1):
+        queue.put(share(lambda low, high: high - low, 4, 1, 2))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_process_has_threads_of_its_own(monkeypatch):
-    monkeypatch.setattr(threads, "WORK_FOR_A_THREAD", 1)
-    assert share(lambda low, high: high - low, 4, 1, 2) == [2, 2]
+def test_a_forked_process_has_threads_of_its_own():
+    with least_work(1):
+        assert share(lambda low, high: high - low, 4, 1, 2) == [2, 2]
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=in_child, args=(queue,))

@@ -5,10 +5,11 @@ import pytest
 
 from maylink.datasets import make_two_view
 from maylink.errors import MaylinkError
+from maylink.model.draws import Draws
 from maylink.problem import Problem
 from maylink.runtime.interrupts import NEVER, Stop
 from maylink.solvers.chains import Chain, Plan, fingerprint, gather, load, run_chain, save
-from maylink.solvers.gibbs import Draws, Sampler, Settings
+from maylink.solvers.gibbs import Sampler, Settings
 
 VIEW = make_two_view(40, 2, rng=0)
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from maylink import Links, RDPMeans, log_joint, sample_links
-from maylink.engines import sweep
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.settings import EngineSettings
 from maylink.errors import MaylinkError
 from maylink.metrics import pair_f
 from maylink.problem import Problem
@@ -72,15 +72,17 @@ def test_labels_are_those_of_the_plain_loop(name, seed, n, density, share, rate)
 
 
 @pytest.mark.parametrize("spare", [1, 2, 7])
-def test_how_often_points_look_again_does_not_change_the_labels(spare, monkeypatch):
+def test_how_often_points_look_again_does_not_change_the_labels(spare):
     problem, engine, _ = build("gaussian", 60, 60, 5)
     value = 0.02 * penalty.ladder(engine, 1)[0]
     order = np.random.default_rng(0).permutation(60)
     choices = rdpmeans.Settings(penalty=value, keep="objective")
     whole = run(problem, engine, choices, order)
     assert whole.n_clusters > 5
-    monkeypatch.setattr(sweep, "SPARE", spare)
-    assert run(problem, engine, choices, order).labels.tolist() == whole.labels.tolist()
+    often = CpuEngine(
+        problem.X, problem.family, links=problem.links, settings=EngineSettings(spare=spare)
+    )
+    assert run(problem, often, choices, order).labels.tolist() == whole.labels.tolist()
 
 
 def test_a_point_at_exactly_the_penalty_opens_a_cluster():

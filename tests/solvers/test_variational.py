@@ -15,7 +15,6 @@ from maylink.solvers.variational import (
     Settings,
     init,
     log_weights,
-    pair_responsibilities,
     point_scores,
     pull_of,
     solve,
@@ -109,12 +108,6 @@ def test_weights_of_sticks_are_expectations():
     v = rng.beta(sticks[:, 0], sticks[:, 1], (200_000, 3))
     left = np.cumprod(np.column_stack([np.ones(len(v)), 1.0 - v[:, :-1]]), axis=1)
     np.testing.assert_allclose(log_weights(sticks), np.log(v * left).mean(axis=0), atol=0.02)
-
-
-def test_pair_responsibilities():
-    responsibilities = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    found = pair_responsibilities(responsibilities, np.array([0, 0, 1]), np.array([1, 2, 2]))
-    np.testing.assert_allclose(found, [0.5, 0.0, 0.5])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,9 +8,9 @@ from exact import posterior
 from maylink import Links, TVClust
 from maylink.baselines import PlainKMeans
 from maylink.errors import MaylinkError
+from maylink.model.draws import Draws
 from maylink.model.posterior import SampledPosterior
 from maylink.problem import Problem
-from maylink.solvers.gibbs import Draws
 from maylink.tuning import link_score
 from maylink.tuning.scores import by_source, expected, log_scores, predicted, summary
 

@@ -20,10 +20,11 @@ from maylink.errors import MaylinkError
 from maylink.families import Family, as_family
 from maylink.links import MAY, Links
 from maylink.model import partitions
+from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
 from maylink.parameters import check_choice, check_integer, check_number
 from maylink.problem import Problem
-from maylink.solvers.gibbs import Draws, Sampler, Settings
+from maylink.solvers.gibbs import Sampler, Settings
 from maylink.tuning.starts import PLAIN_STARTS, ChainStart
 
 RIGHT = float(1.0 / (1.0 + np.exp(-1.0)))  # p and q at which a vote has log odds of 1

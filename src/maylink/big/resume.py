@@ -1,7 +1,7 @@
 """A resume point: what a fit on Dask has reached, in one file, there as a whole or not at all.
 
 The labels of points without links are not in it, since a rule says them
-(:mod:`maylink.engines.piece`); so it holds centres, sums, link weights, the sweeps so far and the
+(:mod:`maylink.engines.rules`); so it holds centres, sums, link weights, the sweeps so far and the
 labels of the linked points. It is an ``.npz`` file of arrays and one text of JSON; nothing in it is
 run when it is read.
 """
@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maylink.engines.cpu import Totals
-from maylink.engines.dask import Partition
-from maylink.engines.piece import Assignment, Rule
+from maylink.engines.rules import Assignment, Partition, Rule
+from maylink.engines.totals import Totals
 from maylink.errors import MaylinkError
 from maylink.io.atomic import written
 from maylink.model.reliability import LinkCounts

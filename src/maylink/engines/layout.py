@@ -17,10 +17,8 @@ from maylink.arrays import Array, Matrix
 from maylink.families.base import Family
 from maylink.families.rows import row_sums
 
-CHUNK = 200_000  # numbers that are mapped at a time: some copies of these are made on the way
 
-
-class Layout(NamedTuple):
+class SlotLayout(NamedTuple):
     """Points in slots; see :class:`maylink.kernels.exact.Points`."""
 
     points: Any
@@ -31,17 +29,29 @@ class Layout(NamedTuple):
     first_linked: int  # the others begin here
 
 
-def lay_out(X: Matrix, family: Family, linked: NDArray[np.bool_]) -> Layout:
-    """Map all points and lay them out."""
+def lay_out(X: Matrix, family: Family, linked: NDArray[np.bool_], chunk: int) -> SlotLayout:
+    """Map all points and lay them out.
+
+    Parameters
+    ----------
+    X : matrix of shape (n, d)
+        The data.
+    family : Family
+        Maps them.
+    linked : array of shape (n,)
+        Which points have links.
+    chunk : int
+        Numbers to map at a time.
+    """
     if sparse.issparse(X):
         mapped = family.points(X)
         if sparse.issparse(mapped):
             return _rows(mapped, family, linked)
-        return _blocks(mapped, family, linked, lambda rows: rows)
-    return _blocks(X, family, linked, family.points)
+        return _blocks(mapped, family, linked, chunk, lambda rows: rows)
+    return _blocks(X, family, linked, chunk, family.points)
 
 
-def _rows(T: Any, family: Family, linked: NDArray[np.bool_]) -> Layout:
+def _rows(T: Any, family: Family, linked: NDArray[np.bool_]) -> SlotLayout:
     from maylink.kernels.exact import Points
 
     order = _order(linked)
@@ -62,10 +72,12 @@ def _rows(T: Any, family: Family, linked: NDArray[np.bool_]) -> Layout:
     )
     n_unlinked = int(linked.size - linked.sum())
     norm = _rounded_up(np.sqrt(row_sums(T, np.square)), T.dtype)
-    return Layout(points, norm, largest, position, n_unlinked, n_unlinked)
+    return SlotLayout(points, norm, largest, position, n_unlinked, n_unlinked)
 
 
-def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> Layout:
+def _blocks(
+    X: Any, family: Family, linked: NDArray[np.bool_], chunk: int, mapping: Any
+) -> SlotLayout:
     from maylink.kernels.exact import Points
     from maylink.kernels.tile import pack_points
     from maylink.kernels.vector import width
@@ -78,18 +90,18 @@ def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> L
     n_slots = first_linked + _ceil(n_linked, lanes)
     position = np.empty(linked.size, np.int32)
 
-    n_columns = mapped(X[:1]).shape[1]
+    n_columns = mapping(X[:1]).shape[1]
     blocks = np.zeros((n_slots // lanes, n_columns, lanes), X.dtype)
     phi, norm = np.zeros(n_slots), np.zeros(n_slots, X.dtype)
     largest = np.zeros(n_columns + 1)
-    step = max(lanes, CHUNK // max(1, n_columns) // lanes * lanes)
+    step = max(lanes, chunk // max(1, n_columns) // lanes * lanes)
     for begin, end, first in ((0, n_unlinked, 0), (n_unlinked, linked.size, first_linked)):
         for low in range(begin, end, step):
             rows = order[low : min(low + step, end)]
             at = slice(first + low - begin, first + low - begin + rows.size)
             position[rows] = np.arange(at.start, at.stop)
             together = rows[-1] - rows[0] == rows.size - 1
-            T = mapped(X[rows[0] : rows[-1] + 1] if together else X[rows])
+            T = mapping(X[rows[0] : rows[-1] + 1] if together else X[rows])
             rows_in_order = np.ascontiguousarray(T).view()
             rows_in_order.setflags(write=False)  # kernels are compiled for one kind of array
             square = np.zeros(len(T))
@@ -99,7 +111,7 @@ def _blocks(X: Any, family: Family, linked: NDArray[np.bool_], mapped: Any) -> L
     largest[-1] = np.abs(phi).max()
     nothing = np.empty(0, np.int64)
     points = Points(blocks, nothing, nothing.astype(np.int32), np.empty(0, X.dtype), phi, n_columns)
-    return Layout(points, norm, largest, position, n_unlinked, first_linked)
+    return SlotLayout(points, norm, largest, position, n_unlinked, first_linked)
 
 
 def _order(linked: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -17,8 +17,8 @@ from maylink.links import Links
 
 if TYPE_CHECKING:
     from maylink.arrays import Index
-    from maylink.engines.cpu import Swept, Totals
-    from maylink.model.reliability import Votes
+    from maylink.engines.totals import Swept, Totals
+    from maylink.model.reliability import ClusterVotes
 
 Labels = Any
 """A partition in the form of its engine."""
@@ -42,7 +42,7 @@ class Engine(Protocol):
     def numbered(self, labels: Labels, root: Index | None = None) -> tuple[Any, Index]:
         """Return labels by first appearance, shape (n,), and the old number of each cluster.
 
-        ``root`` tells, of each cluster, the one that it is part of.
+        ``root`` holds, for each cluster, the cluster that it is part of.
         """
 
     def given(self, labels: Labels) -> Any:
@@ -70,7 +70,7 @@ class Engine(Protocol):
     def votes(self, labels: Labels) -> Array:
         """Count links by class and by whether their points share a cluster."""
 
-    def between(self, labels: Labels, n_clusters: int) -> Votes:
+    def between(self, labels: Labels, n_clusters: int) -> ClusterVotes:
         """Return the votes for and against between clusters, by source, each (sources, K, K)."""
 
     def furthest_first(self, length: int, least: float) -> list[float]:

@@ -30,10 +30,12 @@ from maylink.parameters import (
 from maylink.problem import Problem, as_data
 from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
-from maylink.solvers.fit import Clustering, Fit
+from maylink.solvers.chunked_runs import ChunkedRuns
+from maylink.solvers.fit import Clustering, Fit, Status
 from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.placing import faithful, seats
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver, RDPMeansState
+from maylink.solvers.restarts import checkpoint_of
 from maylink.tuning import penalty
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest, tune
 from maylink.tuning.settings import Tuning, as_tuning
@@ -261,10 +263,18 @@ class RDPMeans(CenterEstimator):
     ) -> Fit[Clustering]:
         """Run RDP-means from every start and keep the best."""
         solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
-        starts = self._starts(solver, session.rng)
-        n_runs = self._n_runs
-        with session.progress("RDP-means", n_runs) as progress:
-            fit = rdpmeans.solve(solver, starts, progress, choice.run)
+        starts, make_run, runs = self._starts(solver, session.rng), None, None
+        if self.checkpoint is not None:
+            self._check_checkpoint()
+            checkpoint = checkpoint_of(
+                self.checkpoint, "rdpmeans", choice.problem, self.get_params(), self.init
+            )
+            runs = ChunkedRuns(solver, checkpoint)
+            make_run = runs.make
+        with session.progress("RDP-means", self._n_runs) as progress:
+            fit = rdpmeans.solve(solver, starts, progress, choice.run, make_run)
+        if runs is not None and fit.status is not Status.STOPPED:
+            runs.finish()
         return replace(fit, state=faithful(choice.problem, fit.state, self.n_jobs))
 
     def _describe(
@@ -292,6 +302,13 @@ class RDPMeans(CenterEstimator):
             prior=problem.prior,
             result=fit,
         )
+
+    def _check_checkpoint(self) -> None:
+        if as_schedule(self.schedule).order == "shuffle":
+            raise MaylinkError(
+                "checkpoint: needs an order other than 'shuffle', by which a broken fit draws its "
+                "orders again"
+            )
 
     @property
     def _n_runs(self) -> int:

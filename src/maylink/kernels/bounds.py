@@ -14,13 +14,13 @@ from maylink.kernels.tile import opened
 
 
 @instructions
-def wear(typing, norm, own, others, cost, low, at, drift, shift, slope, floor):
+def wear(typing, norm, upper, lower, cost, low, at, drift, shift, slope, floor):
     """Take from the bounds what the moves of the centres can have cost.
 
     Parameters
     ----------
     norm : in, (n_slots,)
-    own, others : in and out, (n_slots,) upper and lower bounds
+    upper, lower : in and out, (n_slots,) upper and lower bounds
     cost : in, (size,) what the moves of the own centres can have cost; the block begins at ``at``
     low, at : in, int
     drift, shift : in, the greatest ‖Δθ‖ and |Δc| of the other centres
@@ -42,21 +42,21 @@ def wear(typing, norm, own, others, cost, low, at, drift, shift, slope, floor):
 
     real = norm.dtype
     return (
-        types.int64(norm, own, others, cost, types.int64, types.int64, real, real, real, real),
+        types.int64(norm, upper, lower, cost, types.int64, types.int64, real, real, real, real),
         write,
     )
 
 
 @instructions
 def renew(
-    typing, norm, own, others, near, rival, other, cap, labels, winner, low, at, slope, floor
+    typing, norm, upper, lower, near, rival, other, cap, labels, winner, low, at, slope, floor
 ):
     """Judge points that have been scored, and write their new bounds.
 
     Parameters
     ----------
     norm : in, (n_slots,)
-    own, others : out, (n_slots,)
+    upper, lower : out, (n_slots,)
     near, rival, other : in, (size,) scores of the nearest centre, of the next, and of the nearest
         of those that the bound is about; the block begins at ``at``
     cap : in, (n_slots,) the score from which on a cluster opens
@@ -87,23 +87,23 @@ def renew(
         return two_masks(v, builder.not_(v.less(room, gap)), moved)
 
     real, whole = norm.dtype, types.int64
-    arrays = (norm, own, others, near, rival, other, cap, labels, winner)
+    arrays = (norm, upper, lower, near, rival, other, cap, labels, winner)
     return types.int64(*arrays, whole, whole, real, real), write
 
 
 @instructions
-def renew_restless(
-    typing, norm, own, others, least, second, winner, mine, low, at, few, slope, floor
+def renew_fast(
+    typing, norm, upper, lower, least, second, winner, mine, low, at, n_fast, slope, floor
 ):
-    """Judge points whose restless centres have been scored, after :func:`wear`.
+    """Judge points whose fast centres have been scored, after :func:`wear`.
 
     Parameters
     ----------
-    norm, others : in, (n_slots,)
-    own : in and out, (n_slots,)
+    norm, lower : in, (n_slots,)
+    upper : in and out, (n_slots,)
     least, second, winner : in, (size,) what :func:`maylink.kernels.tile.two_nearest` found
-    mine : in, (size,) the row of the own centre, which is restless below ``few``
-    low, at, few : in, int
+    mine : in, (size,) the row of the own centre, which is fast below ``n_fast``
+    low, at, n_fast : in, int
     slope, floor : in
 
     Returns
@@ -133,7 +133,7 @@ def renew_restless(
     real, whole = norm.dtype, types.int64
     return (
         types.int64(
-            norm, own, others, least, second, winner, mine, whole, whole, whole, real, real
+            norm, upper, lower, least, second, winner, mine, whole, whole, whole, real, real
         ),
         write,
     )

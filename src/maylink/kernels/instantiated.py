@@ -32,8 +32,8 @@ def scan(rng, start, scores, fresh, links, pull, alpha, labels, sizes, alive, we
         The point that opens a cluster, its label being −1; n if none does.
     """
     for i in range(start, labels.size):
-        own = labels[i]
-        sizes[own] -= 1.0
+        current = labels[i]
+        sizes[current] -= 1.0
         for e in range(links.indptr[i], links.indptr[i + 1]):
             pulls[labels[links.neighbour[e]]] += pull[e]
         for k in range(alive):

@@ -1,13 +1,12 @@
 """Points with links: each looks at the labels that its friends and strangers have at that moment.
 
 So they are visited in order, but most of the work is done beforehand, in parallel: every linked
-point *leans* to a cluster in view of the labels of before the sweep. In its turn it goes there,
-unless a neighbour has changed its label, or a cluster has opened, since; then it chooses anew. The
-labels are those of the plain loop.
+point makes a provisional choice in view of the labels of before the sweep. In its turn that choice
+holds, unless a neighbour has changed its label, or a cluster has opened, since; then the point
+chooses anew. The labels are those of the plain loop.
 
 While the centres stand still and the link weights grow, a point whose cluster has the strongest
-pull of all is content: heavier links only bind it more. It is looked at again when a neighbour
-moves.
+pull of all is *settled*: heavier links only bind it more. It chooses again when a neighbour moves.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from maylink.kernels.exact import score
 from maylink.kernels.tile import scores_and_nearest
 from maylink.kernels.vector import VECTORS
 
-STALE, LEANS, CONTENT = 0, 1, 2  # must choose anew; has chosen for now; for as long as all stands
+STALE, PROVISIONAL, SETTLED = 0, 1, 2  # chooses anew; has chosen for this sweep; for all to come
 
 
-class LinkTable(NamedTuple):
+class SlotLinks(NamedTuple):
     """The links of the linked slots, of which ``first`` is the first."""
 
     first: Any
@@ -36,37 +35,37 @@ class LinkTable(NamedTuple):
     blur: Any  # what rounding can do to a choice for each vote, at the heaviest weights of a fit
 
 
-class Leanings(NamedTuple):
-    """What each linked point has chosen, and whether that stands."""
+class LinkedChoices(NamedTuple):
+    """What each linked point has chosen, and how long that holds."""
 
-    label: Any  # (m,) −1 wants to open a cluster
-    status: Any  # (m,)
+    label: Any  # (m,) −1 to open a cluster
+    status: Any  # (m,) STALE, PROVISIONAL or SETTLED
 
 
-class Scratch(NamedTuple):
+class VisitScratch(NamedTuple):
     """Room that the kernels write to and forget; made once, so that they allocate nothing."""
 
     row: Any  # (K,) scores of a point
     pull: Any  # (K,) zeros
 
 
-def make_scratch(n_clusters: int) -> Scratch:
+def make_scratch(n_clusters: int) -> VisitScratch:
     """Return room for the scores of a point."""
-    return Scratch(np.zeros(n_clusters), np.zeros(n_clusters))
+    return VisitScratch(np.zeros(n_clusters), np.zeros(n_clusters))
 
 
 @compiled()
-def lean_rough(points, centers, rough, sweep, slack, links, labels, first, last, leanings):
-    """Let the points of the blocks first … last − 1 lean, by rough scores where possible."""
+def choose_rough(points, centers, rough, context, slack, links, labels, first, last, choices):
+    """Let the points of the blocks first … last − 1 choose, by rough scores where possible."""
     blocks, phi, theta, c = points.blocks, points.phi, rough.theta, rough.c
     indptr, neighbour, signed = links.indptr, links.neighbour, links.signed
-    norm, status, label = slack.norm, leanings.status, leanings.label
+    norm, status, label = slack.norm, choices.status, choices.label
     lanes, dtype = blocks.shape[2], blocks.dtype
     size = VECTORS * lanes
     buffer = np.empty((c.size, size), dtype)
     near, after, best = np.empty(size, dtype), np.empty(size, dtype), np.empty(size, np.int32)
     chosen = np.empty(VECTORS, np.int64)
-    row, pull = np.empty(sweep.n_clusters), np.zeros(sweep.n_clusters)
+    row, pull = np.empty(context.n_clusters), np.zeros(context.n_clusters)
     n_linked = indptr.size - 1
     for block in range(first, last, VECTORS):
         for q in range(VECTORS):
@@ -92,58 +91,58 @@ def lean_rough(points, centers, rough, sweep, slack, links, labels, first, last,
             room = slack.slope * norm[slot] + slack.floor + links.blur * votes
             if not second - least > room:  # then all clusters must be compared
                 least, second, winner = np.inf, np.inf, np.int32(0)
-                for k in range(sweep.n_clusters):
+                for k in range(context.n_clusters):
                     value = np.float64(buffer[k, at]) - pull[k]
                     if value < least:
                         least, second, winner = value, least, np.int32(k)
                     else:
                         second = min(second, value)
-            content = pull[winner] >= strongest
+            settled = pull[winner] >= strongest
             forget(indptr, neighbour, labels, m, pull)
-            if min(second - least, sweep.penalty - (phi[slot] + least)) > room:
+            if min(second - least, context.penalty - (phi[slot] + least)) > room:
                 label[m] = winner
-                status[m] = CONTENT if content else LEANS
+                status[m] = SETTLED if settled else PROVISIONAL
             else:
-                choose(points, centers, sweep, links, labels, m, row, pull, leanings)
+                choose_one(points, centers, context, links, labels, m, row, pull, choices)
 
 
 @compiled()
-def lean_exact(points, centers, sweep, links, labels, first, last, leanings):
-    """Let the linked points first … last − 1 lean, by exact scores."""
-    row, pull = np.empty(sweep.n_clusters), np.zeros(sweep.n_clusters)
+def choose_exact(points, centers, context, links, labels, first, last, choices):
+    """Let the linked points first … last − 1 choose, by exact scores."""
+    row, pull = np.empty(context.n_clusters), np.zeros(context.n_clusters)
     for m in range(first, last):
-        choose(points, centers, sweep, links, labels, m, row, pull, leanings)
+        choose_one(points, centers, context, links, labels, m, row, pull, choices)
 
 
 @compiled(allocates=False)
 def visit(
     points,
     centers,
-    sweep,
+    context,
     links,
     order,
-    wishes,
+    openers,
     limit,
     n_scored,
     cursor,
     labels,
-    leanings,
+    choices,
     moved,
     scratch,
 ):
-    """Visit linked points, and unlinked ones that want to open a cluster, in order of rank.
+    """Visit linked points, and points without links that want to open a cluster, in order of rank.
 
     Parameters
     ----------
-    points, centers, sweep, links : in
+    points, centers, context, links : in
     order : in, linked slots by rank
-    wishes : in, unlinked slots, by rank, for which all of the first ``n_scored`` centres are too
+    openers : in, unlinked slots, by rank, for which all of the first ``n_scored`` centres are too
         far
     limit : in, rank of the last point to visit
-    n_scored : in, clusters that there were when wishes and leanings were found
-    cursor : in and out, (4,) positions in ``order``, ``wishes`` and ``moved``, how many linked
-        points are not content
-    labels, leanings : in and out
+    n_scored : in, clusters that there were when openers and choices were determined
+    cursor : in and out, (4,) positions in ``order``, ``openers`` and ``moved``, how many linked
+        points are not settled
+    labels, choices : in and out
     moved : out, (3, ·) slots whose labels have changed, their old and their new labels
     scratch : in and out
 
@@ -153,16 +152,16 @@ def visit(
         The slot that has just been given the label of a new cluster, to be opened by the caller;
         −1 when all have been visited.
     """
-    n_clusters = sweep.n_clusters
+    n_clusters = context.n_clusters
     row, pull = scratch.row, scratch.pull
     while True:
         p, w = cursor[0], cursor[1]
-        linked = p < order.size and sweep.rank[order[p]] <= limit
-        if w < wishes.size and not (linked and sweep.rank[order[p]] < sweep.rank[wishes[w]]):
-            slot = np.int64(wishes[w])
+        linked = p < order.size and context.rank[order[p]] <= limit
+        if w < openers.size and not (linked and context.rank[order[p]] < context.rank[openers[w]]):
+            slot = np.int64(openers[w])
             cursor[1] += 1
             score(points, centers, slot, n_clusters, row)
-            least, k = sweep.penalty, -1
+            least, k = context.penalty, -1
             for new in range(n_scored, n_clusters):
                 if row[new] < least:
                     least, k = row[new], new
@@ -170,11 +169,11 @@ def visit(
             slot = np.int64(order[p])
             cursor[0] += 1
             m = slot - links.first
-            if leanings.status[m] == STALE or n_clusters > n_scored:
-                choose(points, centers, sweep, links, labels, m, row, pull, leanings)
-            k = np.int64(leanings.label[m])
-            if leanings.status[m] == LEANS:
-                leanings.status[m] = STALE
+            if choices.status[m] == STALE or n_clusters > n_scored:
+                choose_one(points, centers, context, links, labels, m, row, pull, choices)
+            k = np.int64(choices.label[m])
+            if choices.status[m] == PROVISIONAL:
+                choices.status[m] = STALE
                 cursor[3] += 1
         else:
             return -1
@@ -188,27 +187,27 @@ def visit(
             cursor[2] += 1
             labels[slot] = k
             if slot >= links.first:
-                unsettle(links, slot - links.first, leanings)
+                unsettle(links, slot - links.first, choices)
         if opens:
             return slot
 
 
 @compiled(allocates=False)
-def choose(points, centers, sweep, links, labels, m, row, pull, leanings):
+def choose_one(points, centers, context, links, labels, m, row, pull, choices):
     """Let one linked point choose by exact scores, −1 where all clusters are too far."""
-    score(points, centers, links.first + m, sweep.n_clusters, row)
+    score(points, centers, links.first + m, context.n_clusters, row)
     strongest, votes = gather(links.indptr, links.neighbour, links.signed, links, labels, m, pull)
     least, second, winner = np.inf, np.inf, 0
-    for k in range(sweep.n_clusters):
+    for k in range(context.n_clusters):
         value = row[k] - pull[k]
         second = min(second, max(value, least))
         if value < least:
             least, winner = value, k
-    gap = min(second - least, sweep.penalty - least)
-    content = gap > links.blur * (votes + 1.0) and pull[winner] >= strongest
+    gap = min(second - least, context.penalty - least)
+    settled = gap > links.blur * (votes + 1.0) and pull[winner] >= strongest
     forget(links.indptr, links.neighbour, labels, m, pull)
-    leanings.label[m] = winner if least < sweep.penalty else -1
-    leanings.status[m] = CONTENT if content else LEANS
+    choices.label[m] = winner if least < context.penalty else -1
+    choices.status[m] = SETTLED if settled else PROVISIONAL
 
 
 @compiled(allocates=False)
@@ -261,10 +260,10 @@ def forget(indptr, neighbour, labels, m, pull):
 
 
 @compiled(inline="always")
-def unsettle(links, m, leanings):
+def unsettle(links, m, choices):
     """Let the neighbours of a point that has moved choose anew."""
-    n_linked = leanings.status.size
+    n_linked = choices.status.size
     for e in range(links.indptr[m], links.indptr[m + 1]):
         other = links.neighbour[e] - links.first
         if 0 <= other < n_linked:
-            leanings.status[other] = STALE
+            choices.status[other] = STALE

@@ -40,11 +40,11 @@ def descend(draws, n_labels, price, order, limit, labels):
         passes += 1
         for p in range(order.size):
             i = order[p]
-            own = labels[i]
-            if own >= 0:
-                size[own] -= 1
+            current = labels[i]
+            if current >= 0:
+                size[current] -= 1
                 for m in range(n_draws):
-                    together[own, m, draws[m, i]] -= 1
+                    together[current, m, draws[m, i]] -= 1
             best, least = -1, np.inf
             tried_empty = False
             for k in range(limit):
@@ -57,14 +57,16 @@ def descend(draws, n_labels, price, order, limit, labels):
                     shared = together[k, m, draws[m, i]]
                     cost -= 2.0 * (price[shared + 1] - price[shared])
                 # a move must pay, or rounding could go round in circles
-                if cost < least - 1e-9 * n_draws or (k == own and cost <= least + 1e-9 * n_draws):
+                if cost < least - 1e-9 * n_draws or (
+                    k == current and cost <= least + 1e-9 * n_draws
+                ):
                     best, least = k, cost
-            if own >= 0 and size[own] == 0 and size[best] == 0:
-                best = own
+            if current >= 0 and size[current] == 0 and size[best] == 0:
+                best = current
             size[best] += 1
             for m in range(n_draws):
                 together[best, m, draws[m, i]] += 1
-            if best != own:
+            if best != current:
                 labels[i] = best
                 moved = True
     return passes

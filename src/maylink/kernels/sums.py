@@ -20,7 +20,7 @@ from maylink.kernels.vector import width
 MANTISSA = 52  # bits of a double behind the first
 
 
-class Sums(NamedTuple):
+class ExactSums(NamedTuple):
     """Sums of the clusters: of the s coordinates of the points, then of φ, then of nothing.
 
     Rows are filled up with zeros to whole vectors, see :func:`padded`.
@@ -37,10 +37,10 @@ def padded(size: int) -> int:
     return -(-size // lanes) * lanes
 
 
-def make_sums(n_clusters: int, n_columns: int) -> Sums:
+def make_sums(n_clusters: int, n_columns: int) -> ExactSums:
     """Return sums of nothing, of points with so many coordinates."""
     shape = (n_clusters, padded(n_columns + 1))
-    return Sums(np.zeros(shape), np.zeros(shape), np.zeros(n_clusters, np.int64))
+    return ExactSums(np.zeros(shape), np.zeros(shape), np.zeros(n_clusters, np.int64))
 
 
 def cutters(largest: Any, n: int) -> Any:

@@ -66,10 +66,10 @@ def two_nearest(typing, blocks, chosen, theta, c, first, last, least, second, wi
             context, builder, signature, values
         )
         begin, end = values[4], values[5]
-        podium = Podium(v, begin)
+        two_least = TwoLeast(v, begin)
         with tiles(v, points, numbers, slopes, starts, shape(0, 1), begin, end) as (k, sums):
-            podium.enter(k, sums)
-        podium.store(*out)
+            two_least.enter(k, sums)
+        two_least.store(*out)
         return context.get_dummy_value()
 
     whole = types.int64
@@ -85,17 +85,17 @@ def scores_and_nearest(typing, blocks, chosen, theta, c, out, least, second, win
             context, builder, signature, values
         )
         zero, n_centers = ir.Constant(ir.IntType(64), 0), shape(3, 0)
-        podium = Podium(v, zero)
+        two_least = TwoLeast(v, zero)
         with tiles(v, points, numbers, slopes, starts, shape(0, 1), zero, n_centers) as (k, sums):
             store_scores(v, k, sums, result)
-            podium.enter(k, sums)
-        podium.store(*best)
+            two_least.enter(k, sums)
+        two_least.store(*best)
         return context.get_dummy_value()
 
     return types.void(blocks, chosen, theta, c, out, least, second, winner), write
 
 
-class Podium:
+class TwoLeast:
     """Variables: the least and the second least score of each point, and the row of the least."""
 
     def __init__(self, v, begin):

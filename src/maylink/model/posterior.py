@@ -187,7 +187,7 @@ class LinkedPosterior(VariationalPosterior):
         if not linked.all():
             raise MaylinkError(
                 f"pairs: point {int(points[np.argmin(linked)])} has no links, and a fit to data on "
-                "Dask keeps linked points only; take its row of shares_"
+                "Dask keeps linked points only; take its row of responsibilities_"
             )
         return np.asarray(places, np.int64)
 

@@ -1,4 +1,4 @@
-"""Work for a Dask cluster: adding up where things are, and saying what happened when it is lost."""
+"""Work for a Dask cluster: results are added up on the workers, and a lost cluster is explained."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from maylink.errors import MaylinkError
 
-FAN = 8  # results that are added up at a time, on the workers
+FAN = 8  # results that one task adds up: few enough to fit into the memory of a worker
 
 
 def tree(add: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
-    """Return a Delayed that adds up parts, some at a time, where they are."""
+    """Return a Delayed that adds up parts on the workers, some at a time."""
     from dask import delayed
 
     add_some = delayed(add, pure=False)
@@ -24,7 +24,7 @@ def tree(add: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
 
 
 def compute(*lists: list[Any]) -> tuple[Any, ...]:
-    """Compute lists of Delayed; a cluster that is lost is told in one sentence."""
+    """Compute lists of Delayed; the error about a lost cluster is one sentence."""
     import dask
 
     with _explained():
@@ -32,7 +32,7 @@ def compute(*lists: list[Any]) -> tuple[Any, ...]:
 
 
 def persist(parts: list[Any]) -> list[Any]:
-    """Compute Delayed and leave the results where they are."""
+    """Compute Delayed and leave the results on the workers."""
     import dask
 
     with _explained():
@@ -42,7 +42,7 @@ def persist(parts: list[Any]) -> list[Any]:
 @contextmanager
 def _explained() -> Iterator[None]:
     try:
-        with warnings.catch_warnings():  # linked rows, ranks: each is sent once
+        with warnings.catch_warnings():  # linked rows and ranks are large, but sent once
             warnings.filterwarnings("ignore", message="Sending large graph")
             yield
     except MaylinkError:

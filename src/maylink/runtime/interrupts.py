@@ -1,6 +1,6 @@
-"""Ctrl-C as a wish to stop: finish the step, keep what there is.
+"""Ctrl-C as a request to stop: the step under way is finished, and its result is kept.
 
-The wish is a file, so that other processes see it too.
+The request is a file, so that other processes see it too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Stop:
     Parameters
     ----------
     path : Path, optional
-        The file that stands for the wish; without one the wish is never heard.
+        The file that stands for the request; without a file there never is one.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -30,11 +30,11 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether the wish is there."""
+        """Whether the user has asked."""
         return self.path is not None and self.path.exists()
 
     def ask(self) -> None:
-        """Wish to stop."""
+        """Ask to stop."""
         if self.path is not None:
             self.path.touch()
 
@@ -47,7 +47,7 @@ _WHOLE = ContextVar("whole", default=False)
 def whole_or_nothing() -> Iterator[None]:
     """While it lasts, work that Ctrl-C has stopped ends in KeyboardInterrupt.
 
-    For those to whom a part of the work is of no use.
+    For callers that have no use for a part of the work.
 
     Examples
     --------
@@ -88,10 +88,10 @@ class CtrlC:
         self._folder = tempfile.TemporaryDirectory(prefix="maylink-")
         self._stop = Stop(Path(self._folder.name) / "stop")
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._heard)
+            self._before = signal.signal(signal.SIGINT, self._on_signal)
         return self._stop
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._stop.asked:
             raise KeyboardInterrupt
         self._stop.ask()
@@ -111,6 +111,6 @@ class CtrlC:
 
 
 def ignore_ctrl_c() -> None:
-    """Leave Ctrl-C to the parent process, which passes the wish on."""
+    """Leave Ctrl-C to the parent process, which passes the request on."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -9,20 +9,20 @@ from maylink.runtime.interrupts import NEVER, Stop
 
 
 class Progress:
-    """Counts steps, shows what the present one does and knows whether the user wants to stop.
+    """Counts steps, shows what the present step does and knows whether the user wants to stop.
 
     Parameters
     ----------
     title : str
         What is running.
     total : int
-        How many steps there will be, at the most.
+        The most steps that there can be.
     shown : bool
         Whether to show a bar; it needs tqdm, which comes with ``maylink[cli]``.
     unit : str, default "run"
         What a step is.
     stop : Stop, optional
-        Set when the user presses Ctrl-C.
+        Says whether the user has pressed Ctrl-C.
     line : int, default 0
         The line of the bar, where several processes show one each.
     """

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from itertools import count, pairwise
 from typing import Any, Self
@@ -18,16 +19,35 @@ import numpy as np
 
 from maylink.errors import MaylinkError
 
-WORK_FOR_A_THREAD = 200_000  # multiplications below which another thread costs more than it saves
+# Multiplications below which another thread costs more than it saves.
+_LEAST_WORK = ContextVar("least_work", default=200_000)
 
-PIECES = 4  # into which the work of a thread is cut
+PIECES = 4  # into which the work of a thread is cut, so that a slow thread can leave some to others
+
+
+@contextmanager
+def least_work(multiplications: int) -> Iterator[None]:
+    """While it lasts, so many multiplications are worth another thread, 200,000 otherwise.
+
+    Examples
+    --------
+    >>> from maylink.runtime.threads import least_work, share
+    >>> with least_work(1):
+    ...     share(lambda low, high: high - low, 4, 1, n_threads=2)
+    [2, 2]
+    """
+    token = _LEAST_WORK.set(multiplications)
+    try:
+        yield
+    finally:
+        _LEAST_WORK.reset(token)
 
 
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads: ``n_jobs``, or all processors for None and −1.
 
-    All means those that this process may use, and no more than ``OMP_NUM_THREADS``, by which
-    joblib tells its workers to share.
+    All processors are those that this process may use, and no more than ``OMP_NUM_THREADS``, by
+    which joblib tells its workers to share.
     """
     if n_jobs is None or n_jobs == -1:
         available = getattr(os, "sched_getaffinity", None)
@@ -42,7 +62,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 class _Limit:
-    """Counts who wants libraries to work alone: the first sets it, the last to go undoes it."""
+    """Counts the blocks of :func:`one_thread` that are open: the first limits, the last frees."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -70,10 +90,11 @@ _limit = _Limit()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let BLAS and OpenMP work alone: they round by the number of their threads, and one is one.
+    """While it lasts, BLAS and OpenMP use one thread: how they round depends on their number.
 
-    Work is shared out here, in blocks. Their threads on top of ours, for products this small, cost
-    more than they save: choosing settings for 5,000 points took twice the time on two processors.
+    Besides, the threads of this module share the work already. Those of BLAS on top of them cost
+    more than they save on small products: choosing settings for 5,000 points took twice the time on
+    two processors.
     """
     _limit.enter()
     try:
@@ -90,13 +111,18 @@ def share(
     Parameters
     ----------
     part : callable
-        Does the work from low to high; what it returns comes back in a list.
+        Does the work from low to high.
     size : int
-        How much there is to do.
+        How many items there are.
     work : int
-        Multiplications for each.
+        Multiplications for each item.
     n_threads : int, optional
-        At most so many threads; all processors by default.
+        The most threads; all processors by default.
+
+    Returns
+    -------
+    list
+        What the parts returned, in order.
     """
     most = thread_count(None) if n_threads is None else n_threads
     n_parts = part_count(size, work, most)
@@ -109,17 +135,17 @@ def share(
 
 
 def part_count(size: int, work: int, n_threads: int) -> int:
-    """Return how many threads are worth their while, 1 at least."""
-    return max(1, min(n_threads, size, size * work // WORK_FOR_A_THREAD))
+    """Return how many threads so many items are worth, 1 at least; ``work`` is that of an item."""
+    return max(1, min(n_threads, size, size * work // _LEAST_WORK.get()))
 
 
 def share_out(
     part: Callable[[int, int, int], Any], size: int, n_parts: int, n_threads: int
 ) -> list[Any]:
-    """Run ``part(low, high, thread)`` over 0 … size, each thread taking what comes next.
+    """Run ``part(low, high, thread)`` over 0 … size, each thread taking the next piece left.
 
-    So a thread that is slowed down by others on its processor does less. What the parts return
-    comes back in no certain order.
+    So a thread that shares its processor with other programs does less. The results of the parts
+    come back in no certain order.
     """
     if n_parts == 1:
         return [part(0, size, 0)]
@@ -127,32 +153,32 @@ def share_out(
     pieces = count()
 
     def work(thread: int) -> list[Any]:
-        found = []
+        results = []
         while (piece := next(pieces)) < n_pieces:
             low, high = size * piece // n_pieces, size * (piece + 1) // n_pieces
-            found.append(part(low, high, thread))
-        return found
+            results.append(part(low, high, thread))
+        return results
 
     pool = _team(n_threads - 1).make_way().pool
     others = [pool.submit(work, thread) for thread in range(1, n_parts)]
-    found = work(0)
+    results = work(0)
     for other in others:
-        if not other.cancel():  # one that has not begun has nothing left to do
-            found += other.result()
-    return found
+        if not other.cancel():  # a thread that has not begun finds nothing left to do
+            results += other.result()
+    return results
 
 
 class Team:
     """Threads that keep off the processor of whoever calls them.
 
-    The system likes to wake a thread where its caller runs, and both then take turns on one
-    processor while another is idle, until it finds out, which takes longer than a sweep.
+    The system likes to wake a thread where its caller runs. Both then take turns on one processor
+    while another is idle, until the system moves one of them, which takes longer than a sweep.
     """
 
     def __init__(self, size: int) -> None:
         self.pool = ThreadPoolExecutor(size, "maylink", initializer=self._enter)
         self.members: list[int] = []
-        self.placed: Any = None  # the caller's processor, its others, how many members know
+        self.placed: Any = None  # (the caller's processor, those allowed, members) of the last call
 
     def _enter(self) -> None:
         self.members.append(threading.get_native_id())
@@ -165,7 +191,7 @@ class Team:
         allowed, members = os.sched_getaffinity(0), self.members.copy()
         if self.placed != (here, allowed, len(members)):
             for member in members:
-                with suppress(OSError):  # not allowed, or not among them
+                with suppress(OSError):  # the system forbids it, or the thread has ended
                     os.sched_setaffinity(member, allowed - {here} or allowed)
             self.placed = (here, allowed, len(members))
         return self
@@ -187,12 +213,12 @@ def _sched_getcpu() -> Any:
 
 def _processor() -> int:
     """Return the number of the processor that runs this, −1 where the system does not tell."""
-    ask = _sched_getcpu()
-    return -1 if ask is None else int(ask())
+    getcpu = _sched_getcpu()
+    return -1 if getcpu is None else int(getcpu())
 
 
 def _forget() -> None:
-    """A forked process has none of the threads of its parent."""
+    """Start without threads: a forked process has none of those of its parent."""
     _team.cache_clear()
     _limit.lock = threading.Lock()
 

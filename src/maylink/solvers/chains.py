@@ -8,7 +8,7 @@ draws that it would have made.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -94,7 +94,7 @@ class ChainState(NamedTuple):
     blocks: tuple[Draws, ...]  # of draws that are kept, in order; the first is empty
     n_draws: int  # in all blocks
     n_warmup: int  # draws that were thrown away
-    generator: dict[str, Any]  # the state of the generator
+    generator: Mapping[str, Any]  # the state of the generator
     last: BlockOfDraws | None = None
 
     @property
@@ -241,13 +241,13 @@ def run_chain(
 
         def after_step(state: ChainState, rows: Sequence[BlockOfDraws]) -> None:
             progress.advance(rows[-1].n_draws)
-            if checkpoint is not None:
-                checkpoint.save(state.compact)
+            if checkpoint is not None and checkpoint.is_due:
+                checkpoint.save(state.compact())
 
         rows = () if state.last is None else (state.last,)
         fit = loop.run(solver, state, progress, rows=rows, after_step=after_step)
     if checkpoint is not None:
-        checkpoint.save(fit.state.compact, now=True)
+        checkpoint.save(fit.state.compact())
     return fit
 
 

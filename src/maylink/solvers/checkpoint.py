@@ -7,7 +7,7 @@ decides the run: data, links, settings, seed, start. A file of another fingerpri
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +60,17 @@ class Checkpoint:
             raise MaylinkError(f"checkpoint: {error}; name another file, or delete it") from None
         return state["value"]
 
-    def save(self, value: Callable[[], Any], *, now: bool = False) -> None:
-        """Write what the function returns, unless the last write is fresh."""
-        if not now and time.monotonic() < self.next_write:
-            return
+    @property
+    def is_due(self) -> bool:
+        """Whether the last write is long enough ago."""
+        return time.monotonic() >= self.next_write
+
+    def save(self, value: Any) -> None:
+        """Write a value over the last one."""
         start = time.monotonic()
         write_state(
             self.path,
-            {"value": value()},
+            {"value": value},
             self.records,
             kind=self.kind,
             fingerprint=self.fingerprint,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
-from maylink.engines.dask import by_first_appearance
+from maylink.engines.numbering import by_first_appearance
 from maylink.model.mixture import one_hot
 from maylink.model.posterior import LinkedPosterior
 from maylink.model.soft_links import soft_counts

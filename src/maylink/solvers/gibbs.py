@@ -122,11 +122,12 @@ class CollapsedSampler:
             The draws.
         """
         from maylink.kernels import conjugate, gibbs
+        from maylink.kernels.scalars import Scalars
 
         settings, n_sources = self.settings, state.p.size
         prior = conjugate.prior_of(self.problem.family.blocks(self._scaled_prior(state.factors)))
         labels, clusters, slots = self._clusters(state.labels, prior)
-        scalars = gibbs.Scalars(state.p.copy(), state.q.copy(), np.array([state.alpha]))
+        scalars = Scalars(state.p.copy(), state.q.copy(), np.array([state.alpha]))
         drawn = np.empty((n_draws, labels.size), np.int32)
         trace = np.empty((n_draws, 3 + 2 * n_sources))
         gibbs.run(
@@ -134,7 +135,7 @@ class CollapsedSampler:
             self.rows,
             prior,
             self.links,
-            gibbs.Settings(
+            gibbs.KernelSettings(
                 float(settings.data_weight),
                 settings.thin,
                 settings.n_split_merge,
@@ -176,14 +177,15 @@ class CollapsedSampler:
 
     def _clusters(self, labels: Index, prior: Any) -> tuple[Index, Any, Any]:
         """Build the clusters of a partition in slots 0 … K − 1."""
-        from maylink.kernels import conjugate, gibbs
+        from maylink.kernels import conjugate
         from maylink.kernels.quadratic import ROUND
+        from maylink.kernels.slots import Slots, fill
 
         n_clusters = int(labels.max()) + 1
         capacity = -(-(n_clusters + SPARE) // ROUND) * ROUND
         clusters = conjugate.make_clusters(prior, capacity)
-        gibbs.fill(self.rows, prior, labels, clusters)
-        slots = gibbs.Slots(
+        fill(self.rows, prior, labels, clusters)
+        slots = Slots(
             np.arange(capacity),
             np.concatenate(
                 [np.arange(capacity - 1, n_clusters - 1, -1), np.zeros(n_clusters, int)]
@@ -214,7 +216,7 @@ class CollapsedSampler:
 
 def link_arrays(links: Links) -> Any:
     """Return the links as the kernels take them."""
-    from maylink.kernels.gibbs import LinkArrays
+    from maylink.kernels.scalars import LinkArrays
 
     csr = links.csr
     return LinkArrays(

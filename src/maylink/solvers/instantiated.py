@@ -60,7 +60,7 @@ class InstantiatedSampler(CollapsedSampler):
         return state, Draws.joined(parts)
 
     def _sweep(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
-        from maylink.kernels import gibbs as kernel
+        from maylink.kernels import scalars as kernel
         from maylink.kernels.instantiated import scan
 
         prior = self._scaled_prior(state.factors)

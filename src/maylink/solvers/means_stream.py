@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index, Matrix
-from maylink.engines.cpu import CpuEngine, Totals
+from maylink.engines.cpu import CpuEngine
+from maylink.engines.totals import Totals
 from maylink.families import Family
 from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links

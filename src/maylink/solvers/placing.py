@@ -5,6 +5,8 @@ A merged cluster that lies among the parts of another is as near as the nearest 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,8 @@ from maylink.arrays import Array, Index, Matrix
 from maylink.engines.cpu import CpuEngine
 from maylink.families import Family
 from maylink.links import Links
-from maylink.solvers.fit import Parts, Result
+from maylink.problem import ChunkedProblem, Problem
+from maylink.solvers.fit import Clustering, Parts
 
 NOBODY = np.empty(0, np.int64)
 ROUNDS = 20
@@ -94,16 +97,20 @@ def seats(X: Matrix, family: Family, n_jobs: int | None, parts: Parts, labels: I
     return found
 
 
-def faithful(X: Matrix, family: Family, n_jobs: int | None, result: Result) -> Parts | None:
-    """Return what places points where a fit did: parts of merged clusters, or None for their means.
+def faithful(problem: Problem, clustering: Clustering, n_jobs: int | None) -> Clustering:
+    """Return merged clusters with the parts that place points where the fit did, or with means.
 
     Links had a say in which part a point was in when clusters were merged; here points choose among
     the parts of their cluster by the data alone, until few move. Means do where merged clusters lie
     apart, and not where one lies among the parts of another: whichever leaves more points of the
-    fit in their clusters is taken.
+    fit in their clusters is taken. Data in chunks go by means.
     """
-    rows = np.sort(np.concatenate([_some(result.labels == k) for k in range(result.n_clusters)]))
-    X, labels, parts = X[rows], result.labels[rows], result.parts
+    if clustering.merged is None or isinstance(problem, ChunkedProblem):
+        return replace(clustering, merged=None)
+    family, labels = problem.family, clustering.labels
+    rows = [_some(labels == k) for k in range(clustering.n_clusters)]
+    chosen_rows = np.sort(np.concatenate(rows))
+    X, labels, parts = problem.X[chosen_rows], labels[chosen_rows], clustering.parts
     engine = CpuEngine(X, family, n_jobs)
     before = NOBODY
     for _ in range(ROUNDS):
@@ -115,9 +122,9 @@ def faithful(X: Matrix, family: Family, n_jobs: int | None, result: Result) -> P
         before = chosen
     n_by_parts, n_by_means = (
         np.count_nonzero(place(X, family, n_jobs, centers) == labels)
-        for centers in (parts, Parts.one_each(result.centers))
+        for centers in (parts, Parts.one_each(clustering.centers))
     )
-    return parts if n_by_parts > n_by_means else None
+    return replace(clustering, merged=parts if n_by_parts > n_by_means else None)
 
 
 def _some(member: NDArray[np.bool_]) -> Index:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink.arrays import Array, Index
-from maylink.engines.cpu import Totals
+from maylink.engines.totals import Totals
 from maylink.engines.protocol import Engine, Labels
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
@@ -239,6 +239,7 @@ def solve(
     starts: Iterable[RDPMeansState],
     progress: Progress = SILENT,
     earlier: Run | None = None,
+    make_run: Callable[..., Run] | None = None,
 ) -> Fit[Clustering]:
     """Run Algorithm 1 from every start and keep the best; an earlier run may win, too.
 
@@ -252,10 +253,12 @@ def solve(
         Told about every sweep and every run.
     earlier : Fit, optional
         A run that was made before; it may win where probability decides.
+    make_run : callable, optional
+        Makes a run as :func:`run` does, which is the default.
     """
     runs: list[Run] = []
     for start in starts:
-        runs.append(run(solver, start, progress))
+        runs.append((make_run or run)(solver, start, progress))
         if solver.score is not None:
             runs = [best_run(solver.settings, runs)]
         if progress.stopped:
@@ -265,16 +268,15 @@ def solve(
     return clustering(solver, best_run(solver.settings, runs))
 
 
-def run(
-    solver: RDPMeansSolver,
-    start: RDPMeansState,
-    progress: Progress = SILENT,
-    rows: Sequence[Sweep] = (),
-    after_step: Callable[[RDPMeansState, Sequence[Sweep]], None] | None = None,
-) -> Run:
-    """Run Algorithm 1 from one start; merge clusters of its best partition if settings say so."""
-    fit = loop.run(solver, start, progress, rows=rows, after_step=after_step)
+def run(solver: RDPMeansSolver, start: RDPMeansState, progress: Progress = SILENT) -> Run:
+    """Run Algorithm 1 from one start."""
+    fit = finish(solver, loop.run(solver, start, progress))
     progress.advance()
+    return fit
+
+
+def finish(solver: RDPMeansSolver, fit: Run) -> Run:
+    """Merge clusters of the best partition of a run, if settings say so, and free memory."""
     state = replace(fit.state, order=NO_ORDER)  # an order is large, and no longer needed
     if state.best is not None:
         assert solver.score is not None

@@ -1,0 +1,46 @@
+"""What an expert may change about an engine: none of it changes labels, all of it speed or memory.
+
+The figures were measured on two processors with AVX-512; see ``benchmarks/sweep.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """When an engine uses which of its ways to the same labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.engines.cpu import CpuEngine
+    >>> from maylink.engines.settings import EngineSettings
+    >>> from maylink.families import Gaussian
+    >>> engine = CpuEngine(np.eye(3), Gaussian(), settings=EngineSettings(spare=8))
+    """
+
+    chunk: int = 200_000
+    """Numbers mapped at a time while points are laid out: some copies of these are made then."""
+
+    rough_from: float = 10_000_000
+    """Multiplications of a sweep below which exact scores alone are as quick as rough ones."""
+
+    plan_from: float = 50_000_000
+    """Multiplications of a sweep below which to plan which centres count as fast saves nothing."""
+
+    bounds_up_to: float = 0.75
+    """Share of the work of a full sweep from which on bounds are not worth their upkeep."""
+
+    fast_share: float | None = None
+    """Share of the centres that count as fast; None: the cheapest share, by a sample of points."""
+
+    spare: int = 64
+    """Clusters, at the least, that may open before the points without links look again."""
+
+    parallel_from: int = 500
+    """Linked points not settled above which to ask them in parallel beforehand pays."""
+
+    room: int = 16_384
+    """Points that want to open a cluster for which the Dask engine has room on this machine."""

@@ -1,0 +1,103 @@
+"""What the sampler draws beside the partition, p and q of each source and α, and the log joint.
+
+``p | z ~ Beta(right + n11, wrong + n10)`` and ``q | z ~ Beta(right + n00, wrong + n01)`` by source;
+α given the number of clusters as by Escobar & West (1995).
+"""
+
+from __future__ import annotations
+
+from math import lgamma, log
+from typing import Any, NamedTuple
+
+from maylink.kernels.compile import compiled
+
+SMALLEST = 1e-12  # how near p and q may come to 0 and 1
+
+
+class LinkArrays(NamedTuple):
+    """Links by point (``indptr``, ``neighbour``, ``link``) and in a list (the others)."""
+
+    indptr: Any
+    neighbour: Any
+    link: Any
+    i: Any
+    j: Any
+    may: Any
+    weight: Any
+    source: Any
+
+
+class Scalars(NamedTuple):
+    """What is drawn beside the partition: p and q by source, and α as an array of one."""
+
+    p: Any
+    q: Any
+    alpha: Any
+
+
+@compiled()
+def set_pull(links, scalars, pull):
+    """Write the pull of each link at each of its points."""
+    for e in range(pull.size):
+        link = links.link[e]
+        p, q = scalars.p[links.source[link]], scalars.q[links.source[link]]
+        may = log(p) - log(1.0 - q)
+        may_not = log(q) - log(1.0 - p)
+        pull[e] = links.weight[link] * (may if links.may[link] else -may_not)
+
+
+@compiled()
+def count_kinds(links, labels, counts):
+    """Count links by source: may same, may-not same, may-not different, may different."""
+    counts[:] = 0.0
+    for e in range(links.i.size):
+        if labels[links.i[e]] == labels[links.j[e]]:
+            row = 0 if links.may[e] else 1
+        else:
+            row = 3 if links.may[e] else 2
+        counts[row, links.source[e]] += links.weight[e]
+
+
+@compiled()
+def draw_reliability(rng, counts, prior, scalars):
+    """Draw p and q of each source given how often its links are right."""
+    for s in range(scalars.p.size):
+        p = rng.beta(prior[0] + counts[0, s], prior[1] + counts[1, s])
+        q = rng.beta(prior[0] + counts[2, s], prior[1] + counts[3, s])
+        scalars.p[s] = min(max(p, SMALLEST), 1.0 - SMALLEST)
+        scalars.q[s] = min(max(q, SMALLEST), 1.0 - SMALLEST)
+
+
+@compiled()
+def draw_alpha(rng, n, n_clusters, prior, scalars):
+    """Draw α given the number of clusters (Escobar & West 1995)."""
+    eta = max(rng.beta(scalars.alpha[0] + 1.0, float(n)), 1e-300)
+    rate = prior[1] - log(eta)
+    odds = (prior[0] + n_clusters - 1.0) / (n * rate)
+    more = 1.0 if rng.random() * (1.0 + odds) < odds else 0.0
+    drawn = rng.gamma(prior[0] + n_clusters - 1.0 + more, 1.0 / rate)
+    scalars.alpha[0] = max(drawn, 1e-300)
+
+
+@compiled()
+def log_joint(clusters, slots, counts, weight, reliability_prior, scalars, base):
+    """Return log p(x, E, z) given α; p and q are integrated out where they are learned."""
+    alpha = scalars.alpha[0]
+    n = 0.0
+    value = weight * base
+    for a in range(slots.count[0]):
+        k = slots.active[a]
+        n += clusters.size[k]
+        value += log(alpha) + lgamma(clusters.size[k]) + weight * clusters.norm[k]
+    value += lgamma(alpha) - lgamma(alpha + n)
+    right, wrong = reliability_prior
+    for s in range(scalars.p.size):
+        if right > 0.0:
+            constant = lgamma(right + wrong) - lgamma(right) - lgamma(wrong)
+            for good, bad in ((counts[0, s], counts[1, s]), (counts[2, s], counts[3, s])):
+                value += constant + lgamma(right + good) + lgamma(wrong + bad)
+                value -= lgamma(right + wrong + good + bad)
+        else:
+            value += counts[0, s] * log(scalars.p[s]) + counts[1, s] * log(1.0 - scalars.p[s])
+            value += counts[2, s] * log(scalars.q[s]) + counts[3, s] * log(1.0 - scalars.q[s])
+    return value

@@ -1,0 +1,104 @@
+"""Clusters of the sampler in slots: ``active`` lists the slots in use, ``free`` the others.
+
+A cluster keeps its slot while it lives, so labels are slots. When few slots are free, everything is
+copied to twice the room.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maylink.kernels.compile import compiled
+from maylink.kernels.conjugate import Clusters, clear, fetch, gain, put
+
+
+class Slots(NamedTuple):
+    """Which slots hold clusters; ``count`` is (how many do, how many are free, rebuild or not)."""
+
+    active: Any
+    free: Any
+    count: Any
+
+
+class GibbsScratch(NamedTuple):
+    """Room that the moves work in."""
+
+    x: Any
+    solve: Any
+    weights: Any
+    pulls: Any
+    added: Any
+    side: Any
+    members: Any
+
+
+@compiled()
+def add(rows, prior, clusters, slot, i, x, solve):
+    """Put point i into a slot; x and solve are scratch."""
+    fetch(rows, i, x)
+    put(prior, clusters, slot, x, 1.0, gain(prior, clusters, slot, x, 1.0, solve), solve)
+
+
+@compiled()
+def fill(rows, prior, labels, clusters):
+    """Put every point into its slot; the clusters must be empty."""
+    x, solve = np.empty(prior.columns.shape[1]), np.empty(prior.columns.shape[1])
+    for i in range(labels.size):
+        add(rows, prior, clusters, labels[i], i, x, solve)
+
+
+@compiled()
+def grow(prior, clusters, slots, scratch):
+    """Move everything to twice the room."""
+    old = slots.active.size
+    room = 2 * old
+    size, norm = np.zeros(room), np.zeros(room)
+    total = np.zeros((room, clusters.total.shape[1]))
+    square = np.zeros((room, clusters.square.shape[1]))
+    factor = np.zeros((room, clusters.factor.shape[1]))
+    size[:old], norm[:old] = clusters.size, clusters.norm
+    total[:old], square[:old], factor[:old] = clusters.total, clusters.square, clusters.factor
+    grown = Clusters(size, total, square, factor, norm)
+    active, free = np.empty(room, np.int64), np.empty(room, np.int64)
+    active[:old], free[:old] = slots.active, slots.free
+    for k in range(old, room):
+        clear(prior, grown, k)
+        free[slots.count[1] + k - old] = k
+    slots.count[1] += room - old
+    return (
+        grown,
+        Slots(active, free, slots.count),
+        GibbsScratch(
+            scratch.x, scratch.solve, np.empty(room + 1), np.zeros(room), np.empty(room),
+            scratch.side, scratch.members,
+        ),
+    )  # fmt: skip
+
+
+@compiled()
+def retire(prior, clusters, slots, slot):
+    """Empty a slot in use and hand it back."""
+    n_active = slots.count[0]
+    for a in range(n_active):
+        if slots.active[a] == slot:
+            slots.active[a] = slots.active[n_active - 1]
+            break
+    clear(prior, clusters, slot)
+    slots.free[slots.count[1]] = slot
+    slots.count[0] -= 1
+    slots.count[1] += 1
+
+
+@compiled()
+def enlist(slots, slot):
+    """Take a free slot into use."""
+    n_free = slots.count[1]
+    for f in range(n_free):
+        if slots.free[f] == slot:
+            slots.free[f] = slots.free[n_free - 1]
+            break
+    slots.active[slots.count[0]] = slot
+    slots.count[0] += 1
+    slots.count[1] -= 1

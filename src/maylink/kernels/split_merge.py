@@ -1,0 +1,165 @@
+"""Split–merge moves of the collapsed Gibbs sampler (Jain & Neal 2004), with links.
+
+One move proposes to split the cluster of two points in two, or to merge the clusters of two points.
+"""
+
+from __future__ import annotations
+
+from math import exp, lgamma, log
+
+import numpy as np
+
+from maylink.kernels.compile import compiled
+from maylink.kernels.conjugate import clear, copy_cluster, fetch, gain, put
+from maylink.kernels.slots import add, enlist, retire
+
+
+@compiled()
+def split_merge(
+    rng, rows, prior, links, pull, weight, alpha, n_scans, labels, clusters, slots, scratch
+):
+    """Propose to split the cluster of two points or to merge their two (Jain & Neal 2004).
+
+    Half of the pairs are the ends of a random link. The launch state comes from a random split and
+    ``n_scans`` restricted Gibbs scans; a last scan is the proposal, or the chance of coming back.
+    Links count in the scans and in the acceptance ratio. Needs three free slots.
+    """
+    n = labels.size
+    if n < 2:
+        return False
+    if links.i.size > 0 and rng.random() < 0.5:
+        e = int(rng.random() * links.i.size)
+        i, j = links.i[e], links.j[e]
+    else:
+        i = int(rng.random() * n)
+        j = int(rng.random() * (n - 1))
+        if j >= i:
+            j += 1
+    x, solve, side, members = scratch.x, scratch.solve, scratch.side, scratch.members
+    from_i, from_j = labels[i], labels[j]
+    n_free = slots.count[1]
+    a, b, both = slots.free[n_free - 1], slots.free[n_free - 2], slots.free[n_free - 3]
+    side[i], side[j] = 0, 1
+    add(rows, prior, clusters, a, i, x, solve)
+    add(rows, prior, clusters, b, j, x, solve)
+    n_members = 0
+    for m in range(n):
+        if (labels[m] == from_i or labels[m] == from_j) and m != i and m != j:
+            members[n_members] = m
+            n_members += 1
+            side[m] = 0 if rng.random() < 0.5 else 1
+            add(rows, prior, clusters, a if side[m] == 0 else b, m, x, solve)
+    merging = from_i != from_j
+    chance = 0.0
+    for s in range(n_scans + 1):
+        last = s == n_scans
+        chance = restricted_scan(
+            rng, rows, prior, links, pull, weight, labels, clusters, scratch, n_members,
+            a, b, from_i, last and merging,
+        )  # fmt: skip
+    if merging:
+        copy_cluster(clusters, a, both)
+        for p in range(-1, n_members):
+            m = j if p < 0 else members[p]
+            if side[m] == 1:
+                add(rows, prior, clusters, both, m, x, solve)
+        merged = clusters.norm[both]
+    else:
+        merged = clusters.norm[from_i]
+    cross = 0.0
+    for p in range(-1, n_members):
+        m = i if p < 0 else members[p]
+        if side[m] == 0:
+            for e in range(links.indptr[m], links.indptr[m + 1]):
+                if side[links.neighbour[e]] == 1:
+                    cross += pull[e]
+    size_a, size_b = clusters.size[a], clusters.size[b]
+    split = log(alpha) + lgamma(size_a) + lgamma(size_b) - lgamma(size_a + size_b) - cross
+    split += weight * (clusters.norm[a] + clusters.norm[b] - merged)
+    ratio = chance - split if merging else split - chance
+    accepted = log(max(rng.random(), 1e-300)) < ratio
+    if accepted:
+        for p in range(-2, n_members):
+            m = i if p == -2 else (j if p == -1 else members[p])
+            if merging:
+                labels[m] = both
+            else:
+                labels[m] = a if side[m] == 0 else b
+        slots.count[2] += 1
+        retire(prior, clusters, slots, from_i)
+        if merging:
+            retire(prior, clusters, slots, from_j)
+            enlist(slots, both)
+        else:
+            enlist(slots, a)
+            enlist(slots, b)
+    if not accepted or merging:
+        clear(prior, clusters, a)
+        clear(prior, clusters, b)
+    if merging and not accepted:
+        clear(prior, clusters, both)
+    side[i], side[j] = -1, -1
+    for p in range(n_members):
+        side[members[p]] = -1
+    return accepted
+
+
+@compiled()
+def restricted_scan(
+    rng,
+    rows,
+    prior,
+    links,
+    pull,
+    weight,
+    labels,
+    clusters,
+    scratch,
+    n_members,
+    a,
+    b,
+    from_i,
+    forced,
+):
+    """Redraw for each member whether it stands on side a or b; forced, put it where it was.
+
+    Returns
+    -------
+    float
+        Log probability of the choices.
+    """
+    x, solve, side, members = scratch.x, scratch.solve, scratch.side, scratch.members
+    total = 0.0
+    for p in range(n_members):
+        m = members[p]
+        current = side[m]
+        here, there = (a, b) if current == 0 else (b, a)
+        fetch(rows, m, x)
+        loss = gain(prior, clusters, here, x, -1.0, solve)
+        change = gain(prior, clusters, there, x, 1.0, solve)
+        stay = log(clusters.size[here] - 1.0) - weight * loss
+        move = log(clusters.size[there]) + weight * change
+        for e in range(links.indptr[m], links.indptr[m + 1]):
+            where = side[links.neighbour[e]]
+            if where == current:
+                stay += pull[e]
+            elif where >= 0:
+                move += pull[e]
+        odds = move - stay
+        # log P(move) and log P(stay) without overflow
+        if odds > 0.0:
+            log_move = -np.log1p(exp(-odds))
+            log_stay = log_move - odds
+        else:
+            log_stay = -np.log1p(exp(odds))
+            log_move = log_stay + odds
+        if forced:
+            moves = (labels[m] == from_i) != (current == 0)
+        else:
+            moves = log(max(rng.random(), 1e-300)) < log_move
+        total += log_move if moves else log_stay
+        if moves:
+            put(prior, clusters, here, x, -1.0, loss, solve)
+            put(prior, clusters, there, x, 1.0, change, solve)
+            side[m] = 1 - current
+    return total
