@@ -22,19 +22,25 @@ if TYPE_CHECKING:
     from maylink.analysis.saving import load, save
     from maylink.datasets.sampling import sample_links
     from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
+    from maylink.estimators.inference import Gibbs, Schedule, Variational
     from maylink.estimators.warmup import warmup
     from maylink.io.data import read_data
     from maylink.io.links import read_links, write_links
     from maylink.links import Links
     from maylink.model import partitions
     from maylink.model.joint import log_joint
+    from maylink.tuning.settings import Tuning
 
 __all__ = [
     "DPMeans",
+    "Gibbs",
     "Links",
     "RDPMeans",
+    "Schedule",
     "SpectralRDPMeans",
     "TVClust",
+    "Tuning",
+    "Variational",
     "__version__",
     "datasets",
     "families",
@@ -54,10 +60,14 @@ __all__ = [
 
 _HOMES = {
     "DPMeans": "maylink.estimators",
+    "Gibbs": "maylink.estimators.inference",
     "Links": "maylink.links",
     "RDPMeans": "maylink.estimators",
     "SpectralRDPMeans": "maylink.estimators",
+    "Schedule": "maylink.estimators.inference",
     "TVClust": "maylink.estimators",
+    "Tuning": "maylink.tuning.settings",
+    "Variational": "maylink.estimators.inference",
     "load": "maylink.analysis.saving",
     "log_joint": "maylink.model.joint",
     "read_data": "maylink.io.data",

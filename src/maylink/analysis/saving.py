@@ -27,10 +27,12 @@ from scipy import sparse
 from maylink import estimators, families
 from maylink.analysis.renames import upgraded
 from maylink.baselines import all_baselines
-from maylink.engines.cpu import Totals
+from maylink.engines.totals import Totals
 from maylink.errors import FileError, MaylinkError
 from maylink.io.records import Decoder, classes_by_name, is_lazy_array
 from maylink.io.states import OpenState, open_state, write_state
+from maylink.estimators.inference import Gibbs, Schedule, Variational
+from maylink.model.draws import Draws
 from maylink.model.mixture import Mixture
 from maylink.model.posterior import (
     LinkedPosterior,
@@ -40,9 +42,13 @@ from maylink.model.posterior import (
 )
 from maylink.model.reliability import LinkCounts
 from maylink.problem import Problem
-from maylink.solvers import gibbs, spectral, stochastic, streaming, variational
-from maylink.solvers.fit import Parts, Result, Status, Sweep, Trace
-from maylink.tuning.penalty import Rung
+from maylink.solvers.fit import Ascent, Clustering, Fit, Parts, Status, Sweep, Trace
+from maylink.solvers.means_stream import MeansStream
+from maylink.solvers.spectral import SpectralCandidate
+from maylink.solvers.variational import VariationalSettings
+from maylink.solvers.variational_stream import VariationalStream
+from maylink.tuning.penalty import PenaltyStep
+from maylink.tuning.settings import Tuning
 from maylink.version import __version__
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from maylink.families import Family, as_family
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
-from maylink.problem import Families, Problem, as_data, check
+from maylink.problem import Kinds, Problem, as_data, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
 from maylink.solvers.fit import Fit
@@ -30,10 +30,11 @@ Choice = TypeVar("Choice")
 State = TypeVar("State")
 
 
-class FamilyRequest:
+class FamilyRequest(Protocol):
     """What the user asked for; it says which families are open to choice."""
 
-    families: Families
+    def families(self, kinds: Kinds, is_sparse: bool) -> Sequence[Family | str]:
+        """Return the families."""
 
 
 class FittedEstimator:

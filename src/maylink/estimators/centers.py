@@ -50,8 +50,8 @@ class CenterDescription:
 
 
 class CenterEstimator(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     Estimator[RDPMeansRequest, RDPMeansChoice, Clustering],
 ):
     """An estimator whose clusters have centres: assigns, transforms and scores new points."""

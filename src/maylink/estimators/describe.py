@@ -90,7 +90,7 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
     problem, summary = choice.problem, fit.state
     family, statistics = problem.family, summary.statistics
     centers = family.centroid(summary.points / statistics.size[:, None])
-    shared = {
+    shared: dict[str, Any] = {
         **vars(tuned(choice)),
         "labels": summary.labels,
         "n_clusters": len(statistics.size),
@@ -117,7 +117,7 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
             problem=problem,
         )
     bounds = fit.trace.column("bound")
-    more = {"bound": float(bounds[-1]), "bounds": bounds, "n_iter": max(1, len(bounds) - 1)}
+    more: dict[str, Any] = {"bound": float(bounds[-1]), "bounds": bounds, "n_iter": max(1, len(bounds) - 1)}
     if isinstance(problem, ChunkedProblem):
         return VariationalDescription(**shared, **more)
     return MemoryDescription(**shared, **more, problem=problem)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from maylink.big.data import as_big, is_big
-from maylink.estimators.base import CenterClusterer, labels_of_chunk
+from sklearn.utils.validation import check_is_fitted
+
+from maylink.estimators.centers import CenterEstimator, labels_of_rows
+from maylink.estimators.inference import Schedule, as_schedule
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.families import Family
 from maylink.parameters import forbid_links_as_y
+from maylink.tuning.settings import Tuning, as_tuning
 
 
-class DPMeans(CenterClusterer):
+class DPMeans(CenterEstimator):
     """DP-means: K-means over any Bregman divergence that opens clusters by itself.
 
     The same algorithm as :class:`RDPMeans` on data without links.
@@ -27,14 +30,14 @@ class DPMeans(CenterClusterer):
         About how many clusters there are.
     init : array, optional
         Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
-    order : {"random", "shuffle", "index"}, default "random"
-        Order in which points are visited; see :class:`RDPMeans`.
     n_init : int, default 4
         Runs in different random orders.
     keep : {"probability", "objective"}, default "probability"
         What to keep of them: the most probable partition, or the least objective.
-    max_sweeps : int, default 300
-        Sweeps after which to stop in any case.
+    schedule : Schedule, optional
+        The order of visits, and when to stop; see :class:`maylink.Schedule`.
+    tuning : Tuning, optional
+        How "auto" chooses (:class:`maylink.Tuning`).
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
     checkpoint : path, optional
@@ -65,6 +68,8 @@ kept_sweep_, n_iter_, status_, family_
     array([0, 0, 1, 1, 2, 2])
     """
 
+    nested: ClassVar = {"schedule": as_schedule, "tuning": as_tuning}
+
     def __init__(
         self,
         family: Family | str = "gaussian",
@@ -72,12 +77,12 @@ kept_sweep_, n_iter_, status_, family_
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
         init: Any = None,
-        order: str = "random",
         n_init: int = 4,
         keep: str = "probability",
-        max_sweeps: int = 300,
-        n_jobs: int | None = None,
+        schedule: Schedule | None = None,
+        tuning: Tuning | None = None,
         checkpoint: str | Path | None = None,
+        n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -85,12 +90,12 @@ kept_sweep_, n_iter_, status_, family_
         self.cluster_penalty = cluster_penalty
         self.n_clusters_hint = n_clusters_hint
         self.init = init
-        self.order = order
         self.n_init = n_init
         self.keep = keep
-        self.max_sweeps = max_sweeps
-        self.n_jobs = n_jobs
+        self.schedule = schedule
+        self.tuning = tuning
         self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
@@ -110,8 +115,7 @@ kept_sweep_, n_iter_, status_, family_
         self
         """
         forbid_links_as_y(y)
-        X = as_big(X) if is_big(X) else X
-        return self._taken(X, RDPMeans(**self.get_params(deep=False)).fit(X))
+        return self._copy_fit(RDPMeans(**self.get_params(deep=False)).fit(X))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on with another batch of points; see :meth:`RDPMeans.partial_fit`.
@@ -130,14 +134,21 @@ kept_sweep_, n_iter_, status_, family_
         forbid_links_as_y(y)
         model = RDPMeans(**self.get_params(deep=False))
         if hasattr(self, "stream_"):
-            model.__dict__ |= _fitted(self) | {"link_weight_": None, "_prior": self._prior}
-        return self._taken(X, model.partial_fit(X))
+            model.__dict__ |= _fitted_attributes(self) | {"link_weight_": None}
+        return self._copy_fit(model.partial_fit(X))
 
-    def _taken(self, X: Any, model: RDPMeans) -> Self:
-        """Take over what a fit without links has found."""
-        fitted = _fitted(model)
-        del fitted["link_weight_"]
-        return self._keep(X, **fitted, _prior=model._prior)
+    def _copy_fit(self, model: RDPMeans) -> Self:
+        """Copy the attributes of a fit without links."""
+        for name in _fitted_attributes(self):
+            delattr(self, name)
+        for name, value in _fitted_attributes(model).items():
+            if name != "link_weight_":
+                setattr(self, name, value)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
+        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
+        return self.fit(X, y).labels_
 
     def predict(self, X: Any) -> Any:
         """Return the nearest cluster of each new point.
@@ -151,10 +162,10 @@ kept_sweep_, n_iter_, status_, family_
         -------
         array of shape (m,)
         """
-        if is_big(X):
-            return self._by_chunk(X, None, labels_of_chunk)
-        return self._place(self._new_data(X), None)
+        check_is_fitted(self)
+        return self._on_rows(X, None, labels_of_rows, self.result_.state.parts)
 
 
-def _fitted(model: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+def _fitted_attributes(model: Any) -> dict[str, Any]:
+    attributes = vars(model).items()
+    return {name: value for name, value in attributes if name.endswith("_") and name[0] != "_"}

@@ -433,9 +433,7 @@ class RDPMeans(CenterEstimator):
         if batch_links is not None and batch_links.n_links:
             weight = (stream.xi_may, stream.xi_not)
         names = [field.name for field in fields(CenterDescription)]
-        first = {
-            name: getattr(self, f"{name}_", None) for name in names
-        }  # saved ones may lack some
+        first: dict[str, Any] = {name: getattr(self, f"{name}_", None) for name in names}
         description = replace(
             CenterDescription(**first),
             labels=fit.state.labels,

@@ -27,7 +27,7 @@ from maylink.runtime.session import Session
 from maylink.solvers import chains, loop, variational
 from maylink.solvers.batches import BatchSolver
 from maylink.solvers.chunk_sums import renormalised
-from maylink.solvers.chunked_variational import ChunkedVariationalSolver
+from maylink.solvers.chunked_variational import ChunkedState, ChunkedVariationalSolver
 from maylink.solvers.fit import Ascent, Fit, Trace
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
@@ -192,7 +192,7 @@ def _in_chunks(
     """Up to a sample's size, starts are those of one machine; of more points a sample is fitted."""
     solver = ChunkedVariationalSolver(problem, task.model.prior, task.model.settings)
     checkpoint = checkpoint_of(task.checkpoint, "tvclust", problem, task.parameters, task.init)
-    runs = CheckpointedRuns(checkpoint)
+    runs: CheckpointedRuns[ChunkedState] = CheckpointedRuns(checkpoint)
     starts, count = task.starts(session), task.n_starts(inference)
     with session.progress("TVClust", count, "start") as progress:
 

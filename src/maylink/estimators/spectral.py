@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
-
+from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
+from maylink.estimators.base import Estimator
 from maylink.labels import first_appearance
-from maylink.parameters import (
-    as_generator,
-    as_link_weights,
-    check_choice,
-    check_integer,
-    check_penalty,
-    forbid_links_as_y,
+from maylink.parameters import as_link_weights, check_choice, check_integer, check_penalty
+from maylink.problem import Problem
+from maylink.runtime.session import Session
+from maylink.runtime.threads import one_thread
+from maylink.solvers.fit import Fit
+from maylink.solvers.spectral import SpectralCandidate, SpectralSettings
+from maylink.tuning.settings import as_tuning
+from maylink.tuning.spectral import (
+    SpectralChoice,
+    SpectralRequest,
+    SpectralResult,
+    solve,
+    tune,
 )
-from maylink.problem import Problem, as_data
-from maylink.solvers import spectral
 
 
-class SpectralRDPMeans(ClusterMixin, BaseEstimator):
+@dataclass(frozen=True)
+class SpectralDescription:
+    """The fitted attributes, which SpectralRDPMeans documents."""
+
+    labels: Index
+    n_clusters: int
+    cluster_penalty: float
+    link_weight: tuple[float, float]
+    eigenvalues: Array
+    candidates: list[SpectralCandidate]
+
+
+class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult]):
     """The spectral form of RDP-means: eigenvectors of data and links, squared distance only.
 
     Takes the eigenvectors of ``K + ξ_may E⁺ − ξ_not E⁻`` with eigenvalue above the cluster penalty,
@@ -62,7 +76,7 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         (ξ_may, ξ_not) in use.
     eigenvalues_ : array
         The eigenvalues that were looked at, largest first.
-    candidates_ : list of Candidate
+    candidates_ : list of SpectralCandidate
         What was tried: number of clusters, penalty, link weights and exact log probability.
 
     References
@@ -78,6 +92,8 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
     >>> SpectralRDPMeans(random_state=0).fit(X).labels_
     array([0, 0, 1, 1, 2, 2])
     """
+
+    family = "gaussian"  # the spectral form is that of squared distances
 
     # Pipelines and cross-validation hand links on without being told to.
     __metadata_request__fit: ClassVar = {"links": True}
@@ -115,7 +131,11 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        forbid_links_as_y(y)
+        with one_thread():  # many small fits
+            return self._fit(X, y, links)
+
+    def _request(self) -> SpectralRequest:
+        """Check the parameters and return what is asked for."""
         check_penalty(self.cluster_penalty, self.n_clusters_hint)
         check_integer("max_clusters", self.max_clusters, 1)
         check_integer("n_init", self.n_init, 1)
@@ -124,28 +144,41 @@ class SpectralRDPMeans(ClusterMixin, BaseEstimator):
                 f"n_clusters_hint: {self.n_clusters_hint} is more than max_clusters = "
                 f"{self.max_clusters}"
             )
-        settings = spectral.Settings(
+        settings = SpectralSettings(
             penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
             n_clusters=self.n_clusters_hint,
-            link_weight=self._link_weight(),
             max_clusters=int(self.max_clusters),
             n_init=int(self.n_init),
         )
-        problem = Problem.build(as_data(X, self), links, "gaussian")
-        found = spectral.solve(problem, settings, as_generator(self.random_state))
+        return SpectralRequest(settings, self._link_weight())
 
-        validate_data(self, X, skip_check_array=True)
-        self.labels_, numbers = first_appearance(found.labels)
-        self.n_clusters_ = numbers.size
-        self.cluster_penalty_ = found.best.penalty
-        self.link_weight_ = found.best.link_weight
-        self.eigenvalues_ = found.eigenvalues
-        self.candidates_ = found.candidates
-        return self
+    def _tune(
+        self, problems: list[Problem], request: SpectralRequest, session: Session
+    ) -> SpectralChoice:
+        """Choose link weights and the number of clusters on a sample of many points."""
+        return tune(problems[0], request, as_tuning(None), session.rng)
 
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
-        """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
-        return self.fit(X, y, links=links).labels_
+    def _solve(
+        self, choice: SpectralChoice, request: SpectralRequest, session: Session
+    ) -> Fit[SpectralResult]:
+        """Try what is left and keep the most probable partition."""
+        with session.progress("Spectral RDP-means", len(choice.balances)) as progress:
+            return solve(choice, request, session.rng, progress)
+
+    def _describe(
+        self, choice: SpectralChoice, request: SpectralRequest, fit: Fit[SpectralResult]
+    ) -> SpectralDescription:
+        """Return the fitted attributes."""
+        labels, numbers = first_appearance(fit.state.labels)
+        best = fit.state.best
+        return SpectralDescription(
+            labels=labels,
+            n_clusters=numbers.size,
+            cluster_penalty=best.penalty,
+            link_weight=best.link_weight,
+            eigenvalues=fit.state.eigenvalues,
+            candidates=list(fit.state.candidates),
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -325,13 +325,13 @@ class TVClust(TVClustQueries, Estimator[TVClustRequest, TVClustChoice, ClusterSu
 
     def _settings(self, data_weight: float) -> VariationalSettings:
         """Return how a variational fit runs; of draws it says what the model is."""
-        learned = isinstance(self.alpha, (tuple, list))
-        shape, rate = self.alpha if learned else (1.0, 1.0)
+        alpha: Any = self.alpha
+        shape, rate = alpha if isinstance(alpha, (tuple, list)) else (1.0, 1.0)
         inference = as_inference(self.inference)
         how = inference if isinstance(inference, Variational) else Variational()
         return VariationalSettings(
             data_weight=data_weight,
-            alpha=None if learned else float(self.alpha),
+            alpha=None if isinstance(alpha, (tuple, list)) else float(alpha),
             alpha_prior=(float(shape), float(rate)),
             reliability=self.reliability,
             reliability_prior=self.reliability_prior,

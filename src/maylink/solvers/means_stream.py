@@ -222,7 +222,7 @@ class MeansStream:
         labels, old = first_appearance(stream.labels)
         stream = replace(stream, labels=labels, totals=stream.totals.only(old))
         value = fit.trace.sweeps[-1].objective
-        return stream, replace(fit, state=Clustering(labels, centers[old]), objective=value)
+        return stream, Fit(Clustering(labels, centers[old]), value, fit.trace, fit.status)
 
     def _add_to_parts(
         self,

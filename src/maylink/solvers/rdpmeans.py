@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink.arrays import Array, Index
-from maylink.engines.totals import Totals
 from maylink.engines.protocol import Engine, Labels
+from maylink.engines.totals import Totals
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
 from maylink.model.joint import log_crp, log_data

@@ -11,80 +11,67 @@ the relaxation tighter and independent of the origin. It means centring the poin
 the constant out of the links: K clusters then need K − 1 eigenvectors. K-means on these, each as
 long as the root of its eigenvalue, turns them into a partition.
 
-What is not given, λ and the link weights, is tried and chosen by the exact probability of the
-partition. M is never built: products with it cost one pass over the points and one over the links.
+M is never built: products with it cost one pass over the points and one over the links.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 
-from maylink.arrays import Array, Matrix
+from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
 from maylink.families.columns import column_means
 from maylink.links import Links
 from maylink.model.joint import joint_of
 from maylink.problem import Problem
-from maylink.runtime.threads import one_thread
-from maylink.tuning import penalty
+from maylink.solvers.fit import Status
 
 logger = logging.getLogger(__name__)
 
 DENSE = 64  # up to here the workspace of the Lanczos solver would be larger than the matrix
 NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)  # of clusters that are tried
-BALANCES = (0.25, 1.0, 4.0)  # largest eigenvalue of the links in units of that of the data
 ROUNDING = 1e-12  # eigenvalues below this share of the data's squares are rounding
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How the spectral form runs; what is None is chosen.
+class SpectralSettings:
+    """How the spectral form runs; what is None is tried.
 
     Parameters
     ----------
+    link_weight : (float, float)
+        ξ_may and ξ_not.
     penalty : float or None
         λ, the least eigenvalue that earns a cluster.
     n_clusters : int or None
         How many clusters to make, where λ is not given.
-    link_weight : (float, float) or None
-        ξ_may and ξ_not.
     max_clusters : int
         Never more clusters than this.
     n_init : int
         Starts of K-means.
     """
 
+    link_weight: tuple[float, float] = (1.0, 1.0)
     penalty: float | None = None
     n_clusters: int | None = None
-    link_weight: tuple[float, float] | None = None
     max_clusters: int = 32
     n_init: int = 4
 
 
-class Candidate(NamedTuple):
+class SpectralCandidate(NamedTuple):
     """One partition that was tried."""
 
     n_clusters: int
     penalty: float
     link_weight: tuple[float, float]
     log_joint: float
-
-
-class Found(NamedTuple):
-    """The most probable candidate, its partition, and all candidates."""
-
-    best: Candidate
-    labels: NDArray[np.int64]
-    eigenvalues: Array
-    candidates: list[Candidate]
 
 
 @dataclass(frozen=True)
@@ -100,72 +87,78 @@ class Spectrum:
         return self.vectors[:, leading] * np.sqrt(np.maximum(self.values[leading], 0.0))
 
 
-def solve(problem: Problem, settings: Settings, rng: np.random.Generator) -> Found:
-    """Return the most probable partition of those that the settings allow.
+class SpectralState(NamedTuple):
+    """The spectrum, the numbers of clusters that are left to try, and the partition of the last."""
 
-    Above ``penalty.SAMPLE`` points a sample chooses the link weights and the number of clusters.
+    spectrum: Spectrum
+    numbers: tuple[int, ...]
+    candidate: SpectralCandidate | None = None
+    labels: Index | None = None
+    best: tuple[SpectralCandidate, Index] | None = None
+
+
+class SpectralSolver:
+    """Eigenvectors once, then one partition a step: one for each number of clusters.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    settings : SpectralSettings
+        How to run.
+    rng : Generator
+        Starts the eigensolver and K-means.
     """
-    with one_thread():  # many small fits
-        balances: tuple[float, ...] = BALANCES
-        free = settings.penalty is None and settings.n_clusters is None
-        if problem.n > penalty.SAMPLE and (free or settings.link_weight is None):
-            part = penalty.sampled(problem, rng)
-            chosen, balances = _try_all(part, settings, rng, balances)
-            if free:
-                settings = replace(settings, n_clusters=chosen.best.n_clusters)
-        return _try_all(problem, settings, rng, balances)[0]
 
+    name: ClassVar[str] = "Spectral RDP-means"
+    objective: ClassVar[str] = "log_joint"
+    records_start: ClassVar[bool] = False
 
-def _try_all(
-    problem: Problem, settings: Settings, rng: np.random.Generator, balances: tuple[float, ...]
-) -> tuple[Found, tuple[float, ...]]:
-    """Try every balance and number of clusters; also return the balance that won."""
-    points = problem.family.points(problem.X)
-    prior = problem.prior
-    noise = ROUNDING * float(problem.family.potential(points).sum())
-    tried: list[Candidate] = []
-    best: tuple[Candidate, NDArray[np.int64], Array, float] | None = None
-    for balance, link_weight in _link_weights(problem, points, settings, rng, balances):
-        E = link_matrix(problem.links, *link_weight)
-        operator = view_operator(points, E, problem.n)
+    def __init__(
+        self, problem: Problem, settings: SpectralSettings, rng: np.random.Generator
+    ) -> None:
+        self.problem, self.settings, self.rng = problem, settings, rng
+        self.points = problem.family.points(problem.X)
+
+    def init(self) -> SpectralState:
+        """Compute the eigenvectors."""
+        settings = self.settings
+        E = link_matrix(self.problem.links, *settings.link_weight)
+        operator = view_operator(self.points, E, self.problem.n)
         if settings.penalty is None:
-            spectrum = leading(operator, settings.n_clusters or settings.max_clusters, rng)
+            count = settings.n_clusters or settings.max_clusters
+            spectrum = leading(operator, count, self.rng)
         else:
-            spectrum = above(operator, settings.penalty, settings.max_clusters - 1, rng)
-        for n_clusters in _numbers_of_clusters(spectrum, settings, noise):
-            labels = round_to_clusters(spectrum, n_clusters, rng, settings.n_init)
-            penalty = settings.penalty or penalty_for(spectrum, n_clusters)
-            score = joint_of(problem, labels, prior)
-            tried.append(Candidate(n_clusters, penalty, link_weight, score))
-            if best is None or score > best[0].log_joint:
-                best = (tried[-1], labels, spectrum.values, balance)
-    assert best is not None
-    return Found(*best[:3], tried), (best[3],)
+            spectrum = above(operator, settings.penalty, settings.max_clusters - 1, self.rng)
+        noise = ROUNDING * float(self.problem.family.potential(self.points).sum())
+        return SpectralState(spectrum, tuple(_numbers_of_clusters(spectrum, settings, noise)))
+
+    def step(self, state: SpectralState) -> SpectralState:
+        """Make the partition of the next number of clusters."""
+        n_clusters, *rest = state.numbers
+        spectrum, settings = state.spectrum, self.settings
+        labels = round_to_clusters(spectrum, n_clusters, self.rng, settings.n_init)
+        penalty = settings.penalty or penalty_for(spectrum, n_clusters)
+        score = joint_of(self.problem, labels, self.problem.prior)
+        candidate = SpectralCandidate(n_clusters, penalty, settings.link_weight, score)
+        best = state.best
+        if best is None or score > best[0].log_joint:
+            best = candidate, labels
+        return SpectralState(spectrum, tuple(rest), candidate, labels, best)
+
+    def record(self, state: SpectralState) -> SpectralCandidate:
+        """Return the last partition's number of clusters, penalty, link weights and score."""
+        assert state.candidate is not None
+        return state.candidate
+
+    def done(self, state: SpectralState, rows: Sequence[SpectralCandidate]) -> Status | None:
+        """Stop when all numbers of clusters are tried."""
+        return None if state.numbers else Status.CONVERGED
 
 
-def _link_weights(
-    problem: Problem,
-    points: Matrix,
-    settings: Settings,
-    rng: np.random.Generator,
-    balances: tuple[float, ...],
-) -> Iterator[tuple[float, tuple[float, float]]]:
-    """The weights given, or such that links count less than, as much as or more than the data."""
-    if settings.link_weight is not None:
-        yield 1.0, settings.link_weight
-        return
-    data = links = 0.0
-    if problem.links.n_links:
-        data = largest(view_operator(points, None, problem.n), rng)
-        links = largest(view_operator(None, link_matrix(problem.links, 1.0, 1.0), problem.n), rng)
-    if data <= 0.0 or links <= 0.0:  # one view alone: nothing to balance
-        yield 1.0, (1.0, 1.0)
-        return
-    for balance in balances:
-        yield balance, (balance * data / links, balance * data / links)
-
-
-def _numbers_of_clusters(spectrum: Spectrum, settings: Settings, noise: float) -> Iterable[int]:
+def _numbers_of_clusters(
+    spectrum: Spectrum, settings: SpectralSettings, noise: float
+) -> Iterator[int]:
     n_points = len(spectrum.vectors)
     largest_value = float(np.abs(spectrum.values).max(initial=0.0))
     directions = int((spectrum.values > max(noise, 1e-9 * largest_value)).sum())
@@ -173,10 +166,11 @@ def _numbers_of_clusters(spectrum: Spectrum, settings: Settings, noise: float) -
     if settings.penalty is not None:
         if most == settings.max_clusters < n_points:
             logger.warning("λ asks for more clusters than max_clusters = %d", most)
-        return [most]
-    if settings.n_clusters is not None:
-        return [min(settings.n_clusters, most)]
-    return [number for number in NUMBERS if number <= most]
+        yield most
+    elif settings.n_clusters is not None:
+        yield min(settings.n_clusters, most)
+    else:
+        yield from (number for number in NUMBERS if number <= most)
 
 
 def link_matrix(links: Links, xi_may: float, xi_not: float) -> sparse.csr_array:
@@ -272,7 +266,7 @@ def penalty_for(spectrum: Spectrum, n_clusters: int) -> float:
 
 def round_to_clusters(
     spectrum: Spectrum, n_clusters: int, rng: np.random.Generator, n_init: int = 4
-) -> NDArray[np.int64]:
+) -> Index:
     """Turn the relaxed solution into a partition, by K-means on its coordinates."""
     from sklearn.cluster import KMeans
 

@@ -352,7 +352,7 @@ class Trial(NamedTuple):
 
 
 @dataclass
-class Runner(race.Entry):
+class Runner(race.Contestant):
     """A candidate in the race: its parameters, and what became of its fits."""
 
     model: Any = None  # not fitted
