@@ -5,8 +5,6 @@ import io
 import json
 import os
 import pickle
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -86,9 +84,13 @@ def assert_same_model(one, two, X):
 # ---------------------------------------------------------------------- round trips
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("maker", MAKERS)
-def test_every_estimator_with_every_family(maker, family, path):
+# Every family once, since all models store family and prior alike; every model with two families.
+PAIRS = [("variational", family) for family in FAMILIES]
+PAIRS += [(maker, name) for maker in MAKERS for name in ("gaussian", "product")][2:]
+
+
+@pytest.mark.parametrize(("maker", "family"), PAIRS)
+def test_every_estimator_and_every_family(maker, family, path):
     X, y = draw(family, 60, 1)
     links = true_links(y, 60, 1)
     model = MAKERS[maker](example(family))
@@ -213,19 +215,6 @@ def test_the_same_model_makes_the_same_file(fitted, tmp_path):
     for name in ("a", "b"):
         ml.save(fitted[0], tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_another_process_predicts_the_same(fitted, path, tmp_path):
-    model, X = fitted
-    ml.save(model, path)
-    np.save(tmp_path / "X.npy", X)
-    code = (
-        "import sys, numpy as np, maylink as ml; model, X, out = sys.argv[1:]\n"
-        "np.save(out, ml.load(model).predict_proba(np.load(X)))"
-    )
-    out = tmp_path / "out.npy"
-    subprocess.run([sys.executable, "-c", code, path, tmp_path / "X.npy", out], check=True)
-    assert_same(np.load(out), model.predict_proba(X))
 
 
 # ---------------------------------------------------------------------- other versions
