@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import maylink as ml
 from found import BASELINES, ESTIMATORS, build
 from maylink import DPMeans, Links, RDPMeans, TVClust, sample_links
-from maylink.analysis.renames import SchemaRenames, record_tree, upgraded
+from maylink.analysis.renames import record_tree
 from maylink.errors import FileError, MaylinkError
 from maylink.families import Family, Gaussian, Product
 from maylink.families.gaussian import NormalGamma
@@ -256,38 +256,6 @@ def test_a_file_of_the_first_schema_can_be_read():
     assert list(model.reliability_.index) == ["expert", "rule"]
     assert model.responsibilities_.shape == (6, 2)
     assert model.status_ is Status.CONVERGED
-
-
-def test_renames_of_every_sort_reach_every_level():
-    """Names of classes, fields, attributes and parameters, and parameters that move together."""
-    old = {"record": "Outer", "fields": {"a": {"list": [{"record": "Inner", "fields": {"b": 1}}]}}}
-    document = {
-        "schema": 1, "maylink": "0.1.0", "estimator": "OldName", "later": 3,
-        "parameters": {"draws": 5, "seed": 0},
-        "fitted": {"x_": old, "status_": {"status": "SAMPLED"}},
-    }  # fmt: skip
-
-    def regroup(parameters):
-        inference = record_tree("Gibbs", {"n_draws": parameters.pop("n_draws")})
-        return {**parameters, "inference": inference}
-
-    renames = SchemaRenames(
-        classes={"Outer": "Shell", "Status": "Ending"},
-        fields={"Shell": {"a": "parts"}, "Inner": {"b": "value"}},
-        fitted={"x_": "shell_"},
-        estimators={"OldName": "NewName"},
-        parameters={"NewName": {"draws": "n_draws"}},
-        regroup={"NewName": regroup},
-    )
-    document = upgraded(document, {1: renames})
-    assert (document["schema"], document["kind"], document["later"]) == (SCHEMA, "model", 3)
-    assert document["values"]["estimator"] == "NewName"
-    assert parameters_of(document) == {"seed": 0, "inference": record_tree("Gibbs", {"n_draws": 5})}
-    inner = {"list": [{"record": "Inner", "fields": {"value": 1}}]}
-    assert fitted_of(document) == {
-        "shell_": {"record": "Shell", "fields": {"parts": inner}},
-        "status_": {"enum": "Ending", "member": "SAMPLED"},
-    }
 
 
 def test_a_later_schema_is_refused(fitted, path):
