@@ -11,7 +11,6 @@ from scipy import sparse
 
 from maylink import Links
 from maylink.errors import MaylinkError
-from maylink.pairs import draw_distinct, unrank_pairs
 from zoo import draw_pairs
 
 
@@ -140,35 +139,6 @@ def test_from_labels_sample():
     assert links != Links.from_labels(y, sample=500, rng=1)
 
 
-@pytest.mark.parametrize(("population", "size"), [(50, 50), (10**12, 1000), (2 * 10**7, 10**6)])
-def test_draw_distinct(population, size):
-    drawn = draw_distinct(population, size, np.random.default_rng(0))
-    assert drawn.size == np.unique(drawn).size == size
-    assert 0 <= drawn.min() <= drawn.max() < population
-    assert drawn.mean() == pytest.approx((population - 1) / 2, rel=0.1)
-    assert not np.array_equal(drawn, np.sort(drawn))
-
-
-@given(st.integers(2, 60))
-def test_unrank_pairs_counts_every_pair_once(n):
-    a, b = unrank_pairs(np.arange(n * (n - 1) // 2), n)
-    expected = np.triu_indices(n, k=1)
-    assert np.array_equal(a, expected[0])
-    assert np.array_equal(b, expected[1])
-
-
-@pytest.mark.parametrize("n", [10**5, 10**7, 2 * 10**9])
-def test_unrank_pairs_is_exact_for_many_points(n):
-    last = n * (n - 1) // 2 - 1
-    start = np.array([0, n - 2, n - 1, last - 1, last, last // 2, last // 3])
-    a, b = unrank_pairs(start, n)
-    rank = [
-        int(x) * (2 * n - int(x) - 1) // 2 + int(y) - int(x) - 1 for x, y in zip(a, b, strict=True)
-    ]
-    assert rank == start.tolist()
-    assert np.all((a < b) & (b < n))
-
-
 # ---------------------------------------------------------------------- views
 
 
@@ -243,6 +213,15 @@ def test_join_keeps_all_links_and_sources(links):
     assert Links.empty(6).sources == ()
     mixed = Links.from_pairs(may=[(0, 1)], n=6) + Links.from_pairs(may=[(1, 2)], n=6, source="llm")
     assert Links.from_frame(mixed.to_frame(), n=6) == mixed
+
+
+def test_other_sources(links):
+    again = links.with_sources(np.array([1, 0, 1, 0]), ("a", "b"))
+    assert again.to_frame()["source"].tolist() == ["b", "a", "b", "a"]
+    assert again.with_sources(links.source, links.sources) == links
+    for codes in ([0, 0, 0], [0, 0, 0, 2], [0, 0, 0, -1]):
+        with pytest.raises(MaylinkError, match="names a source that is not there"):
+            links.with_sources(np.array(codes), ("a", "b"))
 
 
 def test_moved(links):

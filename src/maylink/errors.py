@@ -14,7 +14,7 @@ class MaylinkError(ValueError):
 
 
 class LinksError(MaylinkError):
-    """Links that cannot be: an index out of range, a point linked to itself, a bad weight."""
+    """Links that are not valid: an index out of range, a point linked to itself, a bad weight."""
 
 
 class FileError(MaylinkError):
@@ -38,14 +38,14 @@ class InfeasibleLinksError(MaylinkError):
 
 
 def not_one_of(value: str, choices: Iterable[str]) -> str:
-    """Say that a word is none of the known ones and, where one looks alike, which it may be.
+    """Say that a word is none of the choices and, where one looks alike, which it may be.
 
     Examples
     --------
     >>> not_one_of("gausian", ("gamma", "gaussian"))
     "'gausian' is not one of gamma, gaussian (did you mean 'gaussian'?)"
     """
-    known = list(choices)
-    alike = difflib.get_close_matches(str(value).lower(), known, n=1)
+    words = list(choices)
+    alike = difflib.get_close_matches(str(value).lower(), words, n=1)
     hint = f" (did you mean {alike[0]!r}?)" if alike else ""
-    return f"{value!r} is not one of {', '.join(known)}{hint}"
+    return f"{value!r} is not one of {', '.join(words)}{hint}"

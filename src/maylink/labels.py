@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from maylink.errors import MaylinkError
 
-CHUNK = 100_000  # labels looked at together
+CHUNK = 100_000  # labels that are worked on together, to keep copies small
 
 
 def label_codes(labels: Any, name: str = "labels") -> tuple[NDArray[np.int64], list[Any]]:

@@ -5,8 +5,6 @@ import io
 import json
 import os
 import pickle
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import maylink as ml
 from found import BASELINES, ESTIMATORS, build
 from maylink import DPMeans, Links, RDPMeans, TVClust, sample_links
-from maylink.analysis.renames import SchemaRenames, record_tree, upgraded
+from maylink.analysis.renames import record_tree
 from maylink.errors import FileError, MaylinkError
 from maylink.families import Family, Gaussian, Product
 from maylink.families.gaussian import NormalGamma
@@ -86,9 +84,13 @@ def assert_same_model(one, two, X):
 # ---------------------------------------------------------------------- round trips
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("maker", MAKERS)
-def test_every_estimator_with_every_family(maker, family, path):
+# Every family once, since all models store family and prior alike; every model with two families.
+PAIRS = [("variational", family) for family in FAMILIES]
+PAIRS += [(maker, name) for maker in MAKERS for name in ("gaussian", "product")][2:]
+
+
+@pytest.mark.parametrize(("maker", "family"), PAIRS)
+def test_every_estimator_and_every_family(maker, family, path):
     X, y = draw(family, 60, 1)
     links = true_links(y, 60, 1)
     model = MAKERS[maker](example(family))
@@ -215,19 +217,6 @@ def test_the_same_model_makes_the_same_file(fitted, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_another_process_predicts_the_same(fitted, path, tmp_path):
-    model, X = fitted
-    ml.save(model, path)
-    np.save(tmp_path / "X.npy", X)
-    code = (
-        "import sys, numpy as np, maylink as ml; model, X, out = sys.argv[1:]\n"
-        "np.save(out, ml.load(model).predict_proba(np.load(X)))"
-    )
-    out = tmp_path / "out.npy"
-    subprocess.run([sys.executable, "-c", code, path, tmp_path / "X.npy", out], check=True)
-    assert_same(np.load(out), model.predict_proba(X))
-
-
 # ---------------------------------------------------------------------- other versions
 
 
@@ -267,38 +256,6 @@ def test_a_file_of_the_first_schema_can_be_read():
     assert list(model.reliability_.index) == ["expert", "rule"]
     assert model.responsibilities_.shape == (6, 2)
     assert model.status_ is Status.CONVERGED
-
-
-def test_renames_of_every_sort_reach_every_level():
-    """Names of classes, fields, attributes and parameters, and parameters that move together."""
-    old = {"record": "Outer", "fields": {"a": {"list": [{"record": "Inner", "fields": {"b": 1}}]}}}
-    document = {
-        "schema": 1, "maylink": "0.1.0", "estimator": "OldName", "later": 3,
-        "parameters": {"draws": 5, "seed": 0},
-        "fitted": {"x_": old, "status_": {"status": "SAMPLED"}},
-    }  # fmt: skip
-
-    def regroup(parameters):
-        inference = record_tree("Gibbs", {"n_draws": parameters.pop("n_draws")})
-        return {**parameters, "inference": inference}
-
-    renames = SchemaRenames(
-        classes={"Outer": "Shell", "Status": "Ending"},
-        fields={"Shell": {"a": "parts"}, "Inner": {"b": "value"}},
-        fitted={"x_": "shell_"},
-        estimators={"OldName": "NewName"},
-        parameters={"NewName": {"draws": "n_draws"}},
-        regroup={"NewName": regroup},
-    )
-    document = upgraded(document, {1: renames})
-    assert (document["schema"], document["kind"], document["later"]) == (SCHEMA, "model", 3)
-    assert document["values"]["estimator"] == "NewName"
-    assert parameters_of(document) == {"seed": 0, "inference": record_tree("Gibbs", {"n_draws": 5})}
-    inner = {"list": [{"record": "Inner", "fields": {"value": 1}}]}
-    assert fitted_of(document) == {
-        "shell_": {"record": "Shell", "fields": {"parts": inner}},
-        "status_": {"enum": "Ending", "member": "SAMPLED"},
-    }
 
 
 def test_a_later_schema_is_refused(fitted, path):

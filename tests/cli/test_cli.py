@@ -419,6 +419,13 @@ def test_a_link_file_without_links_is_told(files, capsys):
     assert "holds no links" not in capsys.readouterr().err
 
 
+def test_a_link_file_in_another_encoding_is_refused_until_it_is_named(files, capsys):
+    Path("latin.csv").write_bytes("i,j,kind,source\n0,1,may,Zo\xeb\n".encode("latin-1"))
+    assert run("links", "show", "latin.csv") == 3
+    assert "say which encoding it is, for example --read-links encoding=" in capsys.readouterr().err
+    assert run("links", "show", "latin.csv", "--read-links", "encoding=latin-1") == 0
+
+
 def test_columns_of_links_that_mean_nothing_are_named(files, capsys):
     Path("typo.csv").write_text("i,j,kind,wieght,when\np0,p1,may,3,monday\n")
     assert run(*FIT, "--links", "typo.csv") == 0

@@ -24,7 +24,7 @@ from maylink.cli.failures import (
     ReaderGoneError,
     as_options,
 )
-from maylink.errors import MaylinkError
+from maylink.errors import LinkFileError, MaylinkError
 from maylink.version import __version__
 
 DEBUG = "--debug"
@@ -105,6 +105,8 @@ def _ended(error: BaseException) -> int:
         return error.code or FINE
     if isinstance(error, CommandError):
         return _fail(as_options(str(error)), error.code)
+    if isinstance(error, LinkFileError):
+        return _fail(as_options(str(error)).replace("--read ", "--read-links "), INPUT)
     if isinstance(error, MaylinkError):
         return _fail(as_options(str(error)), INPUT)
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":

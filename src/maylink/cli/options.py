@@ -13,7 +13,7 @@ from maylink.errors import not_one_of
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
-READ_LINKS = ("coding", "format", "id_column", "kind", "label_column")
+READ_LINKS = ("coding", "encoding", "format", "id_column", "kind", "label_column")
 READING, WRITING, FOLDERS = "Reading", "Writing", "Folders"
 STDIN = STDOUT = "-"
 

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Writing a file as a whole or not at all."""
 
 from __future__ import annotations
 

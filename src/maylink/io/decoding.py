@@ -14,13 +14,10 @@ from pathlib import Path
 
 from maylink.errors import FileError
 
-BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+UTF8 = "utf-8-sig"  # Python's name for UTF-8 with or without a byte order mark
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 GZIP = b"\x1f\x8b"  # the first bytes of a compressed file
-HEAD = 65_536  # bytes that decide whether a file is text
+HEAD_BYTES = 65_536  # of a large file, enough to decide whether it is text
 
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> str:
@@ -75,14 +72,15 @@ def encoding_of(head: bytes, name: str, encoding: str | None = None) -> str:
     FileError
         If the encoding is not known, or the bytes are not text.
     """
-    if encoding is not None:
+    if encoding is None:
+        chosen = "utf-16" if head.startswith(UTF16_MARKS) else UTF8
+    else:
         try:
-            codecs.lookup(encoding)
+            chosen = codecs.lookup(encoding).name
         except LookupError as error:
             raise FileError(f"encoding: {encoding!r} is not known") from error
-    marked = next((code for mark, code in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
-    chosen = encoding or marked or "utf-8"
-    is_wide = chosen.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
+        chosen = UTF8 if chosen == "utf-8" else chosen
+    is_wide = chosen.startswith(("utf-16", "utf-32"))
     if head.startswith(GZIP) or (b"\0" in head and not is_wide):
         raise FileError(
             f"{name}: holds zero bytes or is compressed, so it is not text; unpack it, or say "
@@ -93,10 +91,11 @@ def encoding_of(head: bytes, name: str, encoding: str | None = None) -> str:
 
 def not_decoded(name: str, encoding: str, lines: Iterable[bytes]) -> FileError:
     """Return the error about a file that is not in an encoding, with the first line that is not."""
-    shown = "UTF-8" if encoding.startswith("utf-8") else encoding
+    encoding_name = "UTF-8" if encoding == UTF8 else encoding
+    place = _first_bad_line(encoding, lines)
     return FileError(
-        f"{name}: is not {shown}{_first_bad_line(encoding, lines)}; save it as UTF-8, or say which "
-        "encoding it is, for example encoding='latin-1'"
+        f"{name}: is not {encoding_name}{place}; save it as UTF-8, or say which encoding it is, for "
+        "example encoding='latin-1'"
     )
 
 

@@ -12,7 +12,7 @@ from maylink.io.parquet import ROWS, chunks_of
 
 
 def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
-    """Return a column as a dask array, in the chunks of :func:`maylink.big.read_parquet`.
+    """Return a column as a dask array, in the chunks of :func:`maylink.io.read_parquet`.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
 
 
 def find_ids(path: str | Path, column: str, names: list[str]) -> Ids:
-    """Return the rows of some ids; memory is for these and for one run of row groups.
+    """Return the rows of some ids; memory holds these ids and one run of row groups.
 
     Parameters
     ----------
@@ -56,18 +56,18 @@ def find_ids(path: str | Path, column: str, names: list[str]) -> Ids:
     Returns
     -------
     Ids
-        Whether other ids stand twice is not looked at.
+        Other ids may stand twice; only the wanted ones are checked.
     """
     wanted, start = frozenset(names), 0
-    found = Ids()
+    ids = Ids()
     for chunk in chunks_of(path):
         cells = _cells(str(chunk.file), chunk.groups, column)
         for at, value in enumerate(cells.tolist(), start):
             if not missing(value) and (key := id_key(value)) in wanted:
-                found.put(key, at)
+                ids.put(key, at)
         start += chunk.size
-    found.size = start
-    return found
+    ids.size = start
+    return ids
 
 
 def _cells(file: str, groups: list[int], column: str) -> Any:

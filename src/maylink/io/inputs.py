@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from maylink.io.data import Table
 from maylink.io.links import LinkFile, read_link_file
@@ -31,8 +31,8 @@ def read_links_of(
     Parameters
     ----------
     table : Table
-        The data, as :func:`maylink.read_data` returns them. Where rows were dropped, links of
-        theirs are left out, and the others are numbered anew.
+        The data, as :func:`maylink.read_data` returns them. Links of rows that were dropped are
+        left out, and the other rows are numbered anew.
     path : path or binary file
         The links.
     format, options : optional
@@ -55,11 +55,10 @@ def read_links_of(
     >>> links.links.may.tolist(), links.lost
     ([[0, 1]], 1)
     """
-    told: dict[str, Any] = {"format": format, "options": options}
     if table.file_ids is None:
-        file = read_link_file(path, n=table.n_file, **told)
+        file = read_link_file(path, n=table.n_file, format=format, options=options)
     else:
-        file = read_link_file(path, ids=table.file_ids, **told)
+        file = read_link_file(path, ids=table.file_ids, format=format, options=options)
     links = file.links
     if table.rows.size < table.n_file:
         links = links[table.rows]

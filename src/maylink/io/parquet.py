@@ -30,23 +30,23 @@ def column_kinds(path: str | Path) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        "number" or what else Parquet calls it. What data frames add by themselves, their index, is
-        no column.
+        "number", or the type that Parquet names. The index that data frames add is not a column.
     """
     files = _files(Path(path))
     first = _types(files[0])
     for file in files[1:]:
-        own = _types(file)
-        for name in [*first, *own]:
-            if name not in own or name not in first:
+        types = _types(file)
+        for name in [*first, *types]:
+            if name not in types or name not in first:
                 having, lacking = (files[0], file) if name in first else (file, files[0])
                 raise FileError(f"{lacking}: has no column {name!r}, which {having} has")
-            if own[name] != first[name] and not (_is_number(own[name]) and _is_number(first[name])):
+            are_numbers = _is_number(types[name]) and _is_number(first[name])
+            if types[name] != first[name] and not are_numbers:
                 raise FileError(
-                    f"{file}: column {name!r} holds {own[name]}, and {first[name]} in {files[0]}; "
-                    "write it in one type"
+                    f"{file}: column {name!r} holds {types[name]}, and {first[name]} in "
+                    f"{files[0]}; write it in one type"
                 )
-    return {name: "number" if _is_number(held) else held for name, held in first.items()}
+    return {name: "number" if _is_number(kind) else kind for name, kind in first.items()}
 
 
 def read_parquet(
@@ -79,15 +79,15 @@ def read_parquet(
     names = list(column_kinds(path)) if columns is None else list(columns)
     single = True
     for file in _files(Path(path)):
-        held = _types(file)
+        types = _types(file)
         for name in names:
-            if name not in held:
+            if name not in types:
                 raise FileError(f"{file}: has no column {name!r}")
-            if not _is_number(held[name]):
+            if not _is_number(types[name]):
                 raise FileError(
-                    f"{file}: column {name!r} holds {held[name]}; leave it out by columns="
+                    f"{file}: column {name!r} holds {types[name]}; leave it out by columns="
                 )
-            single = single and held[name] == "float"
+            single = single and types[name] == "float"
     kind = np.dtype((np.float32 if single else np.float64) if dtype is None else dtype)
     read = delayed(_read, pure=True)
     parts = [
@@ -99,7 +99,7 @@ def read_parquet(
     return dask.array.concatenate(parts)
 
 
-class Chunk(NamedTuple):
+class ParquetChunk(NamedTuple):
     """The rows of a chunk: row groups of a file that follow each other."""
 
     file: Path
@@ -107,16 +107,16 @@ class Chunk(NamedTuple):
     size: int
 
 
-def chunks_of(path: str | Path, rows: int = ROWS) -> list[Chunk]:
+def chunks_of(path: str | Path, rows: int = ROWS) -> list[ParquetChunk]:
     """Return where the chunks of Parquet files are; see :func:`read_parquet`."""
-    found = []
+    chunks = []
     for file in _files(Path(path)):
         header = _header(file)
         sizes = [header.row_group(group).num_rows for group in range(header.num_row_groups)]
-        found += [Chunk(file, groups, size) for groups, size in _runs(sizes, rows)]
-    if not found:
+        chunks += [ParquetChunk(file, groups, size) for groups, size in _runs(sizes, rows)]
+    if not chunks:
         raise FileError(f"{path}: holds no rows")
-    return found
+    return chunks
 
 
 def write_labels(
@@ -146,29 +146,29 @@ def write_labels(
     folder = Path(folder)
     beside = dict(beside or {})
     check_label_folder(folder, force)
-    made = not folder.exists()
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     starts = np.concatenate([[0], np.cumsum(labels.chunks[0])])
     blocks = [column.to_delayed().ravel() for column in (labels, *beside.values())]
     names = [f"part-{number:05d}.parquet" for number in range(len(starts) - 1)]
-    mark = f".{secrets.token_hex(4)}-"
+    prefix = f".{secrets.token_hex(4)}-"  # of files that have not their names yet
     write = delayed(_write, pure=False)
     tasks = [
-        write(list(beside), list(cells), int(start), str(folder / (mark + name + ".part")))
+        write(list(beside), list(cells), int(start), str(folder / (prefix + name + ".part")))
         for name, start, *cells in zip(names, starts[:-1], *blocks, strict=True)
     ]
     try:
-        failed = [told for told in dask.compute(*tasks) if told is not None]
-        if failed:
-            raise FileError(f"{folder}: cannot be written ({failed[0]})")
+        reasons = [reason for reason in dask.compute(*tasks) if reason is not None]
+        if reasons:
+            raise FileError(f"{folder}: cannot be written ({reasons[0]})")
         for name in names:
-            os.replace(folder / (mark + name + ".part"), folder / name)
+            os.replace(folder / (prefix + name + ".part"), folder / name)
         for old in set(_labels_in(folder)) - set(names):
             (folder / old).unlink()
     finally:
-        for left in folder.glob(f"{mark}*"):
+        for left in folder.glob(f"{prefix}*"):
             left.unlink()
-        if made and not any(folder.iterdir()):
+        if is_new and not any(folder.iterdir()):
             folder.rmdir()
     return [folder / name for name in names]
 
@@ -208,8 +208,8 @@ def _header(file: Path) -> Any:
     try:
         return pq.read_metadata(file)
     except (pa.ArrowException, OSError) as error:
-        told = " ".join(str(error).split())[:120]
-        raise FileError(f"{file}: is not a Parquet file, or is damaged ({told})") from error
+        reason = " ".join(str(error).split())[:120]
+        raise FileError(f"{file}: is not a Parquet file, or is damaged ({reason})") from error
 
 
 def _types(file: Path) -> dict[str, str]:
@@ -217,8 +217,8 @@ def _types(file: Path) -> dict[str, str]:
     return {field.name: str(field.type) for field in schema if not INDEX.fullmatch(field.name)}
 
 
-def _is_number(held: str) -> bool:
-    return held.startswith(("float", "double", "half", "int", "uint", "bool"))
+def _is_number(kind: str) -> bool:
+    return kind.startswith(("float", "double", "half", "int", "uint", "bool"))
 
 
 def _runs(sizes: list[int], most: int) -> list[tuple[list[int], int]]:
@@ -243,7 +243,7 @@ def _read(file: str, groups: list[int], names: list[str], kind: str) -> NDArray[
 
 
 def _write(names: list[str], columns: list[NDArray[Any]], start: int, path: str) -> str | None:
-    """Write a file; return why it failed, so that the others are not left half written."""
+    """Write a file; return the reason of a failure, so that the other files are finished."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from maylink.errors import FileError
-from maylink.io.decoding import HEAD, encoding_of, not_decoded, open_text
+from maylink.io.decoding import HEAD_BYTES, encoding_of, not_decoded, open_text
 from maylink.io.raw_table import RawTable, ReadOptions, generated_names
-from maylink.io.table_builder import TableBuilder, shown
+from maylink.io.table_builder import TableBuilder, quote_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def read_csv(path: str | Path, name: str, options: ReadOptions) -> RawTable:
         text.forbid_ragged()
         reason = " ".join(str(error).split())[:120]
         raise FileError(f"{name}: cannot be taken apart ({reason})") from error
-    except pd.errors.ParserWarning:  # cells too many; an empty one behind each line does no harm
+    except pd.errors.ParserWarning:  # too many cells, harmless where the last is empty in all lines
         text.forbid_ragged(ends_empty=True)
         builder = _all_rows(text, "ignore")
     if builder.n == 0:
@@ -89,7 +89,7 @@ class SeparatedText:
     def __init__(self, path: str | Path, name: str, options: ReadOptions) -> None:
         self.path, self.name, self.options = path, name, options
         with open(path, "rb") as file:
-            head = file.read(HEAD)
+            head = file.read(HEAD_BYTES)
         self.encoding = encoding_of(head, name, options.encoding)
         if not head.strip():
             raise FileError(f"{name}: is empty")
@@ -134,7 +134,7 @@ class SeparatedText:
     def forbid_ragged(self, ends_empty: bool = False) -> None:
         """Raise about the first line with more or fewer cells than there are columns.
 
-        If it may end empty, one empty cell too many is none, unless another line has it full.
+        With ``ends_empty``, lines may have one cell more, if that cell is empty in all lines.
         """
         n = len(self.columns)
         if ends_empty:
@@ -187,8 +187,8 @@ class SeparatedText:
             word = next(cell for cell in cells if not self._is_number(cell))
             raise FileError(
                 f"{self.name}: the first line holds numbers ({numbers[0]}) and words "
-                f"({shown(word)}); say header=True if it names the columns, header=False if it "
-                "is data"
+                f"({quote_cell(word)}); say header=True if it names the columns, header=False if "
+                "it is data"
             )
         return not numbers
 

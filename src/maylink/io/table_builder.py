@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHORT = 16  # characters up to which a name takes less memory in an array of text than by itself
-HEAD = 100  # cells that tell what a column of words is
+HEAD = 100  # cells of a column that are looked at for decimal commas
 GROWTH = 1.125  # of the array, when it is full
 
 
@@ -93,7 +93,7 @@ class TableBuilder:
         self.n = end
 
     def _leave_words_out(self, frame: pd.DataFrame) -> None:
-        """Find the columns of words: those whose first cells are none of them numbers."""
+        """Find the columns of words: those without a number among their first cells."""
         for at in list(self._numeric):
             values = frame.iloc[:, at]
             present = values.notna().to_numpy()
@@ -105,7 +105,7 @@ class TableBuilder:
             if self.options.text == "error" or all(map(_hint, values[present].head(HEAD))):
                 raise FileError(
                     f"{self.name}: column {self.columns[at]!r} holds words, not numbers "
-                    f"({self.row_place(row)}: {shown(cell)}){_hint(cell)}; leave it out with "
+                    f"({self.row_place(row)}: {quote_cell(cell)}){_hint(cell)}; leave it out with "
                     f"drop=[{self.columns[at]!r}], name it as id, or leave all such columns out "
                     "with text='drop'"
                 )
@@ -131,8 +131,8 @@ class TableBuilder:
             cell = values.iloc[row]
             raise FileError(
                 f"{self.name}: {self.row_place(self.n + row)}, column {self.columns[at]!r}: "
-                f"{shown(cell)} is not a number{_hint(cell)}; mend the cell, or leave the column "
-                f"out with drop=[{self.columns[at]!r}]"
+                f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, or leave the "
+                f"column out with drop=[{self.columns[at]!r}]"
             )
         return numbers
 
@@ -183,7 +183,7 @@ def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
     return values.to_numpy(np.float64, na_value=np.nan)
 
 
-def shown(cell: Any) -> str:
+def quote_cell(cell: Any) -> str:
     """Return a cell as messages quote it."""
     text = str(cell)
     return repr(text if len(text) <= 40 else text[:39] + "…")
