@@ -165,11 +165,8 @@ def _columns(
     (sums,) = compute([sums])[0]
     squares: Any = None
     if VARIANCE in needed_of_columns(families):
-        add, means, squares = (
-            delayed(add_squares, pure=False),
-            sums.total / n,
-            np.zeros_like(sums.total),
-        )
+        add, means = delayed(add_squares, pure=False), sums.total / n
+        squares = np.zeros_like(means)
         for chunk in chunks:
             squares = add(squares, chunk, means)
         (squares,) = compute([squares])[0]
