@@ -17,8 +17,8 @@ from maylink.big import resume  # noqa: E402
 from maylink.big import variational as big_variational  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
 from maylink.runtime.progress import Progress  # noqa: E402
-from maylink.solvers import starts  # noqa: E402
 from maylink.solvers.fit import Status  # noqa: E402
+from maylink.tuning import pool as starts  # noqa: E402
 from maylink.tuning import tvclust as choice  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of, true_links  # noqa: E402
 
