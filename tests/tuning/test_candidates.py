@@ -32,6 +32,7 @@ def test_values_tell_what_data_can_be(values, expected, stored):
 
 def names(*given, is_sparse=False):
     """Names of the candidates, where the values must not be looked at."""
+
     def look():
         pytest.fail("the values decide nothing")
 
