@@ -17,9 +17,6 @@ def example(name):
 
 FAMILIES = sorted(all_families())
 
-# Families whose likelihood has a constant that comes from the data, unless it is given.
-SET_BY_DATA = ("dirichlet-multinomial", "shared-gaussian", "von-mises-fisher")
-
 
 def draw(name, n, seed, n_clusters=3):
     """Data of a few clusters drawn from the family itself, and the true labels."""

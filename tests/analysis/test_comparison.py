@@ -20,7 +20,7 @@ LINKS = Links(40, I, J, np.where(Y[I] == Y[J], 1, -1))
 
 @pytest.fixture(autouse=True)
 def one_candidate(monkeypatch):
-    monkeypatch.setattr("maylink.tuning.tvclust.GAUSSIAN", ("gaussian",))
+    monkeypatch.setattr("maylink.tuning.tvclust.candidates", lambda *_, **__: [("gaussian",) * 2])
     monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0,))
 
 

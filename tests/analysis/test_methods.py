@@ -86,7 +86,7 @@ def test_again_keeps_a_family_with_its_own_settings():
 
 def test_our_own_methods_load_no_others():
     code = (
-        "import sys; from maylink import methods; methods.make('rdpmeans'); "
+        "import sys; from maylink.analysis import methods; methods.make('rdpmeans'); "
         "sys.exit(any(m in sys.modules for m in ('maylink.baselines', 'sklearn.cluster')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,14 +1,17 @@
 """What every family must do, for whatever families the folder holds."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from maylink.errors import DomainError
+from maylink.errors import DomainError, MaylinkError
 from maylink.families import all_families, as_family
-from maylink.families.base import Statistics
+from maylink.families.base import KINDS, Statistics, kinds_of
+from maylink.families.registry import records
 from reference import geometry
-from zoo import FAMILIES, N_FEATURES, SET_BY_DATA, draw, example
+from zoo import FAMILIES, N_FEATURES, draw, example
 
 pytestmark = pytest.mark.parametrize("name", FAMILIES)
 
@@ -58,9 +61,12 @@ def test_divergence_obeys_the_bregman_identity(name):
 
 def test_sums_of_points_tell_the_statistics_where_a_family_says_so(name):
     family, X, labels = adapted(name)
-    forms = [X, sparse.csr_array(X)] if type(family).accepts_sparse else [X]
-    constant = np.column_stack([X, np.full(len(X), X[0, 0])]) if name == "gaussian" else X
-    for data in [*forms, constant, sparse.csr_array(constant)] if name == "gaussian" else forms:
+    forms = [X]
+    if family.kind == "real":  # constants are left out of the likelihood
+        forms.append(np.column_stack([X, np.full(len(X), X[0, 0])]))
+    if family.accepts_sparse:
+        forms += [sparse.csr_array(form) for form in forms]
+    for data in forms:
         fitted = example(name).adapt(data)
         T = fitted.points(data)
         phi = fitted.potential(T)
@@ -217,7 +223,7 @@ def test_posterior_does_not_care_about_order_or_batches(name):
 
 def test_adapting_changes_no_probability(name):
     """Offsets and scales serve rounding; the marginal under one prior stays."""
-    if name in SET_BY_DATA:
+    if all_families()[name].adapts_likelihood:
         pytest.skip("the data set a constant of the likelihood")
     X, labels = draw(name, 30, 0)
     plain, fitted = example(name), example(name).adapt(X)
@@ -265,21 +271,58 @@ def test_sampled_parameters_follow_the_posterior(name):
 # ---------------------------------------------------------------------- names and repr
 
 
-def test_known_by_name_and_comparable(name):
-    if name == "product":
-        pytest.skip("a product needs parts")
+def test_known_by_name(name):
     assert as_family(name) == all_families()[name]()
-    X, _ = draw(name, 30, 0)
+    for word in all_families()[name].also_called:
+        with pytest.raises(MaylinkError, match=f"you may mean '{name}'"):
+            as_family(word)
+
+
+def test_adapting_shows_only_in_settings_that_were_left_open(name):
     family = example(name)
-    if name != "von-mises-fisher":  # the one whose visible setting comes from the data
-        assert family.adapt(X) == family
-        assert repr(family.adapt(X)) == repr(family)
+    fitted = family.adapt(draw(name, 30, 0)[0])
+    compared = [field.name for field in fields(family) if field.compare]
+    changed = [key for key in compared if getattr(fitted, key) != getattr(family, key)]
+    assert all(getattr(family, key) is None for key in changed)
+    if not changed:
+        assert fitted == family
+        assert repr(fitted) == repr(family)
+
+
+def test_facts_are_of_known_words_and_fit_together(name):
+    family = example(name)
+    assert family.kind in KINDS
+    assert family.auto_rank is None or family.by_name
+    assert family.covariance is None or family.kind == "real"
+    assert type(family) in records()
+    told_by_values = {"real", "counts", "bits", "positive"}
+    X, _ = draw(name, 40, 0)
+    assert family.kind not in told_by_values or family.kind in kinds_of(X)
+
+
+def test_log_base_is_constant_where_the_family_says_so(name):
+    family, X, _ = adapted(name)
+    if family.constant_base:
+        assert np.ptp(family.log_base(X)) == 0.0
+
+
+def test_priors_are_of_the_records_that_the_family_names(name):
+    family, X, _ = adapted(name)
+    priors = family.default_prior(X)
+    for prior in priors if family.kind == "mixed" else [priors]:
+        assert type(prior) in (records() if family.kind == "mixed" else family.records)
+
+
+def test_the_sampler_gets_the_code_that_the_family_names(name):
+    family, X, _ = adapted(name)
+    codes = {block.code for block in family.blocks(family.default_prior(X))}
+    assert codes == {family.code} or family.kind == "mixed"
 
 
 def test_refuses_values_outside_the_domain(name):
     family = example(name)
     X, _ = draw(name, 30, 0)
-    if bool(np.all(family.allows(np.array([-7.5])))) and name != "product":
+    if bool(np.all(family.allows(np.array([-7.5])))) and family.kind != "mixed":
         pytest.skip("all real numbers are welcome")
     X[4, 2] = -7.5
     with pytest.raises(DomainError, match=r"X\[4, [02]\] = -7.5"):
@@ -296,7 +339,7 @@ def soft_problem(name):
     return family, X, responsibilities, family.default_prior(X)
 
 
-def test_soft_statistics_are_sums_by_share(name):
+def test_soft_statistics_are_sums_by_responsibility(name):
     family, X, responsibilities, _ = soft_problem(name)
     statistics = family.soft_statistics(X, responsibilities)
     np.testing.assert_allclose(statistics.size, responsibilities.sum(axis=0))

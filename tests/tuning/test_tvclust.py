@@ -8,12 +8,11 @@ from maylink import Links, TVClust, sample_links
 from maylink.errors import DomainError
 from maylink.metrics import adjusted_rand
 from maylink.tuning import race
-from maylink.tuning import tvclust as choice
-from maylink.tuning.tvclust import Wish, candidates, possible
+from maylink.tuning.candidates import gaussians
+from maylink.tuning.tvclust import Wish
 from zoo import draw
 
 OPEN = Wish("gaussian", "auto", "auto", None)
-GAUSSIAN = list(choice.GAUSSIAN)
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def test_links_choose_full_covariances_where_features_go_together(quick):
     chosen = model.selection_[model.selection_["chosen"]]
     assert chosen["family"].tolist() == [model.family_.name]
     assert chosen["data_weight"].tolist() == [model.data_weight_]
-    assert set(model.selection_["family"]) == set(choice.COVARIANCES.values())
+    assert set(model.selection_["family"]) == set(gaussians())
 
 
 def test_covariance_is_chosen_at_the_weight_that_was_given(quick):
@@ -94,7 +93,7 @@ def test_covariance_is_chosen_at_the_weight_that_was_given(quick):
     model = TVClust(data_weight=0.7, n_init=1, random_state=0).fit(X, links=links)
     assert (model.chosen_by_, model.data_weight_) == ("held-out links", 0.7)
     assert set(model.selection_["data_weight"]) == {0.7}
-    assert len(model.selection_) == len(GAUSSIAN)
+    assert len(model.selection_) == len(gaussians())
 
 
 def test_weight_is_chosen_for_the_covariance_that_was_given(quick):
@@ -149,23 +148,6 @@ def test_clusters_of_several_blobs():
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([[0.0, 1.0], [1.0, 0.0]], [*GAUSSIAN, "bernoulli"]),
-        ([[0.0, 3.0], [1.0, 0.0]], [*GAUSSIAN, *choice.COUNTS]),
-        ([[0.0, 0.5], [1.0, 0.0]], GAUSSIAN),
-        ([[0.0, -1.0], [1.0, 0.0]], GAUSSIAN),
-    ],
-)
-def test_values_tell_what_data_can_be(values, expected):
-    assert possible(np.array(values)) == expected
-    dense_only = {"full-gaussian", "shared-gaussian"}
-    counted = set(expected) - set(GAUSSIAN) - {"poisson"}
-    stored = counted or set(expected) - dense_only
-    assert set(possible(sparse.csr_array(values))) == stored
-
-
-@pytest.mark.parametrize(
     ("name", "names"),
     [
         ("bernoulli", {"bernoulli"}),
@@ -180,15 +162,6 @@ def test_any_family(name, names, n_links, quick):
     model = TVClust(n_init=1, random_state=0).fit(sparse.csr_array(X), links=links)
     assert model.family_.name in names
     assert model.chosen_by_ == ("held-out links" if n_links else "evidence")
-
-
-def test_candidates_are_the_plainest_first_and_fit_the_data():
-    names = [name for name, _ in candidates(np.eye(3), OPEN)]
-    assert names == GAUSSIAN
-    stored = [name for name, _ in candidates(sparse.csr_array(np.eye(3)), OPEN)]
-    assert stored == ["gaussian", "diagonal-gaussian"]
-    one = OPEN._replace(family="multinomial")
-    assert [name for name, _ in candidates(np.eye(3), one)] == ["multinomial"]
 
 
 @pytest.mark.parametrize("family", ["gamma", "full-gaussian", "shared-gaussian"])

@@ -177,8 +177,8 @@ def _add_rows(total: Array, rows: NDArray[Any]) -> Array:
 # ---------------------------------------------------------------------- data in memory
 
 
-def column_means(X: Matrix | Columns) -> Array:
-    """Return the mean of each column in double precision."""
+def column_means(X: Matrix) -> Array:
+    """Return the mean of each column in double precision; of data, or of :class:`Columns`."""
     if sparse.issparse(X):
         return np.asarray(np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0])
     return np.asarray(X.mean(axis=0, dtype=np.float64))

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterable
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -65,7 +66,8 @@ def register(cls: FamilyClass) -> FamilyClass:
     Parameters
     ----------
     cls : subclass of Family
-        With a ``name``, ``kind`` and ``needs``, and all methods that a family must have.
+        A frozen dataclass with a ``name``, ``kind`` and ``needs``, with the named tuples of its
+        priors in ``records``, and with all methods that a family must have.
 
     Returns
     -------
@@ -152,8 +154,12 @@ def _check_facts(cls: type[Family]) -> None:
         if not isinstance(getattr(cls, fact, None), str):
             raise MaylinkError(f"register: {cls.__name__} has no {fact}; give it as text")
     if "name" not in vars(cls):
+        raise MaylinkError(f"register: {cls.__name__} needs a name of its own, beside {cls.name!r}")
+    can_be_saved: bool = is_dataclass(cls)
+    if not can_be_saved:
         raise MaylinkError(
-            f"register: {cls.__name__} has the name of the class that it derives from"
+            f"register: {cls.__name__} cannot be compared and saved; make it a dataclass, with "
+            "@dataclass(frozen=True) below @register"
         )
     if cls.kind not in KINDS:
         raise MaylinkError(f"register: kind: {not_one_of(cls.kind, KINDS)}")

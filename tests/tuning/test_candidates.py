@@ -1,0 +1,56 @@
+"""Which families are open to choice."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maylink.families import Poisson, all_families
+from maylink.families.base import kinds_of
+from maylink.families.registry import covariances
+from maylink.tuning.candidates import candidates, gaussians, possible
+
+GAUSSIAN = ["gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian"]
+COUNTS = ["dirichlet-multinomial", "multinomial", "poisson"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "stored"),
+    [
+        ([[0.0, 1.0], [1.0, 0.0]], [*GAUSSIAN, "bernoulli"], ["bernoulli"]),
+        ([[0.0, 3.0], [1.0, 0.0]], [*GAUSSIAN, *COUNTS], COUNTS[:2]),
+        ([[4.0, 3.0], [1.0, 2.0]], [*GAUSSIAN, *COUNTS], COUNTS[:2]),
+        ([[0.0, 0.5], [1.0, 0.0]], GAUSSIAN, GAUSSIAN[:2]),
+        ([[0.5, 0.5], [1.0, 2.0]], GAUSSIAN, GAUSSIAN[:2]),
+        ([[0.0, -1.0], [1.0, 0.0]], GAUSSIAN, GAUSSIAN[:2]),
+    ],
+)
+def test_values_tell_what_data_can_be(values, expected, stored):
+    dense, thin = np.array(values), sparse.csr_array(values)
+    assert possible(kinds_of(dense)) == expected
+    assert possible(kinds_of(thin), is_sparse=True) == stored
+
+
+def names(*given, is_sparse=False):
+    """Names of the candidates, where the values must not be looked at."""
+
+    def look():
+        pytest.fail("the values decide nothing")
+
+    return [name for name, _ in candidates(*given, look, is_sparse=is_sparse)]
+
+
+def test_what_is_given_is_no_choice():
+    assert names("multinomial", "auto") == ["multinomial"]
+    assert names("gaussian", "full") == names("auto", "full") == ["full-gaussian"]
+    mine = Poisson(smoothing=0.5)
+    assert candidates(mine, "auto", frozenset) == [("poisson", mine)]
+
+
+def test_gaussian_data_leave_the_covariance_open():
+    assert names("gaussian", "auto") == gaussians() == list(covariances().values()) == GAUSSIAN
+    assert names("gaussian", "auto", is_sparse=True) == GAUSSIAN[:2]
+
+
+def test_ranks_leave_no_order_open():
+    ranks = [cls.auto_rank for cls in all_families().values() if cls.auto_rank is not None]
+    assert len(set(ranks)) == len(ranks)
