@@ -33,6 +33,9 @@ class SchemaRenames:
         Classes of estimators and baselines.
     parameters : mapping of an estimator to a mapping of old to new names
         Parameters of estimators; the estimator goes by its new name.
+    rebuild : mapping of a class to a function
+        What renames cannot say of a record: takes the JSON of its fields, under their new names,
+        and returns that of the next schema.
     regroup : mapping of an estimator to a function
         What renames cannot say, such as parameters that move into an object: takes the JSON of all
         parameters, under their new names, and returns that of the next schema
@@ -44,13 +47,69 @@ class SchemaRenames:
     fitted: Names = field(default_factory=dict)
     estimators: Names = field(default_factory=dict)
     parameters: Mapping[str, Names] = field(default_factory=dict)
+    rebuild: Mapping[str, Callable[[Tree], Tree]] = field(default_factory=dict)
     regroup: Mapping[str, Callable[[Tree], Tree]] = field(default_factory=dict)
+
+
+def record_tree(name: str, fields: Tree) -> Tree:
+    """Return the JSON of a record, from that of its fields."""
+    return {"record": name, "fields": fields}
+
+
+def _with_state(fit: Tree) -> Tree:
+    """Put what RDP-means keeps, labels and centres, into the state of a fit."""
+    inner = {name: fit[name] for name in ("labels", "centers", "merged") if name in fit}
+    outer = {name: fit[name] for name in ("objective", "trace", "status")}
+    return {"state": record_tree("Clustering", inner), **outer}
+
+
+def _with_inference(parameters: Tree) -> Tree:
+    """Move what only one inference needs into its object, and the prior of α into α."""
+    parameters = dict(parameters)
+    by_inference = {
+        name: {key: parameters.pop(key) for key in keys if key in parameters}
+        for name, keys in (
+            ("Variational", ("n_init", "truncation", "max_sweeps", "tol", "batch_size")),
+            ("Gibbs", ("sampler", "n_chains", "n_warmup", "n_draws", "thin", "n_split_merge",
+                       "learn_prior", "loss")),
+        )
+    }  # fmt: skip
+    name = "Gibbs" if parameters.get("inference") == "gibbs" else "Variational"
+    alpha_prior = parameters.pop("alpha_prior", None)
+    if parameters.get("alpha") is None and alpha_prior is not None:
+        parameters["alpha"] = alpha_prior
+    return {**parameters, "inference": record_tree(name, by_inference[name])}
+
+
+def _with_schedule(parameters: Tree) -> Tree:
+    """Move what says how to sweep into the schedule."""
+    parameters = dict(parameters)
+    names = {"link_weight_rate": "rate", "order": "order", "patience": "patience",
+             "max_sweeps": "max_sweeps"}  # fmt: skip
+    schedule = {new: parameters.pop(old) for old, new in names.items() if old in parameters}
+    return {**parameters, "schedule": record_tree("Schedule", schedule)}
 
 
 RENAMES: Mapping[int, SchemaRenames] = {
     1: SchemaRenames(
-        fields={"VariationalPosterior": {"shares": "responsibilities"}},
-        fitted={"shares_": "responsibilities_"},
+        classes={
+            "Candidate": "SpectralCandidate",
+            "Result": "Fit",
+            "Rung": "PenaltyStep",
+            "Settings": "VariationalSettings",
+            "Stream": "VariationalStream",
+        },
+        fields={
+            name: {"shares": "responsibilities"}
+            for name in ("VariationalPosterior", "StreamPosterior", "LinkedPosterior")
+        },
+        fitted={"shares_": "responsibilities_", "_prior": "prior_"},
+        rebuild={"Fit": _with_state},
+        regroup={
+            "TVClust": _with_inference,
+            "RDPMeans": _with_schedule,
+            "DPMeans": _with_schedule,
+        },
     ),
 }
 """By the schema that has the old names."""
@@ -63,11 +122,6 @@ def upgraded(document: Tree, renames: Mapping[int, SchemaRenames] = RENAMES) -> 
             document = _in_layout_2(document)
         document = {**document, "values": _renamed_model(document["values"], renames[schema])}
     return {**document, "schema": SCHEMA}
-
-
-def record_tree(name: str, fields: Tree) -> Tree:
-    """Return the JSON of a record, from that of its fields."""
-    return {"record": name, "fields": fields}
 
 
 def _in_layout_2(document: Tree) -> Tree:
@@ -115,7 +169,8 @@ def _renamed_record(tree: Tree, renames: SchemaRenames) -> Tree:
     name = renames.classes.get(tree[sort], tree[sort])
     tree = {**tree, sort: name}
     if sort == "record":
-        tree["fields"] = _renamed_keys(tree["fields"], renames.fields.get(name, {}))
+        fields = _renamed_keys(tree["fields"], renames.fields.get(name, {}))
+        tree["fields"] = renames.rebuild.get(name, dict)(fields)
     return tree
 
 

@@ -12,26 +12,24 @@ schemas called otherwise is renamed by the table in :mod:`maylink.analysis.renam
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from maylink import estimators, families
+from maylink import estimators
 from maylink.analysis.renames import upgraded
 from maylink.baselines import all_baselines
 from maylink.engines.totals import Totals
 from maylink.errors import FileError, MaylinkError
+from maylink.estimators.inference import Gibbs, Schedule, Variational
+from maylink.families.registry import records
 from maylink.io.records import Decoder, classes_by_name, is_lazy_array
 from maylink.io.states import OpenState, open_state, write_state
-from maylink.estimators.inference import Gibbs, Schedule, Variational
 from maylink.model.draws import Draws
 from maylink.model.mixture import Mixture
 from maylink.model.posterior import (
@@ -56,7 +54,13 @@ if TYPE_CHECKING:
 
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
-HIDDEN = ("_prior",)  # fitted, though its name does not say so
+CLASSES = (
+    Ascent, Clustering, Draws, Fit, Gibbs, LinkCounts, LinkedPosterior, MeansStream, Mixture, Parts,
+    PenaltyStep, Problem, SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior,
+    Sweep, Totals, Trace, Tuning, Variational, VariationalPosterior, VariationalSettings,
+    VariationalStream,
+)  # fmt: skip
+"""What a saved model may hold besides families and their priors."""
 
 
 def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool = False) -> None:
@@ -207,34 +211,19 @@ def columns_for(model: Any, table: Table) -> tuple[Any, str]:
     return pd.DataFrame(X, columns=names, copy=False), summary
 
 
-@cache
 def known_estimators() -> Mapping[str, type]:
     """Return the classes that can be saved, by name: all estimators and all baselines."""
     main = {name: getattr(estimators, name) for name in estimators.__all__}
     return {**main, **all_baselines()}
 
 
-@cache
 def saved_classes() -> Mapping[str, type]:
     """Return the classes that a saved model may hold: families, priors, and what fits leave."""
-    classes: list[type] = list(families.all_families().values())
-    for module in pkgutil.iter_modules(families.__path__):
-        members = vars(importlib.import_module(f"{families.__name__}.{module.name}")).values()
-        classes += [member for member in members if _is_named_tuple(member)]
-    classes += [Mixture, LinkCounts, Problem, Totals]
-    classes += [SampledPosterior, VariationalPosterior, StreamPosterior, LinkedPosterior]
-    classes += [Result, Status, Parts, Trace, Sweep, Rung]
-    classes += [gibbs.Draws, variational.Settings, spectral.Candidate]
-    classes += [stochastic.Stream, streaming.MeansStream]
-    return classes_by_name(*classes)
-
-
-def _is_named_tuple(member: Any) -> bool:
-    return isinstance(member, type) and issubclass(member, tuple) and hasattr(member, "_fields")
+    return classes_by_name(*records(), *CLASSES)
 
 
 def _is_fitted(name: str) -> bool:
-    return name in HIDDEN or (name.endswith("_") and not name.startswith("_"))
+    return name.endswith("_") and not name.startswith("_")
 
 
 def _model(state: OpenState) -> Any:

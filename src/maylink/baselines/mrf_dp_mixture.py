@@ -24,8 +24,9 @@ from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
 from maylink.parameters import check_choice, check_integer, check_number
 from maylink.problem import Problem
-from maylink.solvers.gibbs import Sampler, Settings
-from maylink.tuning.starts import PLAIN_STARTS, ChainStart
+from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
+from maylink.tuning.settings import as_tuning
+from maylink.tuning.starts import PLAIN_STARTS, ProblemStart
 
 RIGHT = float(1.0 / (1.0 + np.exp(-1.0)))  # p and q at which a vote has log odds of 1
 
@@ -166,9 +167,9 @@ class MRFDPMixture(Baseline):
         strong = _strengthen(links, float(self.may_strength), float(may_not))
         problem = Problem(X, strong, as_family(self.family).adapt(X))
         alpha, known = float(self.concentration), (RIGHT, RIGHT)
-        settings = Settings(alpha=alpha, reliability=known, n_split_merge=self.n_split_merge)
-        sampler = Sampler(problem, problem.prior, settings)
-        draws = _sample(sampler, ChainStart(problem, self.init)(rng), self.n_sweeps, rng)
+        settings = GibbsSettings(alpha=alpha, reliability=known, n_split_merge=self.n_split_merge)
+        sampler = CollapsedSampler(problem, problem.prior, settings)
+        draws = _sample(sampler, ProblemStart(problem, self.init, as_tuning(None))(rng), self.n_sweeps, rng)
         kept = draws.labels[self.burn_in :]
         labels = partitions.point_estimate(kept, self.loss, rng=rng)
         joint = joint_of(problem, labels, problem.prior, alpha, reliability=known)
@@ -192,7 +193,7 @@ def _strengthen(links: Links, may: float, may_not: float) -> Links:
     )
 
 
-def _sample(sampler: Sampler, labels: Labels, n_sweeps: int, rng: np.random.Generator) -> Draws:
+def _sample(sampler: CollapsedSampler, labels: Labels, n_sweeps: int, rng: np.random.Generator) -> Draws:
     """Return one draw a sweep; clusters are built anew from time to time, against rounding."""
     state, parts, left = sampler.init(labels), [], n_sweeps
     while left:

@@ -117,7 +117,11 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
             problem=problem,
         )
     bounds = fit.trace.column("bound")
-    more: dict[str, Any] = {"bound": float(bounds[-1]), "bounds": bounds, "n_iter": max(1, len(bounds) - 1)}
+    more: dict[str, Any] = {
+        "bound": float(bounds[-1]),
+        "bounds": bounds,
+        "n_iter": max(1, len(bounds) - 1),
+    }
     if isinstance(problem, ChunkedProblem):
         return VariationalDescription(**shared, **more)
     return MemoryDescription(**shared, **more, problem=problem)

@@ -16,6 +16,7 @@ ever imported, or run, because a file names it.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
@@ -139,7 +140,7 @@ class Encoder:
     def _object(self, value: Any, name: str) -> Any:
         if isinstance(value, Links):
             return {"links": self._fields(value.as_columns()._asdict(), name)}
-        if is_dataclass(value) or hasattr(value, "_asdict"):
+        if is_dataclass(value) or hasattr(value, "_asdict") or hasattr(value, "get_params"):
             record = self._class_name(value, name)
             return {"record": record, "fields": self._fields(_parts(value), name)}
         if sparse.issparse(value):
@@ -190,6 +191,8 @@ def _foreign(name: str, what: str) -> FileError:
 
 
 def _parts(record: Any) -> dict[str, Any]:
+    if hasattr(record, "get_params"):
+        return dict(record.get_params(deep=False))
     if is_dataclass(record):
         return {field.name: getattr(record, field.name) for field in fields(record) if field.init}
     return dict(record._asdict())
@@ -358,6 +361,10 @@ class Decoder:
 
 def _fields_of(cls: Any) -> tuple[tuple[str, ...], set[str]]:
     """Return the names of a record's fields, and of those that have a default."""
+    if hasattr(cls, "get_params"):
+        parameters = inspect.signature(cls).parameters
+        with_default = [name for name, one in parameters.items() if one.default is not one.empty]
+        return tuple(parameters), set(with_default)
     if not is_dataclass(cls):
         return cls._fields, set(cls._field_defaults)
     settable = [field for field in fields(cls) if field.init]
