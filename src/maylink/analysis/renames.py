@@ -58,7 +58,7 @@ def record_tree(name: str, fields: Tree) -> Tree:
 
 def _with_state(fit: Tree) -> Tree:
     """Put what RDP-means keeps, labels and centres, into the state of a fit."""
-    inner = {name: fit[name] for name in ("labels", "centers", "merged") if name in fit}
+    inner: Tree = {name: fit[name] for name in ("labels", "centers", "merged") if name in fit}
     outer = {name: fit[name] for name in ("objective", "trace", "status")}
     return {"state": record_tree("Clustering", inner), **outer}
 

@@ -169,7 +169,9 @@ class MRFDPMixture(Baseline):
         alpha, known = float(self.concentration), (RIGHT, RIGHT)
         settings = GibbsSettings(alpha=alpha, reliability=known, n_split_merge=self.n_split_merge)
         sampler = CollapsedSampler(problem, problem.prior, settings)
-        draws = _sample(sampler, ProblemStart(problem, self.init, as_tuning(None))(rng), self.n_sweeps, rng)
+        draws = _sample(
+            sampler, ProblemStart(problem, self.init, as_tuning(None))(rng), self.n_sweeps, rng
+        )
         kept = draws.labels[self.burn_in :]
         labels = partitions.point_estimate(kept, self.loss, rng=rng)
         joint = joint_of(problem, labels, problem.prior, alpha, reliability=known)
@@ -193,7 +195,9 @@ def _strengthen(links: Links, may: float, may_not: float) -> Links:
     )
 
 
-def _sample(sampler: CollapsedSampler, labels: Labels, n_sweeps: int, rng: np.random.Generator) -> Draws:
+def _sample(
+    sampler: CollapsedSampler, labels: Labels, n_sweeps: int, rng: np.random.Generator
+) -> Draws:
     """Return one draw a sweep; clusters are built anew from time to time, against rounding."""
     state, parts, left = sampler.init(labels), [], n_sweeps
     while left:

@@ -72,7 +72,7 @@ class FittedEstimator:
         return tags
 
 
-class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):  # type: ignore[misc]
+class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):
     """An estimator whose fit is check → tune → solve → describe."""
 
     nested: ClassVar[dict[str, Callable[[Any], Any]]] = {}
@@ -130,7 +130,7 @@ class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, C
 
     def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Any:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
-        return self.fit(X, y, links=links).labels_  # type: ignore[attr-defined]
+        return self.fit(X, y, links=links).labels_
 
     def _on_rows(
         self, X: Any, links: Any, work: Callable[..., Any], clusters: Any, width: int | None = None

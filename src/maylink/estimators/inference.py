@@ -11,7 +11,7 @@ from maylink.model.partitions import LOSSES
 from maylink.parameters import check_choice, check_integer, check_number
 
 
-class Variational(BaseEstimator):  # type: ignore[misc]
+class Variational(BaseEstimator):
     """Variational inference: fast, and deterministic given its starts.
 
     Parameters
@@ -59,7 +59,7 @@ class Variational(BaseEstimator):  # type: ignore[misc]
                 check_integer(name, getattr(self, name), 1)
 
 
-class Gibbs(BaseEstimator):  # type: ignore[misc]
+class Gibbs(BaseEstimator):
     """Gibbs sampling: draws from the exact posterior, given time.
 
     Parameters
@@ -122,14 +122,11 @@ class Gibbs(BaseEstimator):  # type: ignore[misc]
             check_integer(name, getattr(self, name), 0)
 
 
-INFERENCES = {"variational": Variational, "gibbs": Gibbs}
-
-
 def as_inference(inference: Any) -> Variational | Gibbs:
     """Return the inference, or that of a word with its defaults, checked."""
     if isinstance(inference, str):
-        check_choice("inference", inference, tuple(INFERENCES))
-        return INFERENCES[inference]()
+        check_choice("inference", inference, ("variational", "gibbs"))
+        return Gibbs() if inference == "gibbs" else Variational()
     if not isinstance(inference, (Variational, Gibbs)):
         raise MaylinkError(
             f"inference: {inference!r}; give 'variational', 'gibbs', or an object of "
@@ -139,7 +136,7 @@ def as_inference(inference: Any) -> Variational | Gibbs:
     return inference
 
 
-class Schedule(BaseEstimator):  # type: ignore[misc]
+class Schedule(BaseEstimator):
     """How RDP-means sweeps.
 
     Parameters

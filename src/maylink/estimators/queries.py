@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
-from maylink.estimators.base import FittedEstimator, links_of_new_points
+from maylink.estimators.base import Estimator, links_of_new_points
 from maylink.estimators.inference import as_inference
+from maylink.estimators.solve import ClusterSummary
 from maylink.labels import complete_codes
 from maylink.model import diagnostics, partitions
 from maylink.model.draws import Draws
@@ -20,12 +21,13 @@ from maylink.model.joint import joint_of
 from maylink.model.mixture import Mixture, labels_of_rows, one_hot, responsibilities_of_rows
 from maylink.model.posterior import Posterior
 from maylink.problem import Problem
+from maylink.tuning.tvclust import TVClustChoice, TVClustRequest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class TVClustQueries(FittedEstimator):
+class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
     """The questions that a fitted TVClust answers."""
 
     inference: Any

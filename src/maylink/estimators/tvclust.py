@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
-from maylink.estimators.base import Estimator, links_of_new_points, warn_overlooked
+from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.estimators.describe import (
     Tuned,
     TVClustDescription,
@@ -38,7 +38,7 @@ from maylink.tuning.starts import STARTS, StartModel, Starts
 from maylink.tuning.tvclust import TVClustChoice, TVClustRequest, tune
 
 
-class TVClust(TVClustQueries, Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
+class TVClust(TVClustQueries):
     """Two-view clustering: a Dirichlet-process mixture and a model of noisy links in one.
 
     It finds the number of clusters, learns how reliable the links of each source are, says how sure

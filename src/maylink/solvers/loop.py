@@ -107,8 +107,8 @@ def run(
 
 
 def _shown(row: Any) -> dict[str, Any]:
-    """Return a row as a progress bar shows it: counts whole, other numbers short."""
+    """Return a row as a progress bar shows it: numbers that are not whole are short."""
     return {
-        name: value if isinstance(value, int) else f"{value:.6g}"
+        name: f"{value:.6g}" if isinstance(value, float) else value
         for name, value in row._asdict().items()
     }

@@ -254,7 +254,7 @@ class VariationalStream:
 
     def means(self) -> Array:
         """Return the means of the points of each cluster."""
-        return self.sums / np.maximum(self.statistics.size, 1e-9)[:, None]
+        return np.asarray(self.sums / np.maximum(self.statistics.size, 1e-9)[:, None])
 
     def posterior(self) -> StreamPosterior:
         """Return what the stream knows about its points and links."""

@@ -14,7 +14,7 @@ from maylink.links import Links
 from maylink.parameters import check_integer, check_number
 
 
-class Tuning(BaseEstimator):  # type: ignore[misc]
+class Tuning(BaseEstimator):
     """How the settings that are left at "auto" are chosen.
 
     Parameters
