@@ -24,14 +24,14 @@ PAGES = [
 BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 MODULES = (
-    "baselines", "datasets", "errors", "families", "link_io", "metrics", "plots", "selection",
+    "baselines", "datasets", "errors", "families", "io.links", "metrics", "plots", "tuning",
 )  # fmt: skip
 API = (ROOT / "docs" / "api.md").read_text()
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_blocks_run(page, tmp_path, monkeypatch):
-    """A page is one session, from top to bottom; what stands under >>> is what it prints."""
+    """A page is one session, from top to bottom; the lines under >>> are what it prints."""
     monkeypatch.chdir(tmp_path)
     mpl.use("Agg")
     text = page.read_text()
@@ -45,9 +45,9 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
             example = doctest.DocTestParser().get_doctest(
                 block[1], names, page.name, str(page), line
             )
-            said = []
-            runner.run(example, out=said.append, clear_globs=False)
-            assert not said, "".join(said)
+            failures = []
+            runner.run(example, out=failures.append, clear_globs=False)
+            assert not failures, "".join(failures)
             names = example.globs
         else:
             exec(compile("\n" * line + block[1], str(page), "exec"), names)
@@ -96,5 +96,10 @@ def _defined_in(module):
 
 
 def _named(name):
-    *folders, last = name.split(".")
-    return getattr(importlib.import_module(".".join(["maylink", *folders])), last)
+    """The function or class of a dotted name, reached from the package as users do."""
+    value = ml
+    for part in name.split("."):
+        if not hasattr(value, part):
+            importlib.import_module(f"{value.__name__}.{part}")
+        value = getattr(value, part)
+    return value

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import (
     adjusted_rand_score,
@@ -19,6 +19,7 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 from maylink import Links, metrics
 from maylink.errors import MaylinkError
 
+FEWER = settings(max_examples=40)  # scikit-learn's scores take long
 partitions = st.integers(2, 25).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)
 )
@@ -29,6 +30,7 @@ def pair_vectors(true, pred, skip=frozenset()):
     return [[z[i] == z[j] for i, j in pairs] for z in (true, pred)]
 
 
+@FEWER
 @given(partitions)
 def test_counts_are_scikit_learns(both):
     counts = metrics.pair_counts(*both)
@@ -36,6 +38,7 @@ def test_counts_are_scikit_learns(both):
     assert counts == (together, only_pred, only_true, apart)
 
 
+@FEWER
 @given(partitions)
 def test_scores_are_those_of_pairs_as_a_classification(both):
     true, pred = pair_vectors(*both)
@@ -47,6 +50,7 @@ def test_scores_are_those_of_pairs_as_a_classification(both):
     assert metrics.adjusted_rand(*both) == pytest.approx(adjusted_rand_score(*both))
 
 
+@FEWER
 @given(partitions, st.integers(0, 10**6))
 def test_unlinked_scores_leave_the_linked_pairs_out(both, seed):
     true, pred = both
@@ -74,12 +78,13 @@ def test_unlinked_scores_leave_the_linked_pairs_out(both, seed):
         )
 
 
-@pytest.mark.parametrize("normalization", metrics.NORMALIZATIONS)
-@given(both=partitions)
-def test_nmi_is_scikit_learns(normalization, both):
-    assert metrics.normalized_mutual_information(
-        *both, normalization=normalization
-    ) == pytest.approx(normalized_mutual_info_score(*both, average_method=normalization))
+@FEWER
+@given(partitions)
+def test_nmi_is_scikit_learns(both):
+    for name in metrics.NORMALIZATIONS:
+        expected = normalized_mutual_info_score(*both, average_method=name)
+        score = metrics.normalized_mutual_information(*both, normalization=name)
+        assert score == pytest.approx(expected)
 
 
 def test_names_of_labels_do_not_matter():
@@ -88,8 +93,8 @@ def test_names_of_labels_do_not_matter():
 
 def test_large_data_do_not_overflow():
     rng = np.random.default_rng(0)
-    true, pred = rng.integers(0, 3, (2, 3_000_000))
-    assert metrics.adjusted_rand(true, pred) == pytest.approx(0.0, abs=1e-5)
+    true, pred = rng.integers(0, 3, (2, 400_000))  # products of pair counts exceed 64 bits
+    assert metrics.adjusted_rand(true, pred) == pytest.approx(0.0, abs=1e-4)
     assert metrics.pair_f(true, true) == 1.0
 
 

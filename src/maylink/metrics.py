@@ -1,8 +1,8 @@
 """How well a partition agrees with the truth, and with the links.
 
 Pair scores look at all pairs of points: a pair is *positive* when the truth puts it together and
-*predicted* when the clustering does. They can be restricted to the pairs that carry no link, since
-counting the given pairs flatters every method that obeys them.
+*predicted* when the clustering does. They can be restricted to the pairs that carry no link:
+counting linked pairs too gives every method that obeys links a higher score.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def pair_counts(
     if unlinked is not None:
         links = as_links(unlinked, np.size(labels_pred))
         if isinstance(labels_true, np.ma.MaskedArray):
-            links = links[_known(labels_true)]
+            links = links[_unmasked(labels_true)]
         counts -= _linked_counts(true, pred, links)
     return PairCounts(*(int(c) for c in counts))
 
@@ -84,7 +84,7 @@ def pair_counts(
 def pair_precision(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None
 ) -> float:
-    """Return the share of predicted pairs that are true; 1 when nothing is predicted.
+    """Return the fraction of predicted pairs that are true; 1 when nothing is predicted.
 
     Parameters are those of :func:`pair_counts`.
 
@@ -95,11 +95,11 @@ def pair_precision(
     1.0
     """
     c = pair_counts(labels_true, labels_pred, unlinked=unlinked)
-    return _share(c.together, c.together + c.only_predicted)
+    return _fraction(c.together, c.together + c.only_predicted)
 
 
 def pair_recall(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None) -> float:
-    """Return the share of true pairs that are predicted; 1 when there are none.
+    """Return the fraction of true pairs that are predicted; 1 when there are none.
 
     Parameters are those of :func:`pair_counts`.
 
@@ -110,7 +110,7 @@ def pair_recall(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any
     0.5
     """
     c = pair_counts(labels_true, labels_pred, unlinked=unlinked)
-    return _share(c.together, c.together + c.only_true)
+    return _fraction(c.together, c.together + c.only_true)
 
 
 def pair_f(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None) -> float:
@@ -127,7 +127,7 @@ def pair_f(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = No
     0.4
     """
     c = pair_counts(labels_true, labels_pred, unlinked=unlinked)
-    return _share(2 * c.together, 2 * c.together + c.only_predicted + c.only_true)
+    return _fraction(2 * c.together, 2 * c.together + c.only_predicted + c.only_true)
 
 
 def adjusted_rand(labels_true: ArrayLike, labels_pred: ArrayLike, *, unlinked: Any = None) -> float:
@@ -187,7 +187,7 @@ def normalized_mutual_information(
 
 
 def link_agreement(labels: ArrayLike, links: Any) -> float:
-    """Return the share of the links, by weight, that a partition obeys; 1 when there are none.
+    """Return the fraction of the links, by weight, that a partition obeys; 1 without links.
 
     Parameters
     ----------
@@ -210,13 +210,13 @@ def link_agreement(labels: ArrayLike, links: Any) -> float:
     codes = complete_codes(labels)
     links = as_links(links, codes.size)
     obeyed = (codes[links.i] == codes[links.j]) == (links.kind == MAY)
-    return _share(float(links.weight[obeyed].sum()), float(links.weight.sum()))
+    return _fraction(float(links.weight[obeyed].sum()), float(links.weight.sum()))
 
 
 def _codes(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Both labellings as codes 0, 1, …, checked to have one length."""
+    """Return both labellings as codes 0, 1, …, after a check that they have one length."""
     if isinstance(a, np.ma.MaskedArray) and a.size == np.size(b):
-        a, b = a.data[_known(a)], np.asarray(b)[_known(a)]
+        a, b = a.data[_unmasked(a)], np.asarray(b)[_unmasked(a)]
     codes = [complete_codes(a, "labels_true"), complete_codes(b, "labels_pred")]
     if codes[0].size != codes[1].size:
         raise MaylinkError(
@@ -225,8 +225,8 @@ def _codes(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.in
     return codes[0], codes[1]
 
 
-def _known(labels: Any) -> NDArray[np.int64]:
-    """Return the places of labels that are not masked."""
+def _unmasked(labels: Any) -> NDArray[np.int64]:
+    """Return the positions of labels that are not masked."""
     return np.flatnonzero(~np.ma.getmaskarray(labels))
 
 
@@ -238,7 +238,7 @@ def _pairs(sizes: NDArray[Any]) -> int:
 def _linked_counts(
     true: NDArray[np.int64], pred: NDArray[np.int64], links: Links
 ) -> NDArray[np.int64]:
-    """Counts of the pairs that carry a link, each pair once."""
+    """Count the pairs that carry a link, each pair once."""
     keys = distinct(links.pair_keys)
     i, j = keys // max(links.n, 1), keys % max(links.n, 1)
     same_true, same_pred = true[i] == true[j], pred[i] == pred[j]
@@ -252,5 +252,6 @@ def _linked_counts(
     )
 
 
-def _share(part: float, whole: float) -> float:
+def _fraction(part: float, whole: float) -> float:
+    """Return part / whole; 1 where there is nothing to divide."""
     return float(part / whole) if whole else 1.0

@@ -16,8 +16,8 @@ def two_groups(n=60, seed=0, spread=0.5):
     return X, y
 
 
-def told(y, pairs, wrong=()):
-    """Links on pairs, true but for some."""
+def true_links(y, pairs, wrong=()):
+    """Links on pairs, true but for those at the positions ``wrong``."""
     same = np.array([y[i] == y[j] for i, j in pairs])
     kind = np.where(same, 1, -1)
     kind[list(wrong)] *= -1
@@ -25,69 +25,69 @@ def told(y, pairs, wrong=()):
     return Links(len(y), i, j, kind)
 
 
-def quick(X, links):
+def fitted_quickly(X, links):
     model = TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
     return model.fit(X, links=links)
 
 
 @pytest.fixture(scope="module")
-def found():
+def diagnosed():
     X, y = two_groups()
     rng = np.random.default_rng(1)
     pairs = [tuple(rng.choice(50, 2, replace=False)) for _ in range(120)]
     pairs = list({tuple(sorted(map(int, pair))) for pair in pairs})
-    links = told(y, pairs, wrong=(3, 7))
-    return diagnose(X, links, quick(X, links)), links, pairs
+    links = true_links(y, pairs, wrong=(3, 7))
+    return diagnose(X, links, fitted_quickly(X, links)), links, pairs
 
 
-def test_counts_are_those_of_the_links(found):
-    said, links, pairs = found
-    assert said.n_points == 60
-    assert (said.n_links, said.n_pairs) == (links.n_links, len(pairs))
-    assert said.n_linked == len({point for pair in pairs for point in pair})
-    assert said.n_may == int((links.kind == 1).sum())
-    assert said.n_conflicts == links.conflicts().attrs["total"] > 0
-    assert said.n_clusters == 2
+def test_counts_are_those_of_the_links(diagnosed):
+    diagnosis, links, pairs = diagnosed
+    assert diagnosis.n_points == 60
+    assert (diagnosis.n_links, diagnosis.n_pairs) == (links.n_links, len(pairs))
+    assert diagnosis.n_linked == len({point for pair in pairs for point in pair})
+    assert diagnosis.n_may == int((links.kind == 1).sum())
+    assert diagnosis.n_conflicts == links.conflicts().attrs["total"] > 0
+    assert diagnosis.n_clusters == 2
 
 
-def test_the_wrong_links_are_found(found):
-    said, _, _ = found
-    assert sorted(said.suspects.index.tolist()) == [3, 7]
-    assert "2 links look wrong (2%)" in said.findings
+def test_the_wrong_links_are_found(diagnosed):
+    diagnosis, _, _ = diagnosed
+    assert sorted(diagnosis.suspects.index.tolist()) == [3, 7]
+    assert "2 links look wrong (2%)" in diagnosis.findings
 
 
-def test_links_are_predicted_better_than_by_a_guess(found):
-    said, links, _ = found
+def test_links_are_predicted_better_than_by_a_guess(diagnosed):
+    diagnosis, links, _ = diagnosed
     share = (links.kind == 1).mean()
-    assert said.guess == pytest.approx(
+    assert diagnosis.guess == pytest.approx(
         share * np.log(share) + (1 - share) * np.log(1 - share), abs=0.05
     )
-    assert said.held_out > said.guess + 2 * said.held_out_error
-    assert said.enough
-    assert any("better than by a guess" in text for text in said.findings)
+    assert diagnosis.held_out > diagnosis.guess + 2 * diagnosis.held_out_error
+    assert diagnosis.enough
+    assert any("better than by a guess" in text for text in diagnosis.findings)
 
 
 def test_the_point_between_is_asked_about():
     X, y = two_groups(spread=0.9)
     X[58] = [2.0, 2.0]  # half way, and without links
-    links = told(y, [(k, k + 2) for k in range(40)] + [(k, k + 1) for k in range(10)])
-    said = diagnose(X, links, quick(X, links))
-    assert 58 in said.pairs["i"].tolist()
-    assert said.n_between >= 1
-    assert any("lie between clusters and have no link" in text for text in said.advice)
-    assert said.pairs["together"].between(0, 1).all()
+    links = true_links(y, [(k, k + 2) for k in range(40)] + [(k, k + 1) for k in range(10)])
+    diagnosis = diagnose(X, links, fitted_quickly(X, links))
+    assert 58 in diagnosis.pairs["i"].tolist()
+    assert diagnosis.n_between >= 1
+    assert any("lie between clusters and have no link" in text for text in diagnosis.advice)
+    assert diagnosis.pairs["together"].between(0, 1).all()
 
 
-def test_closeness_is_not_told_as_a_probability():
+def test_closeness_is_no_probability():
     X, y = two_groups(spread=0.3)
     X[58], X[56] = [2.0, 2.0], [1.2, 1.2]  # half way, and some way off
-    links = told(y, [(k, k + 2) for k in range(40)])
+    links = true_links(y, [(k, k + 2) for k in range(40)])
     model = RDPMeans(cluster_penalty=12.0, random_state=0).fit(X, links=links)
-    said = diagnose(X, links, model)
+    diagnosis = diagnose(X, links, model)
     assert model.n_clusters_ == 2
-    assert said.pairs["i"].tolist() == [58]
-    assert said.pairs["together"].isna().all()
-    assert said.n_between == 1
+    assert diagnosis.pairs["i"].tolist() == [58]
+    assert diagnosis.pairs["together"].isna().all()
+    assert diagnosis.n_between == 1
 
 
 def test_noise_is_not_predicted():
@@ -96,39 +96,41 @@ def test_noise_is_not_predicted():
     i = rng.integers(40, size=80)
     j = (i + 1 + rng.integers(39, size=80)) % 40
     links = Links(40, i, j, rng.choice([-1, 1], 80))
-    said = diagnose(X, links, quick(X, links))
-    assert any("not predicted clearly better" in text for text in said.findings)
+    diagnosis = diagnose(X, links, fitted_quickly(X, links))
+    assert any("not predicted clearly better" in text for text in diagnosis.findings)
 
 
-def test_a_fit_that_fails_without_some_links_is_told(monkeypatch, found):
-    _, links, _ = found
+def test_a_fit_that_fails_without_some_links_is_reported(monkeypatch, diagnosed):
+    _, links, _ = diagnosed
     X, _ = two_groups()
     model = RDPMeans(cluster_penalty=9.0, random_state=0).fit(X, links=links)
 
-    def fit(*given):
+    def fit(*_):
         raise MaylinkError("no luck")
 
     monkeypatch.setattr(methods, "fit", fit)
-    said = diagnose(X, links, model)
-    assert np.isnan(said.held_out)
-    assert "held-out links could not be predicted: no luck" in said.findings
+    diagnosis = diagnose(X, links, model)
+    assert np.isnan(diagnosis.held_out)
+    assert "held-out links could not be predicted: no luck" in diagnosis.findings
 
 
-def test_few_links_of_a_source_are_told():
+def test_few_links_of_a_source_are_reported():
     X, y = two_groups(30)
-    links = told(y, [(0, 2), (1, 3), (0, 1)])
-    said = diagnose(X, links, RDPMeans(random_state=0).fit(X, links=links))
-    assert not said.enough
-    assert np.isnan(said.held_out)
-    assert np.isnan(said.guess)
-    assert said.findings[0].startswith("3 linked pairs are fewer than 40")
-    assert said.advice[0].startswith("judge 37 more pairs")
-    assert any("source 0" in text for text in said.advice)
-    assert (said.n_components, said.largest_component) == (2, 2)
+    links = true_links(y, [(0, 2), (1, 3), (0, 1)])
+    diagnosis = diagnose(
+        X, links, RDPMeans(cluster_penalty=9.0, random_state=0).fit(X, links=links)
+    )
+    assert not diagnosis.enough
+    assert np.isnan(diagnosis.held_out)
+    assert np.isnan(diagnosis.guess)
+    assert diagnosis.findings[0].startswith("3 linked pairs are fewer than 40")
+    assert diagnosis.advice[0].startswith("judge 37 more pairs")
+    assert any("source 0" in text for text in diagnosis.advice)
+    assert (diagnosis.n_components, diagnosis.largest_component) == (2, 2)
 
 
-def test_pairs_that_were_judged_are_not_asked_for_again(found):
-    said, _, pairs = found
-    asked = {tuple(sorted(pair)) for pair in said.pairs[["i", "j"]].to_numpy().tolist()}
+def test_pairs_that_were_judged_are_not_asked_for_again(diagnosed):
+    diagnosis, _, pairs = diagnosed
+    asked = {tuple(sorted(pair)) for pair in diagnosis.pairs[["i", "j"]].to_numpy().tolist()}
     assert not asked & set(pairs)
     assert all(i != j for i, j in asked)

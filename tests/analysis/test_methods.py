@@ -28,13 +28,13 @@ def test_every_method_can_be_made_and_fitted(name):
     assert methods.needs_k(name) == ("n_clusters" in model.get_params())
 
 
-def test_large_data_are_for_the_fast_method(monkeypatch):
+def test_large_data_get_the_fast_method():
     assert methods.plan(X).method == "tvclust"
-    monkeypatch.setattr(methods, "MANY_NUMBERS", 7)
-    chosen = methods.plan(X)
-    assert (chosen.method, chosen.family) == ("rdpmeans", "gaussian")
-    assert "4 rows × 2 columns" in chosen.why
-    assert methods.plan(X, "tvclust").method == "tvclust"
+    few = methods.MethodLimits(many_numbers=7)
+    plan = methods.plan(X, limits=few)
+    assert (plan.method, plan.family) == ("rdpmeans", "gaussian")
+    assert "4 rows × 2 columns" in plan.why
+    assert methods.plan(X, "tvclust", limits=few).method == "tvclust"
 
 
 @pytest.mark.parametrize(
@@ -58,33 +58,32 @@ def test_unknown_names_are_refused(words):
         methods.plan(X, *words)
 
 
-def test_a_partition_knows_its_links():
+def test_a_partition_judges_links():
     model = RDPMeans(cluster_penalty=4.0, random_state=0, link_weight=0.0).fit(X, links=LINKS)
-    known = methods.knowledge(model, LINKS)
-    assert methods.suspects(model, LINKS).index.tolist() == [1]
-    reliability = known.reliability()
+    assert methods.suspect_links(model, LINKS).index.tolist() == [1]
+    reliability = methods.link_posterior(model, LINKS).reliability()
     assert reliability.loc[0, "p_votes"] == 1
     assert reliability.loc[0, "q_votes"] == 2
     assert reliability.loc[0, "q"] == pytest.approx(10 / 12)  # 9 + 1 right, 1 + 1 wrong
 
 
-def test_again_is_told_what_was_chosen():
+def test_a_copy_of_tvclust_has_what_the_fit_chose():
     model = TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
-    copy = methods.again(model.fit(X, links=LINKS))
+    copy = methods.unfitted_copy(model.fit(X, links=LINKS))
     assert (copy.family.name, copy.data_weight) == ("gaussian", 1)
     assert not hasattr(copy, "labels_")
 
 
-def test_again_keeps_a_family_with_its_own_settings():
+def test_a_copy_keeps_a_family_with_settings():
     mixed = Product([(Gaussian(), [0]), (Gaussian(), [1])])
     for family in (mixed, Multinomial(smoothing=0.5)):
         model = TVClust(family, data_weight=1, random_state=0).fit(X, links=LINKS)
-        copy = methods.again(model).fit(X, links=LINKS)
+        copy = methods.unfitted_copy(model).fit(X, links=LINKS)
         assert repr(copy.family_) == repr(model.family_)
         assert copy.labels_.tolist() == model.labels_.tolist()
 
 
-def test_our_own_methods_load_no_others():
+def test_estimators_do_not_load_baselines():
     code = (
         "import sys; from maylink.analysis import methods; methods.make('rdpmeans'); "
         "sys.exit(any(m in sys.modules for m in ('maylink.baselines', 'sklearn.cluster')))"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent / "docs"
 TIME = re.compile(r"^(time|(tvclust|rdpmeans|plainkmeans|pckmeans) ).*$", re.MULTILINE)
 NUMBER = re.compile(r"-?\d+\.\d+")
 
@@ -16,13 +16,13 @@ def test_commands_print_what_the_page_shows():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    again = module.regenerated(page)
-    shown, made = (_words(TIME.sub("", text)) for text in (page, again))
-    assert shown == made
-    for old, new in zip(_numbers(page), _numbers(again), strict=True):
+    rerun = module.regenerated(page)
+    expected, printed = (_words(TIME.sub("", text)) for text in (page, rerun))
+    assert printed == expected
+    for old, new in zip(_numbers(page), _numbers(rerun), strict=True):
         assert new == pytest.approx(old, abs=0.05)
-    rows = [_row(text, "rdpmeans ") for text in (page, again)]
-    assert rows[0][:3] == rows[1][:3]  # clusters and who told k; seconds differ
+    rows = [_row(text, "rdpmeans ") for text in (page, rerun)]
+    assert rows[0][:3] == rows[1][:3]  # clusters and who gave k; seconds differ
 
 
 def _words(text):

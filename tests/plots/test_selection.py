@@ -16,7 +16,7 @@ def ax():
     return Figure().subplots()
 
 
-RACE = pd.DataFrame(
+SELECTION = pd.DataFrame(
     {
         "family": ["gaussian"] * 3 + ["full-gaussian"] * 3,
         "data_weight": [1.0, 0.3, 0.1] * 2,
@@ -27,7 +27,7 @@ RACE = pd.DataFrame(
         "chosen": [False] * 4 + [True, False],
     }
 )
-RACE["behind"] = -0.3 - RACE["score"]  # the choice has −0.3
+SELECTION["behind"] = -0.3 - SELECTION["score"]  # the choice has −0.3
 
 
 def ring(ax):
@@ -64,7 +64,7 @@ def searched(**params):
 
 
 def test_the_choice_of_tvclust(ax):
-    plot_selection(SimpleNamespace(selection_=RACE), ax=ax)
+    plot_selection(SimpleNamespace(selection_=SELECTION), ax=ax)
     assert ax.get_title("left") == "Held-out links chose: full covariance, data weight 0.3"
     at, score = ring(ax)
     assert score == -0.3
@@ -73,8 +73,8 @@ def test_the_choice_of_tvclust(ax):
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0.1", "0.3", "1"]
     assert marks(ax, hollow=True) == [-0.6, -0.55, -0.5, -0.5]
     assert marks(ax, hollow=False) == [-0.4, -0.3]
-    told = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert told == ["spherical covariance", "full covariance", "dropped out early", "chosen"]
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["spherical covariance", "full covariance", "dropped out early", "chosen"]
 
 
 def test_the_choice_of_rdp_means(ax):
@@ -93,8 +93,8 @@ def test_the_choice_of_rdp_means(ax):
     )
     plot_selection(SimpleNamespace(selection_=table), ax=ax)
     assert ax.get_title("right") == "Held-out links chose: λ = 2 alone"
-    told = [label.get_text() for label in ax.get_yticklabels()]
-    assert told == ["data weight 1", "data weight 0.3", "λ = 8 alone", "λ = 2 alone"]
+    texts = [label.get_text() for label in ax.get_yticklabels()]
+    assert texts == ["data weight 1", "data weight 0.3", "λ = 8 alone", "λ = 2 alone"]
     assert ring(ax) == pytest.approx((-0.3, 3.0))
     table["chosen"] = [False, True, False, False]
     ax.clear()
@@ -103,7 +103,7 @@ def test_the_choice_of_rdp_means(ax):
 
 
 def test_nothing_was_held_out(ax):
-    for table in (None, RACE.drop(columns="score")):
+    for table in (None, SELECTION.drop(columns="score")):
         with pytest.raises(MaylinkError, match="model: no links were held out"):
             plot_selection(SimpleNamespace(selection_=table), ax=ax)
 
@@ -130,8 +130,8 @@ def test_the_choice_of_a_search_over_a_number(ax):
 
 def test_the_choice_of_a_search_over_words(ax):
     plot_selection(searched(family=["gaussian", "gamma", "poisson"]), ax=ax)
-    told = [label.get_text() for label in ax.get_yticklabels()]
-    assert told == ["family gaussian", "family gamma", "family poisson"]
+    texts = [label.get_text() for label in ax.get_yticklabels()]
+    assert texts == ["family gaussian", "family gamma", "family poisson"]
     assert ring(ax) == pytest.approx((-0.4, 2.0))
     assert ax.get_title("right") == "Held-out links chose: family poisson"
 

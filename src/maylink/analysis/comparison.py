@@ -1,7 +1,7 @@
 """Several methods on the same data and links, judged by links that their fits did not see.
 
 TVClust keeps the family and the data weight that it chose by all links, so its score is somewhat
-kind to it; other methods choose again in each fit, without the held-out links.
+too high; other methods choose again in each fit, without the held-out links.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ REFERENCE = "tvclust"
 
 @dataclass(frozen=True)
 class Row:
-    """What one method did.
+    """How one method did.
 
     Parameters
     ----------
     method : str
-        Its name.
+        Name of the method.
     clusters : int or None
-        How many it found; None where it failed.
+        Number of clusters; None where the fit failed.
     told_k : str
-        "" where it finds k itself, otherwise who told it.
+        "" where the method finds k itself, otherwise who gave k: "TVClust" or "you".
     seconds : float
-        Of the fit to all links.
+        Time of the fit to all links.
     held_out : float
-        Mean log probability of a held-out link, 0 at best; NaN where there are fewer than 40, or
-        a fit without them fails.
+        Mean log probability of a held-out link, 0 at best; NaN where there are fewer than 40
+        linked pairs, or a fit without them fails.
     error : float
-        Standard error of that.
+        Standard error of ``held_out``.
     kept : float
-        Share of the links that the partition obeys.
+        Fraction of the links that the partition obeys.
     agreement : float
         Adjusted Rand index with TVClust.
     f, ari : float
         Pairwise F and adjusted Rand index against true labels; NaN where there are none.
     failure : str
-        Why it failed, or why held-out links could not be predicted; "" where nothing failed.
+        Why the fit failed, or why held-out links could not be predicted; "" where nothing failed.
     """
 
     method: str
@@ -89,18 +89,17 @@ def compare(
         The links.
     names : sequence of str
         Some of ``maylink.analysis.methods.METHODS``. TVClust is always fitted first, since the
-        others are
-        compared with it.
+        others are compared with it.
     family : str, default "auto"
-        Given to the methods that have one.
+        Family of the methods that have one.
     k : int, optional
-        Number of clusters, for methods that must be told; what TVClust found if not given.
+        Number of clusters, for methods that need it; that of the TVClust if not given.
     y : array of shape (n,), optional
         True labels.
     seed : int, default 0
-        Of everything that is random.
+        Seed of everything that is random.
     each : function, optional
-        Told the name of each method before its fit.
+        Called with the name of each method before its fit.
 
     Returns
     -------
@@ -121,30 +120,35 @@ def compare(
     for name in names:
         if name not in methods.METHODS:
             raise MaylinkError(f"methods: {name!r} is not one of {', '.join(methods.METHODS)}")
-    setting = _Setting(X, links, family, seed, y)
+    comparison = _Comparison(X, links, family, seed, y)
     each(REFERENCE)
-    base = setting.fitted(REFERENCE, None)
-    told, by = (base.model.n_clusters_, "TVClust") if k is None else (k, "you")
+    reference = comparison.fit(REFERENCE, None)
+    if k is None:
+        n_clusters, k_given_by = reference.model.n_clusters_, "TVClust"
+    else:
+        n_clusters, k_given_by = k, "you"
     rows = []
     for name in dict.fromkeys(names):
-        needs = methods.needs_k(name)
-        if name != REFERENCE:
+        needs_k = methods.needs_k(name)
+        if name == REFERENCE:
+            timed_fit = reference
+        else:
             each(name)
-        fitted = base if name == REFERENCE else setting.fitted(name, told if needs else None)
-        rows.append(setting.row(name, fitted, by * needs, base.model.labels_))
+            timed_fit = comparison.fit(name, n_clusters if needs_k else None)
+        rows.append(comparison.row(name, timed_fit, k_given_by * needs_k, reference.model.labels_))
     return rows
 
 
 @dataclass(frozen=True)
-class _Fitted:
+class _TimedFit:
     model: Any
     seconds: float
     failure: str = ""
 
 
 @dataclass(frozen=True)
-class _Setting:
-    """What all methods share."""
+class _Comparison:
+    """Data, links and settings that all methods share."""
 
     X: Any
     links: Links
@@ -152,7 +156,7 @@ class _Setting:
     seed: int
     y: NDArray[Any] | None
 
-    def fitted(self, name: str, k: int | None) -> _Fitted:
+    def fit(self, name: str, k: int | None) -> _TimedFit:
         family = methods.plan(self.X, name, self.family).family
         model = methods.make(name, family, k=k, random_state=self.seed)
         start = time.perf_counter()
@@ -163,69 +167,69 @@ class _Setting:
         except (MaylinkError, TypeError) as error:
             if name == REFERENCE:
                 raise
-            return _Fitted(model, time.perf_counter() - start, _in_one_line(error))
-        return _Fitted(model, time.perf_counter() - start)
+            return _TimedFit(model, time.perf_counter() - start, _in_one_line(error))
+        return _TimedFit(model, time.perf_counter() - start)
 
-    def row(self, name: str, fitted: _Fitted, told_k: str, reference: Any) -> Row:
-        if fitted.failure:
-            return Row(name, None, told_k, fitted.seconds, failure=fitted.failure)
-        labels = fitted.model.labels_
-        judged = held_out(fitted.model, self.X, self.links, self.seed)
+    def row(self, name: str, timed_fit: _TimedFit, told_k: str, reference_labels: Any) -> Row:
+        if timed_fit.failure:
+            return Row(name, None, told_k, timed_fit.seconds, failure=timed_fit.failure)
+        labels = timed_fit.model.labels_
+        score = held_out_score(timed_fit.model, self.X, self.links, self.seed)
         y = self.y
         return Row(
             method=name,
-            clusters=int(fitted.model.n_clusters_),
+            clusters=int(timed_fit.model.n_clusters_),
             told_k=told_k,
-            seconds=fitted.seconds,
-            held_out=judged.mean,
-            error=judged.error,
+            seconds=timed_fit.seconds,
+            held_out=score.mean,
+            error=score.error,
             kept=link_agreement(labels, self.links),
-            agreement=adjusted_rand(reference, labels),
+            agreement=adjusted_rand(reference_labels, labels),
             f=np.nan if y is None else pair_f(y, labels),
             ari=np.nan if y is None else adjusted_rand(y, labels),
-            failure=f"without the held-out links: {judged.failure}" if judged.failure else "",
+            failure=f"without the held-out links: {score.failure}" if score.failure else "",
         )
 
 
-class HeldOut(NamedTuple):
-    """How well held-out links are predicted: mean log probability of a link, standard error."""
+class HeldOutScore(NamedTuple):
+    """How well held-out links are predicted."""
 
-    mean: float = np.nan
-    error: float = np.nan
+    mean: float = np.nan  # log probability of a link
+    error: float = np.nan  # standard error of the mean
     failure: str = ""  # why there is no score, where a fit failed
 
 
-def held_out(model: Any, X: Any, links: Links, seed: int = 0) -> HeldOut:
+def held_out_score(model: Any, X: Any, links: Links, seed: int = 0) -> HeldOutScore:
     """Return how well links are predicted by fits that did not see them.
 
     Parameters
     ----------
     model : estimator
-        Fitted. Of a TVClust the fits are told what it has chosen by all links; other methods choose
-        again in each (:func:`maylink.analysis.methods.again`).
-    X, links : data and links of its fit
+        Fitted. A TVClust keeps what it has chosen by all links; other methods choose again in each
+        fit (:func:`maylink.analysis.methods.unfitted_copy`).
+    X, links : data and links of that fit
     seed : int, default 0
-        Deals out the links.
+        Seed of the folds of links.
 
     Returns
     -------
-    HeldOut
-        NaN where there are too few links, or a fit fails; then it tells why.
+    HeldOutScore
+        NaN where there are too few links, or a fit fails; ``failure`` then says why.
     """
     if not race.enough(links):
-        return HeldOut()
+        return HeldOutScore()
     scores, votes = [], []
     for fold in LinkFolds(race.FOLDS, random_state=seed).split(links):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                fitted = methods.fit(methods.again(model), X, fold.train)
+                fitted = methods.fit(methods.unfitted_copy(model), X, fold.train)
         except (MaylinkError, TypeError) as error:
-            return HeldOut(failure=_in_one_line(error))
+            return HeldOutScore(failure=_in_one_line(error))
         scores.append(log_scores(fitted, fold.test, fold.train))
         votes.append(fold.test.weight)
-    found = summary(np.concatenate(scores), np.concatenate(votes))
-    return HeldOut(found.mean, found.error)
+    total = summary(np.concatenate(scores), np.concatenate(votes))
+    return HeldOutScore(total.mean, total.error)
 
 
 def _in_one_line(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """What links are worth: contradictions, coverage, doubtful links, and which to collect next.
 
-Everything but the plain counts comes from one fit, and the held-out score from four more. Of a
-TVClust these are told what the first has chosen by all links; other methods choose again.
+Everything but the plain counts comes from one fit, and the held-out score from a few more. In
+these a TVClust keeps what the first has chosen by all links; other methods choose again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from maylink.analysis import methods
-from maylink.analysis.comparison import held_out
+from maylink.analysis.comparison import held_out_score
+from maylink.analysis.source_counts import count_by_source
 from maylink.links import MAY, Links
 from maylink.tuning import race
 from maylink.tuning.folds import LinkFolds
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 
     from maylink.model.posterior import Posterior
 
-WIDE = 0.2  # width of an interval of p or q above which a source is not known well
-FEW = 20  # links of a source
-SURE = 0.01  # probability of being in another cluster below which there is nothing to ask
-DOUBT = 0.1  # probability of being in another cluster above which a point is between clusters
-FAR = 0.25  # closeness to another cluster below which there is nothing to ask
-NEAR = 0.4  # closeness to another cluster above which a point is between clusters
+WIDE_INTERVAL = 0.2  # of p or q, above which the reliability of a source is not known well
+FEW_LINKS = 20  # of a source, below which more are asked for
+# Probability of another cluster: below the first there is nothing to ask, above the second a point
+# is between clusters.
+ASK_FROM, BETWEEN_FROM = 0.01, 0.1
+# The same for closeness to another cluster, of methods without probabilities.
+ASK_FROM_CLOSENESS, BETWEEN_FROM_CLOSENESS = 0.25, 0.4
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,18 @@ class Diagnosis:
     n_components, largest_component : int
         Groups of two points or more that may links join, and the points of the largest.
     conflicts : DataFrame
-        See :meth:`Links.conflicts`; ``n_conflicts`` tells how many there are in all.
+        The first of them; see :meth:`Links.conflicts`.
     n_conflicts : int
-        Contradictions.
+        How many contradictions there are in all.
     sources : DataFrame
-        Of each source its links, p and q with 95% intervals, and the votes behind them.
+        For each source: links, p and q with 95% intervals, and the votes behind them.
     suspects : DataFrame
         Links more likely wrong than right, worst first.
     held_out, held_out_error : float
         Mean log probability of a held-out link, and its standard error; NaN if there are too few,
         or a fit without them failed.
     guess : float
-        The same for who knows nothing but how often each source says may.
+        Mean log probability of a held-out link by how often each source says may, and nothing else.
     n_between : int
         Points between clusters that have no link.
     pairs : DataFrame
@@ -65,11 +67,11 @@ class Diagnosis:
         uncertain first. A method without probabilities goes by how close the next cluster is, and
         ``together`` is NaN.
     method, chosen_by : str
-        Of the fit behind it.
+        The method that was fitted, and how its settings were chosen.
     n_clusters : int
-        Clusters that it found.
+        Clusters of the fit.
     findings, advice : tuple of str
-        What that means, and what to do, in sentences.
+        What the figures mean, and what to do, in sentences.
     held_out_failure : str
         Why held-out links could not be predicted; "" where no fit failed.
     """
@@ -119,7 +121,7 @@ def diagnose(
     n_pairs : int, default 10
         How many pairs to suggest.
     seed : int, default 0
-        Of everything that is random.
+        Seed of everything that is random.
 
     Returns
     -------
@@ -130,45 +132,44 @@ def diagnose(
     >>> import maylink as ml
     >>> from maylink.analysis.link_quality import diagnose
     >>> draw = ml.datasets.make_two_view(60, rng=3)
-    >>> found = diagnose(draw.X, draw.links)
-    >>> found.enough, found.n_links, found.held_out > found.guess
+    >>> diagnosis = diagnose(draw.X, draw.links)
+    >>> diagnosis.enough, diagnosis.n_links, diagnosis.held_out > diagnosis.guess
     (True, 120, True)
     """
     if model is None:
-        chosen = methods.plan(X)
-        model = methods.make(chosen.method, chosen.family, random_state=seed)
+        plan = methods.plan(X)
+        model = methods.make(plan.method, plan.family, random_state=seed)
         methods.fit(model, X, links)
-    known = methods.knowledge(model, links)
     conflicts = links.conflicts()
-    judged = held_out(model, X, links, seed)
-    doubt = _doubt(model, X)
-    joined = _components(links)
-    found = Diagnosis(
+    score = held_out_score(model, X, links, seed)
+    uncertainty = _uncertainty(model, X)
+    component_sizes = _component_sizes(links)
+    diagnosis = Diagnosis(
         n_points=links.n,
         n_linked=int(links.touches().sum()),
         n_links=links.n_links,
         n_may=int((links.kind == MAY).sum()),
         n_pairs=int(np.unique(links.pair_keys).size),
-        n_components=int(joined.size),
-        largest_component=int(joined.max(initial=0)),
+        n_components=int(component_sizes.size),
+        largest_component=int(component_sizes.max(initial=0)),
         conflicts=conflicts,
         n_conflicts=int(conflicts.attrs["total"]),
-        sources=_sources(links, known),
-        suspects=methods.suspects(model, links),
-        held_out=judged.mean,
-        held_out_error=judged.error,
-        held_out_failure=judged.failure,
-        guess=_guess(links, seed),
-        n_between=int(((doubt.of > doubt.between) & ~links.touches()).sum()),
-        pairs=_pairs_to_judge(model, links, doubt, n_pairs),
+        sources=_source_table(links, methods.link_posterior(model, links)),
+        suspects=methods.suspect_links(model, links),
+        held_out=score.mean,
+        held_out_error=score.error,
+        held_out_failure=score.failure,
+        guess=_guess_score(links, seed),
+        n_between=int((uncertainty.between & ~links.touches()).sum()),
+        pairs=_pairs_to_judge(model, links, uncertainty, n_pairs),
         method=type(model).__name__,
         chosen_by=str(getattr(model, "chosen_by_", "given")),
         n_clusters=int(model.n_clusters_),
     )
-    return _with_words(found)
+    return _with_findings(diagnosis)
 
 
-def _components(links: Links) -> NDArray[np.int64]:
+def _component_sizes(links: Links) -> NDArray[np.int64]:
     """Return the sizes of the groups of points that may links join."""
     i, j = links.may.T
     graph = sparse.coo_array((np.ones(i.size), (i, j)), shape=links.shape)
@@ -176,138 +177,153 @@ def _components(links: Links) -> NDArray[np.int64]:
     return np.asarray(sizes[sizes > 1], np.int64)
 
 
-def _sources(links: Links, known: Posterior) -> pd.DataFrame:
-    frame = known.reliability()
-    count = np.bincount(links.source, minlength=len(links.sources))
-    may = np.bincount(links.source[links.kind == MAY], minlength=len(links.sources))
-    frame.insert(0, "links", count)
-    frame.insert(1, "may", may)
+def _source_table(links: Links, posterior: Posterior) -> pd.DataFrame:
+    frame = posterior.reliability()
+    counts = count_by_source(links)
+    frame.insert(0, "links", [count.links for count in counts])
+    frame.insert(1, "may", [count.may for count in counts])
     return frame
 
 
-def _guess(links: Links, seed: int) -> float:
+def _guess_score(links: Links, seed: int) -> float:
     """Return the mean log probability of a held-out link, by how often its source says may."""
     if not race.enough(links):
         return float("nan")
     total = votes = 0.0
     for fold in LinkFolds(race.FOLDS, random_state=seed).split(links):
         size = 2 * len(links.sources)
-        said = 1.0 + np.bincount(fold.train.classes, fold.train.weight, minlength=size)
-        share = said / said.reshape(-1, 2).sum(axis=1).repeat(2)
-        total += float(fold.test.weight @ np.log(share[fold.test.classes]))
+        counts = 1.0 + np.bincount(fold.train.classes, fold.train.weight, minlength=size)
+        probability = counts / counts.reshape(-1, 2).sum(axis=1).repeat(2)
+        total += float(fold.test.weight @ np.log(probability[fold.test.classes]))
         votes += float(fold.test.weight.sum())
     return total / votes
 
 
-class Doubt(NamedTuple):
-    """How near each point is to being in another cluster, 0 to ½, and what that means."""
+class Uncertainty(NamedTuple):
+    """How near each point is to being in another cluster."""
 
-    of: NDArray[np.float64]
-    ask: float  # from which there is something to ask
-    between: float  # above which a point is between clusters
-    probable: bool  # whether these are probabilities
+    of_point: NDArray[np.float64]  # 0 to ½
+    ask_from: float  # from which it is worth asking about a point
+    between: NDArray[np.bool_]  # whether a point is between clusters
+    is_probability: bool
 
 
-def _doubt(model: Any, X: Any) -> Doubt:
+def _uncertainty(model: Any, X: Any) -> Uncertainty:
     """Return probabilities of another cluster, or else how close the next cluster is.
 
     Closeness is d₁ / (d₁ + d₂), of the divergences from the nearest two centres: no probability.
     """
     if hasattr(model, "responsibilities_"):
         other = np.asarray(np.minimum(0.5, 1.0 - model.responsibilities_.max(axis=1)))
-        return Doubt(other, SURE, DOUBT, probable=True)
-    return Doubt(_closeness(model, X), FAR, NEAR, probable=False)
+        return Uncertainty(other, ASK_FROM, other > BETWEEN_FROM, is_probability=True)
+    close = _closeness(model, X)
+    return Uncertainty(
+        close, ASK_FROM_CLOSENESS, close > BETWEEN_FROM_CLOSENESS, is_probability=False
+    )
 
 
 def _closeness(model: Any, X: Any) -> NDArray[np.float64]:
     if model.n_clusters_ < 2 or not hasattr(model, "transform"):
         return np.zeros(len(model.labels_))
-    away = np.partition(np.maximum(model.transform(X), 0.0), 1, axis=1)[:, :2]
-    total = away.sum(axis=1)
-    return np.asarray(np.divide(away[:, 0], total, out=np.zeros(len(away)), where=total > 0))
+    nearest_two = np.partition(np.maximum(model.transform(X), 0.0), 1, axis=1)[:, :2]
+    total = nearest_two.sum(axis=1)
+    closeness = np.zeros(len(nearest_two))
+    return np.asarray(np.divide(nearest_two[:, 0], total, out=closeness, where=total > 0))
 
 
-def _pairs_to_judge(model: Any, links: Links, doubt: Doubt, count: int) -> pd.DataFrame:
-    """Pair points between clusters with the surest point of the cluster that they are put into."""
+def _pairs_to_judge(model: Any, links: Links, uncertainty: Uncertainty, count: int) -> pd.DataFrame:
+    """Pair each uncertain point with the most certain point of the same cluster."""
     import pandas as pd
 
     labels = np.asarray(model.labels_)
-    order = np.lexsort((-links.degree, doubt.of))  # the surest first, of these the most linked
-    sure = {int(labels[at]): int(at) for at in order[::-1]}
-    judged = set(links.pair_keys.tolist())
+    values = uncertainty.of_point
+    order = np.lexsort((-links.degree, values))  # the most certain first, then the most linked
+    most_certain = {int(labels[at]): int(at) for at in order[::-1]}
+    judged_pairs = set(links.pair_keys.tolist())
     rows: list[tuple[int, int, float]] = []
-    for at in np.argsort(-doubt.of, kind="stable").tolist():
-        other = sure[int(labels[at])]
+    for at in np.argsort(-values, kind="stable").tolist():
+        other = most_certain[int(labels[at])]
         low, high = min(at, other), max(at, other)
-        if len(rows) == count or doubt.of[at] < doubt.ask:
+        if len(rows) == count or values[at] < uncertainty.ask_from:
             break
-        if low != high and low * links.n + high not in judged:
-            rows.append((at, other, 1.0 - doubt.of[at] if doubt.probable else np.nan))
+        if low != high and low * links.n + high not in judged_pairs:
+            rows.append((at, other, 1.0 - values[at] if uncertainty.is_probability else np.nan))
     frame = pd.DataFrame(rows, columns=["i", "j", "together"])
-    if len(frame) and doubt.probable and hasattr(model, "coclustering"):
+    if len(frame) and uncertainty.is_probability and hasattr(model, "coclustering"):
         frame["together"] = model.coclustering(frame[["i", "j"]].to_numpy(np.int64))
         frame = frame.sort_values("together", key=lambda c: (c - 0.5).abs(), kind="stable")
     return frame.reset_index(drop=True)
 
 
-# ---------------------------------------------------------------------- in words
+# ---------------------------------------------------------------------- in sentences
 
 
-def _with_words(found: Diagnosis) -> Diagnosis:
-    wide = [str(name) for name, row in found.sources.iterrows() if _width(row) > WIDE]
-    few = [str(name) for name, row in found.sources.iterrows() if row["links"] < FEW]
+def _with_findings(diagnosis: Diagnosis) -> Diagnosis:
+    sources = [(str(name), row) for name, row in diagnosis.sources.iterrows()]
+    wide = [name for name, row in sources if _interval_width(row) > WIDE_INTERVAL]
+    few = [name for name, row in sources if row["links"] < FEW_LINKS]
     return replace(
-        found, findings=tuple(_findings(found, wide)), advice=tuple(_advice(found, wide, few))
+        diagnosis,
+        findings=tuple(_findings(diagnosis, wide)),
+        advice=tuple(_advice(diagnosis, list(dict.fromkeys([*few, *wide])))),
     )
 
 
-def _width(row: Any) -> float:
+def _interval_width(row: Any) -> float:
     return float(max(row["p_high"] - row["p_low"], row["q_high"] - row["q_low"]))
 
 
-def _findings(found: Diagnosis, wide: list[str]) -> list[str]:
-    said = []
-    if found.enough:
-        said.append(f"{found.n_pairs} linked pairs are enough to choose settings by held-out links")
+def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
+    """Return what the figures mean; ``wide`` are sources whose reliability is not known well."""
+    n_pairs = diagnosis.n_pairs
+    if diagnosis.enough:
+        findings = [f"{n_pairs} linked pairs are enough to choose settings by held-out links"]
     else:
-        said.append(
-            f"{found.n_pairs} linked pairs are fewer than {race.FEWEST}: nothing can be held out, "
+        findings = [
+            f"{n_pairs} linked pairs are fewer than {race.FEWEST}: nothing can be held out, "
             "so settings were not chosen by links"
-        )
-    if found.held_out_failure:
-        said.append(f"held-out links could not be predicted: {found.held_out_failure}")
-    if np.isfinite(found.held_out):
-        ahead = found.held_out - found.guess
-        told = f"{found.held_out:.3f} ± {found.held_out_error:.3f} a link, guess {found.guess:.3f}"
-        if ahead > 2 * found.held_out_error:
-            said.append(f"held-out links are predicted better than by a guess ({told})")
-        else:
-            said.append(f"held-out links are not predicted clearly better than by a guess ({told})")
+        ]
+    if diagnosis.held_out_failure:
+        findings.append(f"held-out links could not be predicted: {diagnosis.held_out_failure}")
+    if np.isfinite(diagnosis.held_out):
+        findings.append(_held_out_finding(diagnosis))
     if wide:
-        said.append(f"reliability is not known to ±{WIDE / 2:g} for: {', '.join(wide)}")
-    if found.n_conflicts:
-        said.append(f"{found.n_conflicts} contradictions; they are weighed, not an error")
-    if len(found.suspects):
-        share = len(found.suspects) / found.n_links
-        said.append(f"{len(found.suspects)} links look wrong ({share:.0%})")
-    return said
-
-
-def _advice(found: Diagnosis, wide: list[str], few: list[str]) -> list[str]:
-    said = []
-    if not found.enough:
-        missing = race.FEWEST - found.n_pairs
-        said.append(f"judge {missing} more pairs or more, so that links can choose the settings")
-    said += [
-        f"collect more links of source {name}: how reliable it is cannot be told well yet"
-        for name in dict.fromkeys([*few, *wide])
-    ]
-    if len(found.pairs):
-        said.append("judge the pairs below: the model is least sure of them")
-    else:
-        said.append("no pair is in doubt under the model; judge random pairs to test that")
-    if found.n_between:
-        said.append(
-            f"{found.n_between} points lie between clusters and have no link: begin with these"
+        findings.append(
+            f"reliability is not known to ±{WIDE_INTERVAL / 2:g} for: {', '.join(wide)}"
         )
-    return said
+    if diagnosis.n_conflicts:
+        findings.append(f"{diagnosis.n_conflicts} contradictions; they are weighed, not an error")
+    if len(diagnosis.suspects):
+        fraction = len(diagnosis.suspects) / diagnosis.n_links
+        findings.append(f"{len(diagnosis.suspects)} links look wrong ({fraction:.0%})")
+    return findings
+
+
+def _held_out_finding(diagnosis: Diagnosis) -> str:
+    figures = (
+        f"{diagnosis.held_out:.3f} ± {diagnosis.held_out_error:.3f} a link, "
+        f"guess {diagnosis.guess:.3f}"
+    )
+    if diagnosis.held_out - diagnosis.guess > 2 * diagnosis.held_out_error:
+        return f"held-out links are predicted better than by a guess ({figures})"
+    return f"held-out links are not predicted clearly better than by a guess ({figures})"
+
+
+def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
+    advice = []
+    if not diagnosis.enough:
+        missing = race.FEWEST - diagnosis.n_pairs
+        advice.append(f"judge {missing} more pairs or more, so that links can choose the settings")
+    advice += [
+        f"collect more links of source {name}: how reliable it is cannot be told well yet"
+        for name in uncertain_sources
+    ]
+    if len(diagnosis.pairs):
+        advice.append("judge the pairs below: the model is least sure of them")
+    else:
+        advice.append("no pair is in doubt under the model; judge random pairs to test that")
+    if diagnosis.n_between:
+        advice.append(
+            f"{diagnosis.n_between} points lie between clusters and have no link: begin with these"
+        )
+    return advice

@@ -1,6 +1,8 @@
-"""Methods by name: which one suits the data where nobody says, and why.
+"""Methods by name: makes and fits them, and chooses one where the user leaves that open.
 
-Nothing heavy is imported before it is needed, so that a command can list the names at once.
+The names stand here as plain text, and estimators and baselines are imported only inside the
+functions that need them: ``maylink --help`` lists the names, and must not load NumPy, pandas and
+Numba for that.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import inspect
 import pkgutil
 from collections.abc import Mapping
 from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.errors import MaylinkError, not_one_of
@@ -21,11 +24,11 @@ if TYPE_CHECKING:
     from maylink.model.posterior import Posterior
 
 AUTO = "auto"
-OWN = ("tvclust", "rdpmeans", "dpmeans", "spectralrdpmeans")
+ESTIMATORS = ("tvclust", "rdpmeans", "dpmeans", "spectralrdpmeans")
 METHODS = (
-    *OWN, "constrainedonespectral", "constrainedseededkmeans", "constrainedspectral", "copkmeans",
-    "cvqe", "lcvqe", "linkonly", "mpckmeans", "mrfdpmixture", "pckmeans", "plainkmeans",
-    "plainspectral", "seededkmeans",
+    *ESTIMATORS, "constrainedonespectral", "constrainedseededkmeans", "constrainedspectral",
+    "copkmeans", "cvqe", "lcvqe", "linkonly", "mpckmeans", "mrfdpmixture", "pckmeans",
+    "plainkmeans", "plainspectral", "seededkmeans",
 )  # fmt: skip
 """The estimators and baselines, by the name of their class in small letters."""
 
@@ -41,12 +44,21 @@ FAMILIES = tuple(
 ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""
 
-MANY_NUMBERS = 3_200_000  # in the data, above which TVClust takes minutes
 SPREADS = 10.0  # how often the widest column may be as wide as the narrowest, in one unit
-WRONG = 0.5  # probability above which a link is a suspect
+SUSPECT_LIMIT = 0.5  # probability of being wrong above which a link is a suspect
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class MethodLimits:
+    """Sizes of data at which "auto" stands for another method."""
+
+    many_numbers: int = 3_200_000  # in the data: with more, TVClust takes minutes
+
+
+USUAL_LIMITS = MethodLimits()
+
+
+class MethodPlan(NamedTuple):
     """A method and a family, and why these."""
 
     method: str
@@ -54,7 +66,9 @@ class Plan(NamedTuple):
     why: str
 
 
-def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
+def plan(
+    X: Matrix, method: str = AUTO, family: str = AUTO, *, limits: MethodLimits = USUAL_LIMITS
+) -> MethodPlan:
     """Choose a method and a family where they are "auto".
 
     Parameters
@@ -67,10 +81,12 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
         One of :func:`family_names`, or "auto": TVClust chooses by itself; for the others Gaussian,
         with a variance for each column where the columns differ much in their spread, or
         proportions of counts where the data are a sparse matrix of whole numbers.
+    limits : MethodLimits, optional
+        Sizes of data at which "auto" stands for another method.
 
     Returns
     -------
-    Plan
+    MethodPlan
 
     Examples
     --------
@@ -84,7 +100,7 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
     why = "method given"
     if method == AUTO:
         n, d = X.shape
-        large = _stored(X) > MANY_NUMBERS
+        large = _stored(X) > limits.many_numbers
         method = "rdpmeans" if large else "tvclust"
         why = (
             f"{n} rows × {d} columns: TVClust would take minutes, RDPMeans is much faster"
@@ -93,10 +109,10 @@ def plan(X: Matrix, method: str = AUTO, family: str = AUTO) -> Plan:
         )
     if family == AUTO and method != "tvclust":
         family = _usual_family(X)
-    return Plan(method, family, why)
+    return MethodPlan(method, family, why)
 
 
-def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> Plan:
+def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> MethodPlan:
     """Choose a method and a family for data on Dask, where they are "auto".
 
     Parameters
@@ -110,7 +126,7 @@ def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> Plan:
 
     Returns
     -------
-    Plan
+    MethodPlan
     """
     import numpy as np
 
@@ -128,7 +144,7 @@ def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> Plan:
         )
     if family == AUTO and method != "tvclust":
         family = _family_of_spread(np.asarray(compute([X.std(axis=0)])[0][0]))
-    return Plan(method, family, why)
+    return MethodPlan(method, family, why)
 
 
 def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any) -> Any:
@@ -152,13 +168,13 @@ def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any
     """
     _check("method", name, METHODS)
     cls = _class_of(name)
-    known = inspect.signature(cls).parameters
+    parameters = inspect.signature(cls).parameters
     if family == AUTO and name != "tvclust":
         from maylink.families.registry import usual_family
 
         family = usual_family("real")
     wanted = {"family": family, **settings} | ({} if k is None else {"n_clusters": k})
-    return cls(**{key: value for key, value in wanted.items() if key in known})
+    return cls(**{key: value for key, value in wanted.items() if key in parameters})
 
 
 def family_names() -> tuple[str, ...]:
@@ -189,10 +205,11 @@ def fit(model: Any, X: Any, links: Links | None) -> Any:
     return model.fit(X, links=links)
 
 
-def again(model: Any) -> Any:
-    """Return an unfitted copy, of a TVClust one that is told what it has chosen.
+def unfitted_copy(model: Any) -> Any:
+    """Return an unfitted copy with the same parameters.
 
-    Other methods choose again what was left open to them.
+    The copy of a TVClust has the family and the data weight that the fit chose; other methods
+    choose again what was "auto".
     """
     from sklearn.base import clone
 
@@ -204,8 +221,8 @@ def again(model: Any) -> Any:
     return copy
 
 
-def knowledge(model: Any, links: Links) -> Posterior:
-    """Return what a fitted model knows about links; of a plain partition, what it shows.
+def link_posterior(model: Any, links: Links) -> Posterior:
+    """Return the posterior of links under a fitted model, or one made of its partition.
 
     Parameters
     ----------
@@ -217,40 +234,40 @@ def knowledge(model: Any, links: Links) -> Posterior:
     Returns
     -------
     Posterior
-        The model's own where it has one. Otherwise a link is wrong, for sure, where the partition
-        says the opposite, and p and q are learnt from how often that happens.
+        ``model.posterior_`` where there is one. Otherwise a link is wrong with probability 1 where
+        the partition says the opposite, and p and q are learnt from how often that happens.
     """
     import numpy as np
 
     from maylink.model.posterior import StreamPosterior
     from maylink.model.reliability import PRIOR, count_links
 
-    own: Posterior | None = getattr(model, "posterior_", None)
-    if own is not None:
-        return own
+    posterior: Posterior | None = getattr(model, "posterior_", None)
+    if posterior is not None:
+        return posterior
     labels = np.asarray(model.labels_)
     same = (labels[links.i] == labels[links.j]).astype(np.float64)
     counts = count_links(links, labels)
     return StreamPosterior(np.empty((0, 0)), counts, None, PRIOR, links, same)
 
 
-def suspects(model: Any, links: Links) -> pd.DataFrame:
+def suspect_links(model: Any, links: Links) -> pd.DataFrame:
     """Return the links that are more likely wrong than right, worst first."""
-    frame = knowledge(model, links).suspects()
-    return frame[frame["wrong"] > WRONG]
+    frame = link_posterior(model, links).suspects()
+    return frame[frame["wrong"] > SUSPECT_LIMIT]
 
 
 def _class_of(name: str) -> Any:
-    """Return the class of a method; baselines, which load much, only where one is asked for."""
-    if name in OWN:
+    """Return the class of a method; baselines load much, so they load only for a baseline."""
+    if name in ESTIMATORS:
         from maylink import estimators
 
-        known: Mapping[str, type] = {key: getattr(estimators, key) for key in estimators.__all__}
+        classes: Mapping[str, type] = {key: getattr(estimators, key) for key in estimators.__all__}
     else:
         from maylink.baselines import all_baselines
 
-        known = all_baselines()
-    return {key.lower(): value for key, value in known.items()}[name]
+        classes = all_baselines()
+    return {key.lower(): value for key, value in classes.items()}[name]
 
 
 def _usual_family(X: Matrix) -> str:
@@ -285,6 +302,6 @@ def _check_family(family: str) -> None:
         _check("family", family, (AUTO, *family_names()))
 
 
-def _check(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise MaylinkError(f"{name}: {not_one_of(value, known)}")
+def _check(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise MaylinkError(f"{name}: {not_one_of(value, choices)}")

@@ -1,6 +1,6 @@
-"""The command ``maylink``: one command a file, which reads arguments and prints.
+"""The command ``maylink``: one command a file, which parses arguments and prints.
 
-What the commands do is done by the library; :mod:`maylink.cli.app` puts them together.
+The library does the work; :mod:`maylink.cli.app` collects the commands.
 """
 
 from __future__ import annotations

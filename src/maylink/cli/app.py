@@ -1,4 +1,4 @@
-"""The commands put together, and how they end: a code, and one sentence if they fail."""
+"""All commands, and how they end: with an exit code, and one sentence if they fail."""
 
 from __future__ import annotations
 
@@ -11,44 +11,62 @@ from typing import Annotated, Any
 
 import typer
 
-from maylink.cli import cluster, compare, datasets, diagnose, links, passing, predict
-from maylink.cli.failures import (
-    CODES,
-    FINE,
+from maylink.cli import (
+    cluster,
+    compare,
+    datasets,
+    demo,
+    diagnose,
+    experiments,
+    links_convert,
+    links_show,
+    predict,
+)
+from maylink.cli.errors import (
+    EXIT_CODES,
     INPUT,
-    INSIDE,
+    INTERNAL,
     INTERRUPTED,
     OUTPUT,
+    SUCCESS,
     USAGE,
     CommandError,
     ReaderGoneError,
-    as_options,
 )
+from maylink.cli.messages import in_command_words
 from maylink.errors import LinkFileError, MaylinkError
 from maylink.version import __version__
 
 DEBUG = "--debug"
-TOLD = "Exit codes: " + "; ".join(f"{code} {what}" for code, what in CODES.items()) + "."
+EPILOG = "Exit codes: " + "; ".join(f"{code} {what}" for code, what in EXIT_CODES.items()) + "."
+ALL_WORDS_PASSED_ON = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "help_option_names": [],  # such a command has a --help of its own
+}
 
 app = typer.Typer(
     name="maylink",
     help="Cluster data with noisy hints about pairs; see docs/cli.md.",
-    epilog=TOLD,
+    epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command(epilog=TOLD)(cluster.cluster)
-app.command(epilog=TOLD)(diagnose.diagnose)
-app.command(epilog=TOLD)(predict.predict)
-app.command(epilog=TOLD)(compare.compare)
-app.command(epilog=TOLD)(datasets.datasets)
-app.add_typer(links.app, name="links", epilog=TOLD)
-app.command(context_settings=passing.SETTINGS)(passing.demo)
-app.command(context_settings=passing.SETTINGS)(passing.experiments)
+app.command(epilog=EPILOG)(cluster.cluster)
+app.command(epilog=EPILOG)(diagnose.diagnose)
+app.command(epilog=EPILOG)(predict.predict)
+app.command(epilog=EPILOG)(compare.compare)
+app.command(epilog=EPILOG)(datasets.datasets)
+links = typer.Typer(no_args_is_help=True, help="Look at files of links, and convert them.")
+links.command()(links_show.show)
+links.command()(links_convert.convert)
+app.add_typer(links, name="links", epilog=EPILOG)
+app.command(context_settings=ALL_WORDS_PASSED_ON)(demo.demo)
+app.command(context_settings=ALL_WORDS_PASSED_ON)(experiments.experiments)
 
 
-def _tell_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"maylink {__version__}")
         raise typer.Exit
@@ -58,11 +76,11 @@ def _tell_version(wanted: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Say the version.", callback=_tell_version, is_eager=True),
+        typer.Option("--version", help="Say the version.", callback=_print_version, is_eager=True),
     ] = False,
     debug: Annotated[bool, typer.Option(DEBUG, help="Show where a problem comes from.")] = False,
 ) -> None:
-    """Take the options of the command as a whole; those that matter were read before."""
+    """Declare the options of the command as a whole; callbacks and :func:`run` heed them."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -83,53 +101,53 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         with _plain_messages():
-            done = typer.main.get_command(app)(words, prog_name="maylink", standalone_mode=False)
-        if done == INTERRUPTED:  # Typer's answer to Ctrl-C
+            code = typer.main.get_command(app)(words, prog_name="maylink", standalone_mode=False)
+        if code == INTERRUPTED:  # Typer's answer to Ctrl-C
             return _fail("interrupted", INTERRUPTED)
-        return done if isinstance(done, int) else FINE
+        return code if isinstance(code, int) else SUCCESS
     except ReaderGoneError:
-        return FINE
+        return SUCCESS
     except BaseException as error:
         if DEBUG in arguments and not isinstance(error, SystemExit):
             import traceback
 
             traceback.print_exc()
-        return _ended(error)
+        return _print_failure(error)
 
 
-def _ended(error: BaseException) -> int:
-    """Say in a sentence why a command failed, and return its code."""
-    if isinstance(error, SystemExit):  # of commands that read their own arguments
+def _print_failure(error: BaseException) -> int:
+    """Print in one sentence why a command failed, and return its exit code."""
+    if isinstance(error, SystemExit):  # of commands that parse their own words
         if isinstance(error.code, str):
-            return _fail(error.code, INSIDE)
-        return error.code or FINE
+            return _fail(error.code, INTERNAL)
+        return error.code or SUCCESS
     if isinstance(error, CommandError):
-        return _fail(as_options(str(error)), error.code)
+        return _fail(in_command_words(str(error)), error.code)
     if isinstance(error, LinkFileError):
-        return _fail(as_options(str(error)).replace("--read ", "--read-links "), INPUT)
+        return _fail(in_command_words(str(error)).replace("--read ", "--read-links "), INPUT)
     if isinstance(error, MaylinkError):
-        return _fail(as_options(str(error)), INPUT)
+        return _fail(in_command_words(str(error)), INPUT)
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return _fail("interrupted", INTERRUPTED)
     if isinstance(error, MemoryError):
-        return _fail("there is not enough memory for these data on this machine", INSIDE)
+        return _fail("there is not enough memory for these data on this machine", INTERNAL)
     if isinstance(error, ImportError):
-        return _fail(as_options(str(error)), INSIDE)
+        return _fail(in_command_words(str(error)), INTERNAL)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}", OUTPUT)
-    if hasattr(error, "format_message"):  # what Typer says about words that it cannot use
+    if hasattr(error, "format_message"):  # an error of Typer about the words of the user
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
-            return FINE
-        told = as_options(str(error.format_message())).rstrip(".")
+            return SUCCESS
+        message = in_command_words(str(error.format_message())).rstrip(".")
         context = getattr(error, "ctx", None)
         command = "maylink" if context is None else context.command_path
-        return _fail(f"{told}; see {command} --help", USAGE)
+        return _fail(f"{message}; see {command} --help", USAGE)
     if isinstance(error, Exception):
-        told = " ".join(str(error).split())[:300]
+        message = " ".join(str(error).split())[:300]
         kind = type(error).__name__
-        return _fail(f"{kind}: {told} (say {DEBUG} to see where, and report it)", INSIDE)
+        return _fail(f"{kind}: {message} (say {DEBUG} to see where, and report it)", INTERNAL)
     raise error
 
 
@@ -140,7 +158,7 @@ def _fail(message: str, code: int) -> int:
 
 @contextmanager
 def _plain_messages() -> Iterator[None]:
-    """Show warnings and log messages as single lines, without places in the code."""
+    """Print warnings and log messages as single lines, without file names and code."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         print(f"maylink: note: {' '.join(str(message).split())}", file=sys.stderr)

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.analysis.methods import METHODS
-from maylink.cli import options, show
-from maylink.cli.failures import INPUT, USAGE, CommandError, as_options
-from maylink.cli.inputs import Reading, forbid_stdin_twice, read_table, read_table_links
-from maylink.cli.stages import Stages
+from maylink.cli import options
+from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
+from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice, read_table, read_table_links
+from maylink.cli.messages import in_command_words
+from maylink.cli.printing import print_json, print_note, print_table, write_stdout
+from maylink.cli.stage_times import StageTimes
 from maylink.errors import not_one_of
 from maylink.runtime.interrupts import whole_or_nothing
 
 if TYPE_CHECKING:
     from maylink.analysis.comparison import Row
 
-USUAL = "tvclust,rdpmeans,dpmeans,plainkmeans,pckmeans,mpckmeans,lcvqe,linkonly"
-HELD_OUT = (
+USUAL_METHODS = "tvclust,rdpmeans,dpmeans,plainkmeans,pckmeans,mpckmeans,lcvqe,linkonly"
+HELD_OUT_NOTE = (
     "Held-out links: TVClust keeps the settings that it chose by all links; "
     "others choose theirs without these.\n"
 )
@@ -32,9 +34,9 @@ def compare(
         typer.Option(
             metavar="NAME,NAME,…",
             help=f"Of {', '.join(METHODS)}.",
-            autocompletion=options.starting(*METHODS),
+            autocompletion=options.completion(*METHODS),
         ),
-    ] = USUAL,
+    ] = USUAL_METHODS,
     labels: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="True labels: to score with, not to cluster by."),
@@ -60,31 +62,31 @@ def compare(
             raise CommandError(f"--methods: {not_one_of(name, METHODS)}", USAGE)
     if not names:
         raise CommandError(f"--methods: name one or more of {', '.join(METHODS)}", USAGE)
-    how = Reading(id, drop, missing, read, read_links, quiet)
+    reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
-    stages = Stages(quiet)
-    with stages.stage("read"):
-        table = read_table(data, how, labels=labels)
-        y = _known(table.labels, f"{data}: column {labels!r}", quiet)
-    with stages.stage("links"):
-        found = read_table_links(table, links, how).links
-    with stages.stage("compare"), whole_or_nothing():
-        from maylink.analysis.comparison import compare as compared
+    times = StageTimes(quiet)
+    with times.stage("read"):
+        table = read_table(data, reading, labels=labels)
+        y = _mask_missing(table.labels, f"{data}: column {labels!r}", quiet)
+    with times.stage("links"):
+        table_links = read_table_links(table, links, reading).links
+    with times.stage("compare"), whole_or_nothing():
+        from maylink.analysis.comparison import compare as compare_methods
 
-        rows = compared(
-            table.X, found, names, family=family, k=k, y=y, seed=seed,
-            each=lambda name: show.note("fit", name, quiet=quiet),
+        rows = compare_methods(
+            table.X, table_links, names, family=family, k=k, y=y, seed=seed,
+            each=lambda name: print_note("fit", name, quiet=quiet),
         )  # fmt: skip
     if json:
-        show.as_json([vars(row) for row in rows])
+        print_json([vars(row) for row in rows])
     else:
-        _print(rows, y is not None)
-    stages.tell()
-    return 0
+        print_comparison(rows, y is not None)
+    times.print()
+    return SUCCESS
 
 
-def _known(labels: Any, name: str, quiet: bool) -> Any:
-    """Return the true labels; rows that have none are masked, and so are left out of scores."""
+def _mask_missing(labels: Any, name: str, quiet: bool) -> Any:
+    """Return true labels with the missing ones masked, so that scores leave their rows out."""
     import numpy as np
 
     if labels is None:
@@ -94,20 +96,22 @@ def _known(labels: Any, name: str, quiet: bool) -> Any:
         raise CommandError(f"{name} for --labels is empty", INPUT)
     if masked.mask.any():
         count = int(masked.mask.sum())
-        show.note("labels", f"left out of the scores, for want of one: {count} rows", quiet=quiet)
+        note = f"left out of the scores, for want of one: {count} rows"
+        print_note("labels", note, quiet=quiet)
     return masked
 
 
-def _print(rows: list[Row], truth: bool) -> None:
+def print_comparison(rows: list[Row], with_truth: bool) -> None:
+    """Print a row for each method, with scores against true labels where there are any."""
     columns = ["method", "clusters", "k told by", "seconds", "held-out link", "±", "links kept"]
-    columns += ["ARI with TVClust"] + ["F", "ARI"] * truth
+    columns += ["ARI with TVClust"] + ["F", "ARI"] * with_truth
     cells = []
     for row in rows:
-        known = [row.method, row.clusters, row.told_k or "nobody", row.seconds, row.held_out]
-        known += [row.error, row.kept, row.agreement]
-        cells.append(known + [row.f, row.ari] * truth)
-    show.table("", columns, cells)
-    show.out(HELD_OUT)
+        values = [row.method, row.clusters, row.told_k or "nobody", row.seconds, row.held_out]
+        values += [row.error, row.kept, row.agreement]
+        cells.append(values + [row.f, row.ari] * with_truth)
+    print_table("", columns, cells)
+    write_stdout(HELD_OUT_NOTE)
     for row in rows:
         if row.failure:
-            show.note(f"{row.method} failed: {as_options(row.failure)}")
+            print_note("", f"{row.method} failed: {in_command_words(row.failure)}")

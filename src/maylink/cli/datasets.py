@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from maylink.cli import options, show
-from maylink.cli.failures import USAGE, CommandError, writing
+from maylink.cli import options
+from maylink.cli.errors import SUCCESS, USAGE, CommandError, write_errors
 from maylink.cli.outputs import check_format, check_outputs, write_csv, write_file
+from maylink.cli.printing import print_note, print_table
 
-LINKS_A_POINT = 8
+LINKS_A_POINT = 8  # drawn where --rate is not given
 
 
 def datasets(
@@ -49,11 +50,11 @@ def datasets(
             raise CommandError(
                 "NAME: say which data set to write; maylink datasets lists them", USAGE
             )
-        _print()
-        return 0
+        _print_names()
+        return SUCCESS
     if name not in (*DATASETS, *PATTERNS):
-        known = ", ".join((*DATASETS, *PATTERNS))
-        raise CommandError(f"NAME: {name!r} is not one of {known}", USAGE)
+        names = ", ".join((*DATASETS, *PATTERNS))
+        raise CommandError(f"NAME: {name!r} is not one of {names}", USAGE)
     if out is None:
         raise CommandError("--out: say where to write the data set", USAGE)
     check_outputs({"--out": out, "--links": links}, {}, force=force)
@@ -62,19 +63,20 @@ def datasets(
         check_format(links)
     data = make_pattern(name, rng=seed) if name in PATTERNS else load(name)
     ids = [f"{name}{row}" for row in range(len(data.y))]
-    _write(data, ids, out, force)
+    _write_data(data, ids, out, force)
     if links is not None:
         from maylink import sample_links, write_links
 
         share = min(1.0, LINKS_A_POINT / len(data.y)) if rate is None else rate
-        drawn = sample_links(data.y, share, accuracy, rng=seed)
-        with writing(links):
-            write_links(drawn, links, ids=ids, force=force)
-        show.note("links", f"{drawn.n_links} in {links}, each right with probability {accuracy:g}")
-    return 0
+        sampled = sample_links(data.y, share, accuracy, rng=seed)
+        with write_errors(links):
+            write_links(sampled, links, ids=ids, force=force)
+        note = f"{sampled.n_links} in {links}, each right with probability {accuracy:g}"
+        print_note("links", note)
+    return SUCCESS
 
 
-def _print() -> None:
+def _print_names() -> None:
     from maylink.datasets import DATASETS, PATTERNS
     from maylink.datasets.loaders import COUNT_SETS, OPENML_IDS
 
@@ -87,7 +89,7 @@ def _print() -> None:
             where = "counts; only from the folder that MAYLINK_DATA names"
         rows.append((name, where))
     rows += [(name, "a pattern in the plane, made here") for name in PATTERNS]
-    show.table("", ("name", "where it comes from"), rows)
+    print_table("", ("name", "where it comes from"), rows)
 
 
 def _check_ending(name: str, out: str) -> None:
@@ -101,20 +103,20 @@ def _check_ending(name: str, out: str) -> None:
         raise CommandError(f"--out: {out} is written as CSV; name a file that ends in .csv", USAGE)
 
 
-def _write(data: Any, ids: list[str], out: str, force: bool) -> None:
+def _write_data(data: Any, ids: list[str], out: str, force: bool) -> None:
     import numpy as np
     import pandas as pd
     from scipy import sparse
 
+    n, d = data.X.shape
     if sparse.issparse(data.X):
         write_file(out, lambda file: sparse.save_npz(file, data.X), force=force)
-        show.note("data", f"{data.X.shape[0]} rows × {data.X.shape[1]} columns in {out}, no labels")
+        print_note("data", f"{n} rows × {d} columns in {out}, no labels")
         return
-    frame = pd.DataFrame(data.X, columns=[f"x{at}" for at in range(data.X.shape[1])])
+    frame = pd.DataFrame(data.X, columns=[f"x{at}" for at in range(d)])
     frame.insert(0, "id", ids)
     frame["label"] = np.array(data.classes, object)[data.y]
     if not frame["label"].map(lambda word: any(map(str.isalpha, word))).all():
         frame["label"] = "class " + frame["label"]
     write_csv(frame, out, force=force)
-    n, d = data.X.shape
-    show.note("data", f"{n} rows × {d} columns, {len(data.classes)} labels, in {out}")
+    print_note("data", f"{n} rows × {d} columns, {len(data.classes)} labels, in {out}")

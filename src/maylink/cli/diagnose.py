@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maylink.cli import options, show
-from maylink.cli.fitting import fit, planned
-from maylink.cli.inputs import Reading, forbid_stdin_twice, names_of, read_table, read_table_links
-from maylink.cli.stages import Stages
+from maylink.cli import options
+from maylink.cli.errors import SUCCESS
+from maylink.cli.fitting import choose_plan, fit
+from maylink.cli.inputs import (
+    ReadingOptions,
+    forbid_stdin_twice,
+    read_table,
+    read_table_links,
+    row_names,
+)
+from maylink.cli.printing import print_facts, print_json, print_table
+from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_reliability
 from maylink.runtime.interrupts import whole_or_nothing
 
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
     from maylink.analysis.link_quality import Diagnosis
 
-SHOWN = 5
+SHOWN = 5  # contradictions and suspects that are printed, at most
 
 
 def diagnose(
@@ -39,76 +47,92 @@ def diagnose(
     quiet: options.Quiet = False,
 ) -> int:
     """Say what the links are worth: contradictions, coverage, doubtful ones, what to judge next."""
-    how = Reading(id, drop, missing, read, read_links, quiet)
+    reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
     forbid_stdin_twice(data, links)
-    stages = Stages(quiet)
-    with stages.stage("read"):
-        table = read_table(data, how)
-    with stages.stage("links"):
-        found = read_table_links(table, links, how).links
-    with stages.stage("fit"), whole_or_nothing():
-        plan = planned(table, method, family, k, quiet=quiet)
-        model = fit(table.X, found, plan, k, seed)
-    with stages.stage("diagnose"), whole_or_nothing():
-        from maylink.analysis import link_quality as diagnosis
+    times = StageTimes(quiet)
+    with times.stage("read"):
+        table = read_table(data, reading)
+    with times.stage("links"):
+        table_links = read_table_links(table, links, reading).links
+    with times.stage("fit"), whole_or_nothing():
+        plan = choose_plan(table.X, method, family, k, quiet=quiet)
+        model = fit(table.X, table_links, plan, k, seed)
+    with times.stage("diagnose"), whole_or_nothing():
+        from maylink.analysis import link_quality
 
-        said = diagnosis.diagnose(table.X, found, model, n_pairs=pairs, seed=seed)
-    names = names_of(table)
+        diagnosis = link_quality.diagnose(table.X, table_links, model, n_pairs=pairs, seed=seed)
+    names = row_names(table)
     if json:
-        show.as_json(_as_json(said, names))
+        print_json(_as_json(diagnosis, names))
     else:
-        _print(said, names)
-    stages.tell()
-    return 0
+        _print_as_tables(diagnosis, names)
+    times.print()
+    return SUCCESS
 
 
-def _as_json(said: Diagnosis, names: Any) -> dict[str, Any]:
-    told = {field.name: getattr(said, field.name) for field in dataclasses.fields(said)}
-    told["sources"] = said.sources.rename_axis("source").reset_index()
+def _as_json(diagnosis: Diagnosis, names: Any) -> dict[str, Any]:
+    """Return the fields of a diagnosis for JSON, rows by their names."""
+    fields = {field.name: getattr(diagnosis, field.name) for field in dataclasses.fields(diagnosis)}
+    fields["sources"] = diagnosis.sources.rename_axis("source").reset_index()
     for name in ("suspects", "pairs", "conflicts"):
-        told[name] = _named(told[name], names)
-    told["conflicts"]["chain"] = [list(names[list(way)]) for way in said.conflicts["chain"]]
-    return told | {"enough": said.enough}
-
-
-def _named(frame: pd.DataFrame, names: Any) -> pd.DataFrame:
-    """Return a table of pairs with the names of the rows."""
-    ends = {end: names[frame[end].to_numpy(int)] for end in ("i", "j")}
-    return frame.assign(**ends)
-
-
-def _print(said: Diagnosis, names: Any) -> None:
-    each = 2 * said.n_links / said.n_points
-    show.facts(
-        [
-            ("links", f"{said.n_links} on {said.n_pairs} pairs ({said.n_may} may)"),
-            ("points with links", f"{said.n_linked} of {said.n_points}, {each:.1f} links a point"),
-            (
-                "joined by may links",
-                f"{said.n_components} group{'s' * (said.n_components != 1)}, the largest of "
-                f"{said.largest_component} points",
-            ),
-            ("contradictions", str(said.n_conflicts)),
-            ("fit", f"{said.method}, {said.n_clusters} clusters, chosen by {said.chosen_by}"),
-            ("look wrong", f"{len(said.suspects)} links"),
-        ]
-    )
-    print_reliability({str(name): row for name, row in said.sources.iterrows()})
-    first = said.conflicts.head(SHOWN)
-    conflicts = [
-        (kind, " – ".join(str(names[at]) for at in way))
-        for kind, way in zip(first["conflict"], first["chain"], strict=True)
+        fields[name] = _with_names(fields[name], names)
+    fields["conflicts"]["chain"] = [
+        list(names[list(chain)]) for chain in diagnosis.conflicts["chain"]
     ]
-    show.table("Contradictions, the first", ("kind", "through may links"), conflicts)
-    worst = _named(said.suspects.head(SHOWN), names)
+    return fields | {"enough": diagnosis.enough}
+
+
+def _with_names(pairs: pd.DataFrame, names: Any) -> pd.DataFrame:
+    """Return a table of pairs with the names of the rows in place of their numbers."""
+    return pairs.assign(**{end: names[pairs[end].to_numpy(int)] for end in ("i", "j")})
+
+
+def _print_as_tables(diagnosis: Diagnosis, names: Any) -> None:
+    _print_counts(diagnosis)
+    print_reliability({str(name): dict(row) for name, row in diagnosis.sources.iterrows()})
+    first = diagnosis.conflicts.head(SHOWN)
+    chains = [
+        (kind, " – ".join(str(names[at]) for at in chain))
+        for kind, chain in zip(first["conflict"], first["chain"], strict=True)
+    ]
+    print_table("Contradictions, the first", ("kind", "through may links"), chains)
+    worst = _with_names(diagnosis.suspects.head(SHOWN), names)
     suspects = worst[["i", "j", "kind", "source", "wrong"]].to_numpy(object).tolist()
-    show.table(
+    print_table(
         "Links that look wrong, the worst", ("i", "j", "kind", "source", "P(wrong)"), suspects
     )
-    show.table("Findings", ("",), [(f"- {text}",) for text in said.findings])
-    show.table("What to do", ("",), [(f"- {text}",) for text in said.advice])
-    pairs, columns = _named(said.pairs, names), {"i": "i", "j": "j"}
+    print_table("Findings", ("",), [(f"- {text}",) for text in diagnosis.findings])
+    print_table("What to do", ("",), [(f"- {text}",) for text in diagnosis.advice])
+    pairs, columns = _with_names(diagnosis.pairs, names), {"i": "i", "j": "j"}
     if pairs["together"].notna().any():
         columns["together"] = "P(same cluster)"
     rows = pairs[list(columns)].to_numpy(object).tolist()
-    show.table("Pairs to judge next", tuple(columns.values()), rows)
+    print_table("Pairs to judge next", tuple(columns.values()), rows)
+
+
+def _print_counts(diagnosis: Diagnosis) -> None:
+    links_a_point = 2 * diagnosis.n_links / diagnosis.n_points
+    groups = f"{diagnosis.n_components} group{'s' * (diagnosis.n_components != 1)}"
+    print_facts(
+        [
+            (
+                "links",
+                f"{diagnosis.n_links} on {diagnosis.n_pairs} pairs ({diagnosis.n_may} may)",
+            ),
+            (
+                "points with links",
+                f"{diagnosis.n_linked} of {diagnosis.n_points}, {links_a_point:.1f} links a point",
+            ),
+            (
+                "joined by may links",
+                f"{groups}, the largest of {diagnosis.largest_component} points",
+            ),
+            ("contradictions", str(diagnosis.n_conflicts)),
+            (
+                "fit",
+                f"{diagnosis.method}, {diagnosis.n_clusters} clusters, chosen by "
+                f"{diagnosis.chosen_by}",
+            ),
+            ("look wrong", f"{len(diagnosis.suspects)} links"),
+        ]
+    )

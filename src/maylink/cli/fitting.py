@@ -1,44 +1,53 @@
-"""The fit of a command: the method that suits, told on standard error, and whether it ended."""
+"""The fit of a command: choose method and family, fit, and see whether Ctrl-C ended it."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-from maylink.cli import show
-from maylink.cli.failures import USAGE, CommandError
+from maylink.analysis.methods import USUAL_LIMITS, MethodLimits
+from maylink.cli.errors import USAGE, CommandError
+from maylink.cli.printing import print_note
 
 if TYPE_CHECKING:
-    from maylink.analysis.methods import Plan
-    from maylink.io.data import Table
+    from maylink.analysis.methods import MethodPlan
+    from maylink.arrays import Matrix
     from maylink.links import Links
 
 
-def planned(table: Table, method: str, family: str, k: int | None, *, quiet: bool) -> Plan:
-    """Choose a method and a family, and refuse a number of clusters too many or too few."""
+def choose_plan(
+    X: Matrix,
+    method: str,
+    family: str,
+    k: int | None,
+    *,
+    quiet: bool,
+    limits: MethodLimits = USUAL_LIMITS,
+) -> MethodPlan:
+    """Choose a method and a family, and refuse ``--k`` where the method does not take it."""
     from maylink.analysis import methods
 
-    plan = methods.plan(table.X, method, family)
+    plan = methods.plan(X, method, family, limits=limits)
     if k is not None and not methods.needs_k(plan.method):
         raise CommandError(f"--k: {plan.method} finds the number of clusters itself", USAGE)
     if k is None and methods.needs_k(plan.method):
         raise CommandError(f"--k: {plan.method} must be told the number of clusters", USAGE)
-    show.note("method", f"{plan.method} ({plan.why})", quiet=quiet)
+    print_note("method", f"{plan.method} ({plan.why})", quiet=quiet)
     return plan
 
 
 def fit(
-    X: Any, links: Links | None, plan: Plan, k: int | None, seed: int, *, bar: bool = False
+    X: Any, links: Links | None, plan: MethodPlan, k: int | None, seed: int, *, bar: bool = False
 ) -> Any:
-    """Fit what was planned; with a bar only where a terminal shows it."""
+    """Fit the method of a plan; a progress bar is drawn only in a terminal."""
     from maylink.analysis import methods
 
-    shown = bar and sys.stderr.isatty()
-    model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=shown)
+    verbose = bar and sys.stderr.isatty()
+    model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=verbose)
     return methods.fit(model, X, links)
 
 
-def stopped(model: Any) -> bool:
+def was_interrupted(model: Any) -> bool:
     """Say whether Ctrl-C has ended a fit early."""
     from maylink.solvers.fit import Status
 

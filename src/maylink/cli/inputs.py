@@ -1,4 +1,4 @@
-"""Reading data and links for a command, and saying on standard error what was read."""
+"""Reads data and links for a command, and says on standard error what was read."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.cli.failures import INPUT, USAGE, CommandError
-from maylink.cli.options import READ, READ_LINKS, STDIN, settings
-from maylink.cli.show import few, note
+from maylink.cli.errors import INPUT, USAGE, CommandError
+from maylink.cli.options import READ, READ_LINKS, STDIN, parse_key_values
+from maylink.cli.printing import first_few, print_note
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
     from maylink.io.inputs import TableLinks
     from maylink.io.links import LinkFile
+    from maylink.io.links.layouts import Options
     from maylink.links import Links
 
 LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
-LARGE = 100_000_000  # bytes of a file above which its numbers are kept in single precision
+LARGE_FILE = 100_000_000  # bytes
 
 
-class Reading(NamedTuple):
+class ReadingOptions(NamedTuple):
     """How the user wants data and links to be read."""
 
     id: str | None = None
@@ -29,142 +30,158 @@ class Reading(NamedTuple):
     read: list[str] | None = None
     read_links: list[str] | None = None
     quiet: bool = False
+    large_file: int = LARGE_FILE  # bytes above which numbers are kept in single precision
+
+
+class LinkFormat(NamedTuple):
+    """How a file of links is to be read."""
+
+    name: str | None  # None: the file shows it
+    options: Options
 
 
 def forbid_stdin_twice(data: str, links: str | None) -> None:
-    """Refuse to read two things from one stream."""
+    """Refuse to read both files from one stream."""
     if data == STDIN and links == STDIN:
         raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
 
 
 def read_table(
     path: str,
-    how: Reading,
+    reading: ReadingOptions,
     *,
     keep_text: bool = False,
     labels: str | None = None,
     fewest: int = 2,
 ) -> Table:
-    """Read data and say what they are."""
+    """Read data and print what they are."""
     from maylink.io.data import read_data
 
-    told = settings(how.read, READ, "--read")
+    quiet = reading.quiet
+    settings: dict[str, Any] = {**parse_key_values(reading.read, READ, "--read")}
     if path == STDIN:
-        note("data", "from standard input", quiet=how.quiet)
-    elif "dtype" not in told and os.path.isfile(path) and os.path.getsize(path) > LARGE:
-        told["dtype"] = "float32"
-        said = "large: kept to seven digits, half the memory; --read dtype=float64 keeps all"
-        note("data", said, quiet=how.quiet)
+        print_note("data", "from standard input", quiet=quiet)
+    elif "dtype" not in settings and _is_large(path, reading):
+        settings["dtype"] = "float32"
+        note = "large: kept to seven digits, half the memory; --read dtype=float64 keeps all"
+        print_note("data", note, quiet=quiet)
     table = read_data(
         path,
-        id=how.id,
-        drop=how.drop or (),
-        missing=how.missing,
+        id=reading.id,
+        drop=reading.drop or (),
+        missing=reading.missing,
         text="drop",
         keep_text=keep_text,
         labels=labels,
         fewest=fewest,
-        **told,
+        **settings,
     )
-    kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
-    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    n, d = table.X.shape
-    note("data", f"{n} rows × {d} columns ({counts}): {few(table.columns)}", quiet=how.quiet)
-    words = [column for column, kind in table.kinds.items() if kind == "text"]
-    if words:
-        note("data", f"left out, as they hold words: {few(words)}", quiet=how.quiet)
-    if n < table.n_file:
-        note("data", f"left out, for missing cells: {table.n_file - n} rows", quiet=how.quiet)
-    if table.n_filled:
-        said = f"missing cells, filled with the median of their column here: {table.n_filled}"
-        note("data", said, quiet=how.quiet)
+    _print_table_notes(table, quiet)
     return table
 
 
-def read_table_links(table: Table, path: str, how: Reading) -> TableLinks:
-    """Read the links of a table and say what they are."""
+def _is_large(path: str, reading: ReadingOptions) -> bool:
+    return os.path.isfile(path) and os.path.getsize(path) > reading.large_file
+
+
+def _print_table_notes(table: Table, quiet: bool) -> None:
+    kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    n, d = table.X.shape
+    notes = [f"{n} rows × {d} columns ({counts}): {first_few(table.columns)}"]
+    text_columns = [column for column, kind in table.kinds.items() if kind == "text"]
+    if text_columns:
+        notes.append(f"left out, as they hold words: {first_few(text_columns)}")
+    if n < table.n_file:
+        notes.append(f"left out, for missing cells: {table.n_file - n} rows")
+    if table.n_filled:
+        notes.append(
+            f"missing cells, filled with the median of their column here: {table.n_filled}"
+        )
+    for note in notes:
+        print_note("data", note, quiet=quiet)
+
+
+def read_table_links(table: Table, path: str, reading: ReadingOptions) -> TableLinks:
+    """Read the links of a table and print what they are."""
     from maylink.io.inputs import read_links_of
 
-    found = read_links_of(table, opened(path), **wished_links(how))
-    tell_links(path, found.file, found.links, how)
-    if found.lost:
-        note("links", f"left out, of rows that were left out: {found.lost}", quiet=how.quiet)
-    return found
+    wanted = link_format(reading)
+    links = read_links_of(table, path_or_stdin(path), format=wanted.name, options=wanted.options)
+    print_link_notes(path, links.file, links.links, reading)
+    if links.lost:
+        note = f"left out, of rows that were left out: {links.lost}"
+        print_note("links", note, quiet=reading.quiet)
+    return links
 
 
-def read_link_file_of(path: str, how: Reading, **rows: Any) -> LinkFile:
-    """Read links; ``rows`` says how many rows there are, or where their ids stand."""
-    from maylink.io.links import read_link_file
-
-    return read_link_file(opened(path), **wished_links(how), **rows)
-
-
-def tell_links(path: str, file: LinkFile, links: Links, how: Reading) -> None:
-    """Say what links are, and as what they were read."""
+def print_link_notes(path: str, file: LinkFile, links: Links, reading: ReadingOptions) -> None:
+    """Print what links are, and in which format they were read."""
     may = int((links.kind == 1).sum())
-    sources = few([str(source) for source in links.sources])
+    sources = first_few([str(source) for source in links.sources])
     by = f"; {len(links.sources)} sources: {sources}" if len(links.sources) > 1 else ""
-    said = f"{links.n_links} ({may} may, {links.n_links - may} may-not{by})"
-    note("links", f"{said}, read as {file.layout} in {file.container}", quiet=how.quiet)
+    kinds = f"{links.n_links} ({may} may, {links.n_links - may} may-not{by})"
+    notes = [f"{kinds}, read as {file.layout} in {file.container}"]
     if file.links.n_links == 0:
         name = "standard input" if path == STDIN else path
-        note("links", f"warning: {name} holds no links, so the data alone decide", quiet=how.quiet)
+        notes.append(f"warning: {name} holds no links, so the data alone decide")
     if file.unused:
-        told = f"columns that mean nothing here, left out: {few(file.unused)}"
-        note("links", told, quiet=how.quiet)
+        notes.append(f"columns that mean nothing here, left out: {first_few(file.unused)}")
+    for note in notes:
+        print_note("links", note, quiet=reading.quiet)
 
 
-def opened(path: str) -> Any:
-    """Return what to read: the path, or standard input."""
+def path_or_stdin(path: str) -> Any:
+    """Return the path, or the stream of standard input where ``-`` names it."""
     return sys.stdin.buffer if path == STDIN else path
 
 
-def wished_links(how: Reading) -> dict[str, Any]:
-    """Return the format and the options by which links are to be read."""
+def link_format(reading: ReadingOptions) -> LinkFormat:
+    """Return how ``--read-links`` wants links to be read."""
     from maylink.io.links.layouts import Options
 
-    told: dict[str, Any] = settings(how.read_links, READ_LINKS, "--read-links")
-    return {"format": told.pop("format", None), "options": Options(**told)}
+    settings: dict[str, Any] = {**parse_key_values(reading.read_links, READ_LINKS, "--read-links")}
+    return LinkFormat(settings.pop("format", None), Options(**settings))
 
 
-def python_of(data: str, links: str | None, how: Reading, dtype: str) -> str | None:
-    """Return Python that reads the same as ``table`` and ``links``; None of standard input."""
+def reading_code(data: str, links: str | None, reading: ReadingOptions, dtype: str) -> str | None:
+    """Return Python that reads ``table`` and ``links`` again; None if one is standard input."""
     if STDIN in (data, links):
         return None
-    told: dict[str, Any] = {"id": how.id, "drop": how.drop, "missing": how.missing}
-    told |= {"keep_text": True, "dtype": None if dtype == "float64" else dtype}
-    told |= settings(how.read, READ, "--read")
-    given = [f"{key}={value!r}" for key, value in told.items() if value not in (None, [], "error")]
-    lines = [
-        "from maylink import read_data",
-        f"table = read_data({', '.join([repr(data), *given])})",
+    settings: dict[str, Any] = {"id": reading.id, "drop": reading.drop, "missing": reading.missing}
+    settings |= {"keep_text": True, "dtype": None if dtype == "float64" else dtype}
+    settings |= parse_key_values(reading.read, READ, "--read")
+    arguments = [
+        f"{key}={value!r}" for key, value in settings.items() if value not in (None, [], "error")
     ]
+    imports = ["from maylink import read_data"]
+    lines = [f"table = read_data({', '.join([repr(data), *arguments])})"]
     if links is not None:
-        wished = settings(how.read_links, READ_LINKS, "--read-links")
-        format_ = wished.pop("format", None)
+        imports.append("from maylink.io.inputs import read_links_of")
+        layout = parse_key_values(reading.read_links, READ_LINKS, "--read-links")
+        format_ = layout.pop("format", None)
         more = "" if format_ is None else f", format={format_!r}"
-        if wished:
-            lines.insert(1, "from maylink.io.links.layouts import Options")
-            more += f", options=Options({', '.join(f'{k}={v!r}' for k, v in wished.items())})"
-        lines.insert(1, "from maylink.io.inputs import read_links_of")
+        if layout:
+            imports.append("from maylink.io.links.layouts import Options")
+            more += f", options=Options({', '.join(f'{k}={v!r}' for k, v in layout.items())})"
         lines.append(f"links = read_links_of(table, {links!r}{more}).links")
-    return "\n".join(lines)
+    return "\n".join([*imports, *lines])
 
 
-def names_of(table: Table) -> Any:
-    """Return what to call the rows: their ids, or their place in the file, from 0."""
+def row_names(table: Table) -> Any:
+    """Return the names of the rows: their ids, or their place in the file, from 0."""
     return table.rows if table.ids is None else table.ids
 
 
-def heading_of(table: Table, path: str) -> str:
-    """Return what a CSV of labels calls the column of names; refuse what it calls another."""
+def heading_of_names(table: Table, path: str) -> str:
+    """Return the heading of the column of names in a CSV of labels; refuse one that it also has."""
     forbid_heading(table.id_name, LABEL_COLUMNS, path)
     return table.id_name or "row"
 
 
-def forbid_heading(id_name: str | None, written: tuple[str, ...], path: str) -> None:
-    """Refuse a column of ids that is called like one that is written beside it."""
-    if id_name in written:
+def forbid_heading(id_name: str | None, output_columns: tuple[str, ...], path: str) -> None:
+    """Refuse a column of ids that has the name of a column that is written beside it."""
+    if id_name in output_columns:
         raise CommandError(
             f"{path}: the column of ids is called {id_name!r}, and so is one that --out writes; "
             "rename it",

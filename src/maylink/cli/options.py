@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names
-from maylink.cli.failures import USAGE, CommandError
+from maylink.cli.errors import USAGE, CommandError
 from maylink.errors import not_one_of
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
@@ -19,7 +19,7 @@ STDIN = STDOUT = "-"
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """Return a check that a value is one of some words."""
+    """Return a function that refuses a value that is none of the choices."""
 
     def check(value: str) -> str:
         if value not in choices:
@@ -36,18 +36,18 @@ def known_family(value: str) -> str:
     return one_of(AUTO, *family_names())(value)
 
 
-def starting(*choices: str) -> Callable[[str], Iterable[str]]:
-    """Return what completes a word in the shell."""
+def completion(*choices: str) -> Callable[[str], Iterable[str]]:
+    """Return a function that completes a word in the shell."""
     return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
 
 
 def choice(words: tuple[str, ...], flag: str, text: str, panel: str | None = None) -> Any:
-    """Declare an option with a few words to choose from."""
+    """Declare an option whose value is one of some words."""
     return typer.Option(
         flag,
         help=text,
         callback=one_of(*words),
-        autocompletion=starting(*words),
+        autocompletion=completion(*words),
         rich_help_panel=panel,
         metavar="|".join(words) if len(words) <= 4 else "NAME",
     )
@@ -141,18 +141,24 @@ Force = Annotated[
 ]
 
 
-def settings(words: list[str] | None, known: tuple[str, ...], flag: str) -> dict[str, Any]:
-    """Return what KEY=VALUE options say."""
-    said: dict[str, Any] = {}
+def parse_key_values(
+    words: list[str] | None, known_keys: tuple[str, ...], flag: str
+) -> dict[str, str | bool]:
+    """Return the values of KEY=VALUE options by key; ``flag`` is the option that has them."""
+    values: dict[str, str | bool] = {}
     for word in words or ():
-        key, found, value = word.partition("=")
-        if not found or key not in known:
+        key, equals, value = word.partition("=")
+        if not equals or key not in known_keys:
             raise CommandError(
-                f"{flag}: {word!r} is not KEY=VALUE with one of {', '.join(known)}", USAGE
+                f"{flag}: {word!r} is not KEY=VALUE with one of {', '.join(known_keys)}", USAGE
             )
-        said[key] = {"true": True, "false": False}.get(value, value) if key == "header" else value
-        if key == "header" and not isinstance(said[key], bool):
+        values[key] = _parse_value(key, value, flag)
+    return values
+
+
+def _parse_value(key: str, value: str, flag: str) -> str | bool:
+    if key == "header":
+        if value not in ("true", "false"):
             raise CommandError(f"{flag}: header is true or false, not {value!r}", USAGE)
-        if key == "sep":
-            said[key] = value.replace("\\t", "\t")
-    return said
+        return value == "true"
+    return value.replace("\\t", "\t") if key == "sep" else value

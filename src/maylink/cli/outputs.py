@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maylink.cli import show
-from maylink.cli.failures import OUTPUT, USAGE, CommandError, writing
+from maylink.cli.errors import OUTPUT, USAGE, CommandError, write_errors
 from maylink.cli.options import STDIN, STDOUT
+from maylink.cli.printing import write_stdout
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS = 50_000  # of a table that are written at a time
+ROWS_AT_A_TIME = 50_000  # of a table: a frame of all ids would be large
 
 
 def check_outputs(
@@ -35,8 +35,8 @@ def check_outputs(
     stream : str, optional
         The option that may name standard output.
     """
-    seen: dict[str, str] = {}
-    read = {
+    option_of_output: dict[str, str] = {}
+    option_of_input = {
         os.path.realpath(path): name for name, path in inputs.items() if path not in (None, STDIN)
     }
     for option, path in outputs.items():
@@ -45,11 +45,12 @@ def check_outputs(
         if path == STDOUT:
             raise CommandError(f"{option}: cannot go to standard output; name a file", USAGE)
         place = os.path.realpath(path)
-        if place in read:
-            raise CommandError(f"{option}: {path} is also {read[place]}; name another file", USAGE)
-        if place in seen:
-            raise CommandError(f"{option}: {path} is also {seen[place]}; name another file", USAGE)
-        seen[place] = option
+        for options in (option_of_input, option_of_output):
+            if place in options:
+                raise CommandError(
+                    f"{option}: {path} is also {options[place]}; name another file", USAGE
+                )
+        option_of_output[place] = option
         _check_place(Path(path), force)
 
 
@@ -71,8 +72,8 @@ def check_format(path: str, format_: str | None = None, *, option: str | None = 
     try:
         choose(path, format_)
     except LinkFileError as error:
-        said = str(error).replace(", or say format=", f", or say {option}" if option else "")
-        raise CommandError(said.replace("format:", f"{option}:"), OUTPUT) from error
+        message = str(error).replace(", or say format=", f", or say {option}" if option else "")
+        raise CommandError(message.replace("format:", f"{option}:"), OUTPUT) from error
 
 
 def _check_place(path: Path, force: bool) -> None:
@@ -92,34 +93,40 @@ def check_parent(path: Path) -> None:
         raise CommandError(f"{path}: the folder {folder} cannot be written to", OUTPUT)
 
 
-def write_csv(table: pd.DataFrame | Mapping[str, Any], path: str, *, force: bool) -> None:
+def write_csv(
+    table: pd.DataFrame | Mapping[str, Any],
+    path: str,
+    *,
+    force: bool,
+    rows_at_a_time: int = ROWS_AT_A_TIME,
+) -> None:
     """Write a frame, or arrays by the names of their columns, as CSV, also to standard output."""
     if path == STDOUT:
-        for part in _pieces(table):
-            show.out(part)
+        for piece in _csv_pieces(table, rows_at_a_time):
+            write_stdout(piece)
         return
 
     def write(file: Any) -> None:
-        for part in _pieces(table):
-            file.write(part.encode("utf-8"))
+        for piece in _csv_pieces(table, rows_at_a_time):
+            file.write(piece.encode("utf-8"))
 
     write_file(path, write, force=force)
 
 
-def _pieces(table: pd.DataFrame | Mapping[str, Any]) -> Iterator[str]:
-    """Yield CSV, some thousand rows at a time; a frame of all ids would be large."""
+def _csv_pieces(table: pd.DataFrame | Mapping[str, Any], size: int) -> Iterator[str]:
+    """Yield CSV, some rows at a time; the first piece has the header."""
     import pandas as pd
 
     columns = {str(name): getattr(column, "array", column) for name, column in table.items()}
     n = max(map(len, columns.values()))
-    for start in range(0, max(1, n), ROWS):
-        part = {name: column[start : start + ROWS] for name, column in columns.items()}
-        yield pd.DataFrame(part).to_csv(index=False, header=start == 0, lineterminator="\n")
+    for start in range(0, max(1, n), size):
+        piece = {name: column[start : start + size] for name, column in columns.items()}
+        yield pd.DataFrame(piece).to_csv(index=False, header=start == 0, lineterminator="\n")
 
 
 def write_file(path: str, write: Callable[[Any], None], *, force: bool) -> None:
     """Write a file as a whole or not at all."""
     from maylink.io.atomic import atomic_write
 
-    with writing(path), atomic_write(path, force=force) as file:
+    with write_errors(path), atomic_write(path, force=force) as file:
         write(file)

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from maylink.cli import options, show
-from maylink.cli.failures import INPUT, CommandError
-from maylink.cli.inputs import Reading, heading_of, names_of, read_table
+from maylink.cli import options
+from maylink.cli.errors import INPUT, SUCCESS, CommandError
+from maylink.cli.inputs import ReadingOptions, heading_of_names, read_table, row_names
 from maylink.cli.outputs import check_outputs, write_csv
-from maylink.cli.stages import Stages
+from maylink.cli.printing import print_note
+from maylink.cli.stage_times import StageTimes
 
 
 def predict(
@@ -40,8 +41,8 @@ def predict(
     from maylink.analysis.saving import columns_for, load
 
     check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
-    stages = Stages(quiet)
-    with stages.stage("load"):
+    times = StageTimes(quiet)
+    with times.stage("load"):
         fitted = load(model)
         if not hasattr(fitted, "predict"):
             raise CommandError(
@@ -49,19 +50,20 @@ def predict(
                 "model of another method",
                 INPUT,
             )
-    with stages.stage("read"):
-        table = read_table(data, Reading(id, drop, missing, read, quiet=quiet), fewest=1)
-        X, said = columns_for(fitted, table)
-        show.note("columns", said, quiet=quiet)
-    columns: dict[str, Any] = {heading_of(table, data): names_of(table)}
-    with stages.stage("predict"):
+    with times.stage("read"):
+        reading = ReadingOptions(id, drop, missing, read, quiet=quiet)
+        table = read_table(data, reading, fewest=1)
+        X, note = columns_for(fitted, table)
+        print_note("columns", note, quiet=quiet)
+    columns: dict[str, Any] = {heading_of_names(table, data): row_names(table)}
+    with times.stage("predict"):
         if hasattr(fitted, "predict_proba"):
             responsibilities = fitted.predict_proba(X)
             columns |= {"cluster": responsibilities.argmax(axis=1)}
             columns |= {"probability": responsibilities.max(axis=1).round(6)}
         else:
             columns["cluster"] = fitted.predict(X)
-    with stages.stage("write"):
+    with times.stage("write"):
         write_csv(columns, out, force=force)
-    stages.tell()
-    return 0
+    times.print()
+    return SUCCESS

@@ -1,83 +1,46 @@
-"""What ``maylink cluster`` tells about a fit, as a table or as JSON."""
+"""Prints what ``maylink cluster`` has found, as a table or as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from maylink.cli import show
-from maylink.cli.stages import Stages, peak_memory
+from maylink.cli.printing import first_few, print_facts, print_json, print_table
+from maylink.cli.stage_times import StageTimes, peak_memory
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from maylink.analysis.methods import Plan
-    from maylink.links import Links
+    from maylink.analysis.fit_summary import FitSummary
 
 
-def summary(
-    model: Any,
-    X: Any,
-    columns: Sequence[str],
-    plan: Plan,
-    sizes: list[int],
-    links: Links | None,
-    reliability: pd.DataFrame | None,
-    n_suspects: int,
-) -> dict[str, Any]:
-    """Return what is known, as it is printed and as JSON has it."""
-    sources: dict[str, Any] = {}
-    if reliability is not None:
-        sources = {str(name): dict(row) for name, row in reliability.iterrows()}
-    family = getattr(model, "family_", None)
-    return {
-        "rows": int(X.shape[0]),
-        "dtype": str(X.dtype),
-        "columns": list(columns),
-        "links": 0 if links is None else links.n_links,
-        "method": type(model).__name__,
-        "why": plan.why,
-        "family": None if family is None else family.name,
-        "data_weight": getattr(model, "data_weight_", None),
-        "cluster_penalty": getattr(model, "cluster_penalty_", None),
-        "chosen_by": getattr(model, "chosen_by_", None),
-        "clusters": int(model.n_clusters_),
-        "sizes": sizes,
-        "reliability": sources,
-        "suspects": n_suspects,
-        "status": str(getattr(model, "status_", "converged")),
-    }
-
-
-def tell(said: dict[str, Any], stages: Stages, *, json: bool, silent: bool = False) -> None:
-    """Print a summary, unless the result itself went to standard output, and the times."""
+def print_summary(
+    summary: FitSummary, times: StageTimes, *, json: bool, only_times: bool = False
+) -> None:
+    """Print a summary and the times; the times alone where labels went to standard output."""
     if json:
-        said = {**said, "seconds": stages.seconds, "peak_memory_mb": peak_memory()}
-        show.as_json(said)
-    elif not silent:
-        _print(said)
-    stages.tell()
+        times_and_memory = {"seconds": times.seconds, "peak_memory_mb": peak_memory()}
+        print_json(vars(summary) | times_and_memory)
+    elif not only_times:
+        _print_as_table(summary)
+    times.print()
 
 
-def _print(said: dict[str, Any]) -> None:
-    rows = [
-        ("method", f"{said['method']}: {said['why']}"),
-        ("family", said["family"] or "none"),
-    ]
-    for name, title in (("data_weight", "data weight"), ("cluster_penalty", "cluster penalty")):
-        if said[name] is not None:
-            rows.append((title, f"{said[name]:g}"))
-    rows.append(("chosen by", said["chosen_by"] or "nobody: the method has nothing to choose"))
-    rows.append(("clusters", str(said["clusters"])))
-    rows.append(("sizes", show.few(sorted(said["sizes"], reverse=True), 12)))
-    if said["links"]:
-        rows.append(("suspect links", f"{said['suspects']} of {said['links']}"))
-    show.facts(rows)
-    print_reliability(said["reliability"])
+def _print_as_table(summary: FitSummary) -> None:
+    rows = [("method", f"{summary.method}: {summary.why}"), ("family", summary.family or "none")]
+    if summary.data_weight is not None:
+        rows.append(("data weight", f"{summary.data_weight:g}"))
+    if summary.cluster_penalty is not None:
+        rows.append(("cluster penalty", f"{summary.cluster_penalty:g}"))
+    rows.append(("chosen by", summary.chosen_by or "nobody: the method has nothing to choose"))
+    rows.append(("clusters", str(summary.clusters)))
+    rows.append(("sizes", first_few(sorted(summary.sizes, reverse=True), 12)))
+    if summary.links:
+        rows.append(("suspect links", f"{summary.suspects} of {summary.links}"))
+    print_facts(rows)
+    print_reliability(summary.reliability)
 
 
-def print_reliability(sources: dict[str, Any]) -> None:
-    """Print p and q of each source."""
+def print_reliability(by_source: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print p and q of each source, with their intervals."""
     rows = [
         (
             name,
@@ -86,7 +49,7 @@ def print_reliability(sources: dict[str, Any]) -> None:
             f"{row['q']:.2f}",
             f"{row['q_low']:.2f} to {row['q_high']:.2f}",
         )
-        for name, row in sources.items()
+        for name, row in by_source.items()
     ]
     title = "Reliability: P(may | same cluster), P(may-not | different clusters), 95% intervals"
-    show.table(title, ("source", "p", "", "q", ""), rows)
+    print_table(title, ("source", "p", "", "q", ""), rows)

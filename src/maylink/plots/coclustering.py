@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Index
 from maylink.errors import MaylinkError
+from maylink.model.partitions import check_matrix, coclustering
+from maylink.parameters import check_integer
 from maylink.plots.style import by_size, colour_of, new_axes
 
 if TYPE_CHECKING:
@@ -20,16 +22,17 @@ NAMED = 25  # clusters that are named beside the map, at most
 def plot_coclustering(model: Any, *, max_points: int = 500, ax: Axes | None = None) -> Axes:
     """Draw the probability of each pair of points to share a cluster, ordered by cluster.
 
-    Blocks on the diagonal are clusters. A pale block is one that the model is not sure of; colour
-    outside the blocks tells which clusters could as well be one.
+    Blocks on the diagonal are clusters. The model is not sure of a pale block; colour outside the
+    blocks shows which clusters could as well be one.
 
     Parameters
     ----------
     model : TVClust or MRFDPMixture
-        Fitted. The probabilities come from the draws of the sampler or from the shares of the
-        variational fit.
+        Fitted. The probabilities come from the draws of the sampler, or from the responsibilities
+        of the variational fit.
     max_points : int, default 500
-        Of more points, a sample of so many is drawn, alike in clusters; at most 5,000.
+        With more points, a sample of so many is drawn, in the proportions of the clusters; at most
+        5,000.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -46,14 +49,11 @@ def plot_coclustering(model: Any, *, max_points: int = 500, ax: Axes | None = No
     >>> ax.images[0].get_array().shape
     (60, 60)
     """
-    from maylink.model.partitions import check_matrix
-    from maylink.parameters import check_integer
-
     check_integer("max_points", max_points, 2)
     check_matrix(min(max_points, len(getattr(model, "labels_", ()))))
-    together = _pairs_of(model)
+    together = _pair_probabilities(model)
     codes = by_size(model.labels_)
-    rows = _ordered(codes, max_points)
+    rows = _rows_by_cluster(codes, max_points)
     size = len(rows)
     first, second = np.triu_indices(size, 1)
     matrix = np.eye(size)
@@ -72,15 +72,13 @@ def plot_coclustering(model: Any, *, max_points: int = 500, ax: Axes | None = No
     return ax
 
 
-def _pairs_of(model: Any) -> Any:
-    """Return the function that tells the probability of pairs."""
+def _pair_probabilities(model: Any) -> Any:
+    """Return a function of two arrays of rows that returns the probability of each pair."""
     posterior = getattr(model, "posterior_", None)
     if posterior is not None:
         return posterior.together
     draws = getattr(model, "draws_", None)
     if isinstance(draws, np.ndarray):
-        from maylink.model.partitions import coclustering
-
         return lambda i, j: coclustering(draws, i, j)
     raise MaylinkError(
         f"model: {type(model).__name__} tells no probability of pairs, or is not fitted; give a "
@@ -88,7 +86,7 @@ def _pairs_of(model: Any) -> Any:
     )
 
 
-def _ordered(codes: Index, most: int) -> Index:
+def _rows_by_cluster(codes: Index, most: int) -> Index:
     """Return rows by cluster, the largest first; evenly spaced ones where there are too many."""
     order = np.argsort(codes, kind="stable")
     if len(order) <= most:

@@ -1,4 +1,4 @@
-"""What a fit went down or up: objective or bound, sweep by sweep."""
+"""The objective of a fit, or its bound, sweep by sweep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plot_objective(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the objective, or the bound, after each sweep of the run that was kept.
+    """Draw the objective, or the bound, after each sweep of the best run.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def plot_objective(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        A ring marks the sweep whose partition was kept. Where link weights grew, they are drawn
-        too, against the right: values at different weights belong to different objectives, so the
-        line may rise.
+        A ring marks the sweep whose partition is the result. Where link weights grew, they are
+        drawn too, against the right axis: values at different weights belong to different
+        objectives, so the line may rise.
 
     Examples
     --------
@@ -41,46 +41,48 @@ def plot_objective(model: Any, *, ax: Axes | None = None) -> Axes:
     """
     from matplotlib.ticker import MaxNLocator
 
-    path = path_of(model)
+    path = _values_by_sweep(model)
     if ax is None:
         ax = new_axes()
     sweeps = np.arange(len(path.values))
     ax.plot(sweeps, path.values, ".-", color=COLOURS[0], lw=1.6, ms=5)
-    ax.plot(path.kept, path.values[path.kept], "o", mfc="none", mec="black", ms=12, mew=1.6)
+    ax.plot(path.best, path.values[path.best], "o", mfc="none", mec="black", ms=12, mew=1.6)
     ax.set(xlabel="sweep", ylabel=path.name)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    reached = f"{path.values[path.kept]:,.6g}".replace("-", "−")
-    tidy(ax, f"{path.name} {reached} after sweep {path.kept}")
+    value = f"{path.values[path.best]:,.6g}".replace("-", "−")
+    tidy(ax, f"{path.name} {value} after sweep {path.best}")
     if path.weights is not None:
-        near = max(float(np.abs(path.values[: path.kept + 1]).max()), 1e-300)
-        ax.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(near)))  # weights pull it down
+        largest = max(float(np.abs(path.values[: path.best + 1]).max()), 1e-300)
+        # Growing weights make later values many times as large.
+        ax.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(largest)))
         _draw_weights(ax, sweeps, path.weights)
     return ax
 
 
-class Path(NamedTuple):
+class SweepValues(NamedTuple):
     """Values by sweep."""
 
     name: str
     values: NDArray[np.float64]
-    kept: int  # the sweep whose partition was kept
+    best: int  # the sweep whose partition is the result
     weights: NDArray[np.float64] | None = None  # of links, where they grew
 
 
-def path_of(model: Any) -> Path:
-    """Return what a fitted model tells about its sweeps."""
+def _values_by_sweep(model: Any) -> SweepValues:
     bounds = getattr(model, "bounds_", None)
     if bounds is not None:
-        return Path("bound on the log probability", np.asarray(bounds), len(bounds) - 1)
+        return SweepValues("bound on the log probability", np.asarray(bounds), len(bounds) - 1)
     if hasattr(model, "kept_sweep_"):
         trace = model.trace_
         weights = trace["xi_may"].to_numpy(np.float64)
         grew = getattr(model, "link_weight_", None) is not None and np.ptp(weights) > 0
-        kept = int(model.kept_sweep_) % len(trace)
-        return Path("objective", trace["objective"].to_numpy(), kept, weights if grew else None)
-    path = getattr(model, "objective_path_", None)
-    if path is not None:
-        return Path("objective", np.asarray(path), len(path) - 1)
+        best = int(model.kept_sweep_) % len(trace)
+        return SweepValues(
+            "objective", trace["objective"].to_numpy(), best, weights if grew else None
+        )
+    values = getattr(model, "objective_path_", None)
+    if values is not None:
+        return SweepValues("objective", np.asarray(values), len(values) - 1)
     hint = "; plot_traces draws its draws" if hasattr(model, "draws_") else ""
     raise MaylinkError(
         f"model: {type(model).__name__} tells no objective by sweep, or is not fitted{hint}"

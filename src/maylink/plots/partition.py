@@ -36,7 +36,7 @@ def plot_partition(
     links : Links, optional
         Links to draw.
     link_colour, link_alpha : str, float
-        How to draw them.
+        Colour and opacity of the links.
     title : str, optional
         Title of the picture.
     ax : Axes, optional

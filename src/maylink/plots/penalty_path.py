@@ -1,4 +1,4 @@
-"""What a fit tried: clusters and log probability over the cluster penalty λ."""
+"""The penalty path of a fit: clusters and log probability over the cluster penalty λ."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def plot_penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the cluster penalties that a fit tried: clusters found, and how probable they are.
 
     The objective itself cannot be compared, since λ is part of it; the exact log probability of the
-    partition can, and is what chose.
+    partition can, and the fit chose by it.
 
     Parameters
     ----------
     model : RDPMeans or DPMeans
-        Fitted with ``cluster_penalty="auto"``, its penalty chosen by probability. Where held-out
-        links chose, :func:`plot_selection` draws that.
+        Fitted with ``cluster_penalty="auto"``, the penalty chosen by probability. Where held-out
+        links chose it, use :func:`plot_selection`.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -35,7 +35,7 @@ def plot_penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
 
     See Also
     --------
-    plot_stability : runs at many more penalties, and tells where clusters stay the same.
+    plot_stability : runs at many more penalties, and shows where clusters stay the same.
 
     Examples
     --------
@@ -45,15 +45,15 @@ def plot_penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ml.plots.plot_penalty_path(model).get_xlabel()
     'cluster penalty λ'
     """
-    rungs = sorted(getattr(model, "penalty_path_", None) or [], key=lambda rung: rung.penalty)
-    if not rungs:
+    steps = sorted(getattr(model, "penalty_path_", None) or [], key=lambda step: step.penalty)
+    if not steps:
         raise MaylinkError(
             "model: no penalties were tried by probability; give an RDPMeans or DPMeans that was "
             "fitted with cluster_penalty='auto' and without links, or use plot_selection or "
             "plot_stability"
         )
     penalties, sizes, scores = (
-        np.array([getattr(rung, name) for rung in rungs])
+        np.array([getattr(step, name) for step in steps])
         for name in ("penalty", "n_clusters", "log_joint")
     )
     if ax is None:

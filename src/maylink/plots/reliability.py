@@ -8,6 +8,7 @@ import numpy as np
 
 from maylink.arrays import Array
 from maylink.errors import MaylinkError
+from maylink.model.reliability import count_links
 from maylink.plots.style import COLOURS, GREY, new_axes, tidy
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ FILLS = (("p", COLOURS[0]), ("q", COLOURS[5]))
 
 
 def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what is known about p and q of each source of links.
+    """Draw the posterior of p and q of each source of links.
 
     Parameters
     ----------
@@ -32,12 +33,12 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
         A row for each source: the posterior density of p and of q, and below it the mean and the
-        95% interval. A source at ½ and ½ tells nothing.
+        95% interval. A source with p = q = ½ carries no information.
 
     Notes
     -----
-    The densities are Beta distributions; of a sampler, the mean of those that belong to its draws
-    of the partition.
+    The densities are Beta distributions. Those of a sampler are means over draws of the partition,
+    each of which has a Beta distribution.
 
     Examples
     --------
@@ -57,58 +58,67 @@ def plot_reliability(model: Any, *, ax: Axes | None = None) -> Axes:
     size = len(table)
     if ax is None:
         ax = new_axes(7.5, 1.4 + 0.95 * size)
-    known = getattr(model, "reliability", None) is not None
+    fixed = getattr(model, "reliability", None) is not None  # so there is no density
     low = min(0.5, float(table[["p_low", "q_low"]].to_numpy().min()))
     grid = np.linspace(max(0.0, low - 0.05), 1.0, 800)
-    densities = None if known else _densities(model, grid)
+    densities = None if fixed else _densities(model, grid)
     for row in range(size):
         base = size - 1 - row
         ax.axhline(base, color="#DDDDDD", lw=0.8, zorder=0)
-        for at, (name, colour) in enumerate(FILLS):
-            if densities is not None:
-                own = densities[at, row] / max(float(densities[:, row].max()), 1e-300)
-                top = base + HEIGHT * np.where(own > 1e-3, own, np.nan)
-                ax.fill_between(grid, base, top, color=colour, alpha=0.3, lw=0)
-                ax.plot(grid, top, color=colour, lw=1.3)
-            below = base - 0.08 - 0.1 * at
-            ends = [float(table[f"{name}_{end}"].iloc[row]) for end in ("low", "high")]
-            ax.plot(ends, [below] * 2, color=colour, lw=2.2, solid_capstyle="round")
-            ax.plot(float(table[name].iloc[row]), below, "o", color=colour, ms=5)
+        if densities is not None:
+            _draw_densities(ax, grid, densities[:, row], base)
+        _draw_intervals(ax, table.iloc[row], base)
     ax.axvline(0.5, color=GREY, lw=1, ls=":")
     ax.set_yticks(range(size), [str(source) for source in table.index[::-1]])
     ax.set(xlim=(grid[0], 1.005), ylim=(-0.35, size - 0.1), xlabel="probability of being right")
-    _name_both(ax)
+    _add_legend(ax)
     tidy(ax, "Reliability of each source, with 95% intervals", grid=None)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     return ax
 
 
+def _draw_densities(ax: Axes, grid: Array, densities: Array, base: float) -> None:
+    """Draw the densities of p and q above a line, scaled by the higher of the two."""
+    highest = max(float(densities.max()), 1e-300)
+    for density, (_, colour) in zip(densities / highest, FILLS, strict=True):
+        top = base + HEIGHT * np.where(density > 1e-3, density, np.nan)
+        ax.fill_between(grid, base, top, color=colour, alpha=0.3, lw=0)
+        ax.plot(grid, top, color=colour, lw=1.3)
+
+
+def _draw_intervals(ax: Axes, row: Any, base: float) -> None:
+    """Draw mean and interval of p and q below a line."""
+    for at, (name, colour) in enumerate(FILLS):
+        below = base - 0.08 - 0.1 * at
+        ends = [float(row[f"{name}_low"]), float(row[f"{name}_high"])]
+        ax.plot(ends, [below] * 2, color=colour, lw=2.2, solid_capstyle="round")
+        ax.plot(float(row[name]), below, "o", color=colour, ms=5)
+
+
 def _densities(model: Any, grid: Array) -> Array:
     """Return the posterior densities of p and q by source, shape (2, sources, grid)."""
     from scipy import stats
-
-    from maylink.model.reliability import count_links
 
     right, wrong = model.reliability_prior
     posterior = model.posterior_
     if hasattr(model, "draws_"):
         labels = model.draws_.labels
-        some = labels[:: max(1, len(labels) // DRAWS)]
-        counted = [count_links(posterior.links, draw.astype(np.int64)) for draw in some]
+        spaced = labels[:: max(1, len(labels) // DRAWS)]
+        counts_of_draws = [count_links(posterior.links, draw.astype(np.int64)) for draw in spaced]
     else:
-        counted = [posterior.counts]
+        counts_of_draws = [posterior.counts]
     total = np.zeros((2, len(posterior.links.sources), len(grid)))
-    for counts in counted:
+    for counts in counts_of_draws:
         p = stats.beta.pdf(grid, right + counts.may_same[:, None], wrong + counts.not_same[:, None])
         q = stats.beta.pdf(
             grid, right + counts.not_different[:, None], wrong + counts.may_different[:, None]
         )
         total += np.stack([p, q])
-    return np.asarray(np.nan_to_num(total / len(counted), posinf=0.0))
+    return np.asarray(np.nan_to_num(total / len(counts_of_draws), posinf=0.0))
 
 
-def _name_both(ax: Axes) -> None:
+def _add_legend(ax: Axes) -> None:
     from matplotlib.lines import Line2D
 
     words = ("p: may, of one cluster", "q: may-not, of different clusters")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.families.registry import covariances
 from maylink.errors import MaylinkError
 from maylink.plots.style import COLOURS, new_axes
 
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-LOUDER = "data weight γ   (left: links speak louder, right: data do)"
-MANY_LINES = 8  # above which candidates are marks without lines
+WEIGHT_AXIS = "data weight γ   (left: links count more, right: data do)"
+MANY_LINES = 8  # above which candidates are drawn as marks without lines
 SCORE = "log probability of a held-out link"
 BARS: dict[str, Any] = {"elinewidth": 1, "capsize": 2, "alpha": 0.8, "zorder": 2}
-WIDE = 8.0  # largest over least value at which an axis is logarithmic
+WIDE_RANGE = 8.0  # largest over least value at which an axis is logarithmic
 
 
 def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
@@ -37,9 +38,9 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
         A line for each family or each combination of the other parameters; of RDP-means a row for
-        each candidate. Bars are one standard error. Hollow marks dropped out before the last fold,
-        and stand as far from the choice, the ring, as they did on the links that both predicted.
-        The title names the choice.
+        each candidate. Bars are one standard error. The ring is the choice, and the title names it.
+        Hollow marks are candidates that dropped out before the last fold; they are as far from the
+        ring as their scores were on the links that both predicted.
 
     Examples
     --------
@@ -50,117 +51,123 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ml.plots.plot_selection(model).get_xlabel()
     'log probability of a held-out link (right is better)'
     """
-    race = _race_of(model)
+    candidates = _candidates_of(model)
     if ax is None:
         ax = new_axes()
-    if race.numeric:
-        groups = _draw_lines(ax, race)
+    if candidates.numeric:
+        groups = _draw_lines(ax, candidates)
     else:
         groups = []
-        _draw_rows(ax, race)
-    title = textwrap.fill(f"Held-out links chose: {race.chosen}", 72)
-    ax.set_title(title, loc="left" if race.numeric else "right", fontsize=11)
+        _draw_rows(ax, candidates)
+    title = textwrap.fill(f"Held-out links chose: {candidates.chosen}", 72)
+    ax.set_title(title, loc="left" if candidates.numeric else "right", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
-    _add_legend(ax, race, groups)
+    _add_legend(ax, candidates, groups)
     return ax
 
 
-class _Race(NamedTuple):
-    """The candidates of a choice: x, group, score, error, dropped and chosen of each."""
+class _Candidates(NamedTuple):
+    """The candidates of a choice; the table has x, group, score, error, dropped and chosen."""
 
     table: pd.DataFrame
-    by: str  # what x is
-    numeric: bool  # or else x counts the candidates, which ``words`` names
-    words: list[str]
-    chosen: str
+    axis: str  # the name of x
+    numeric: bool  # whether x is a number; otherwise x counts the candidates
+    names: list[str]  # of the candidates that x counts
+    chosen: str  # name of the choice
 
 
-def _race_of(model: Any) -> _Race:
+def _candidates_of(model: Any) -> _Candidates:
     if getattr(model, "cv_results_", None) is not None:
-        return _race_of_search(model)
-    told = getattr(model, "selection_", None)
-    if told is None or "score" not in told:
+        return _candidates_of_search(model)
+    selection = getattr(model, "selection_", None)
+    if selection is None or "score" not in selection:
         raise MaylinkError(
             "model: no links were held out to choose by; give a fitted LinkSearchCV, or a TVClust "
             "or RDPMeans whose chosen_by_ is 'held-out links'"
         )
-    return _race_of_rows(told) if "cluster_penalty" in told else _race_of_weights(told)
+    if "cluster_penalty" in selection:
+        return _candidates_of_rdp_means(selection)
+    return _candidates_of_tvclust(selection)
 
 
-def _beside_the_choice(told: pd.DataFrame) -> NDArray[np.float64]:
-    """Return scores; who dropped out was tried on fewer links, so it stands where it stood then."""
-    best = float(told.loc[told["chosen"], "score"].iloc[0])
-    return best - told["behind"].to_numpy(np.float64)
+def _comparable_scores(selection: pd.DataFrame) -> NDArray[np.float64]:
+    """Return scores that can be compared.
+
+    A candidate that dropped out was tried on fewer links. Its score is that of the choice minus
+    what it was behind on the links that both predicted.
+    """
+    best = float(selection.loc[selection["chosen"], "score"].iloc[0])
+    return best - selection["behind"].to_numpy(np.float64)
 
 
-def _race_of_rows(told: pd.DataFrame) -> _Race:
+def _candidates_of_rdp_means(selection: pd.DataFrame) -> _Candidates:
     """Return the candidates of RDP-means: data weights, and penalties by themselves."""
-    table = told.assign(x=np.arange(len(told), dtype=float), group="")
-    table["score"] = _beside_the_choice(told)
-    table["dropped"] = told["folds"] < told["folds"].max()
-    words = [
+    table = selection.assign(x=np.arange(len(selection), dtype=float), group="")
+    table["score"] = _comparable_scores(selection)
+    table["dropped"] = selection["folds"] < selection["folds"].max()
+    names = [
         f"data weight {row.data_weight:g}"
         if row.by == "probability"
         else f"λ = {row.cluster_penalty:.3g} alone"
-        for row in told.itertuples()
+        for row in selection.itertuples()
     ]
-    best = told[told["chosen"]].iloc[0]
-    chosen = words[int(np.argmax(told["chosen"]))]
+    best = selection[selection["chosen"]].iloc[0]
+    chosen = names[int(np.argmax(selection["chosen"]))]
     if best["by"] == "probability":
         chosen += f", λ = {best['cluster_penalty']:.3g}"
-    return _Race(table, "", False, words, chosen)
+    return _Candidates(table, "", False, names, chosen)
 
 
-def _race_of_weights(told: pd.DataFrame) -> _Race:
-    from maylink.families.registry import covariances
-
+def _candidates_of_tvclust(selection: pd.DataFrame) -> _Candidates:
+    """Return the candidates of TVClust: data weights by family."""
     words = {family: f"{word} covariance" for word, family in covariances().items()}
-    table = told.rename(columns={"data_weight": "x"})
-    table["score"] = _beside_the_choice(told)
-    table["group"] = [words.get(name, name) for name in told["family"]]
-    table["dropped"] = told["folds"] < told["folds"].max()
-    best = table[told["chosen"]].iloc[0]
-    return _Race(table, LOUDER, True, [], f"{best['group']}, data weight {best['x']:g}")
+    table = selection.rename(columns={"data_weight": "x"})
+    table["score"] = _comparable_scores(selection)
+    table["group"] = [words.get(name, name) for name in selection["family"]]
+    table["dropped"] = selection["folds"] < selection["folds"].max()
+    best = table[selection["chosen"]].iloc[0]
+    chosen = f"{best['group']}, data weight {best['x']:g}"
+    return _Candidates(table, WEIGHT_AXIS, True, [], chosen)
 
 
-def _race_of_search(search: Any) -> _Race:
+def _candidates_of_search(search: Any) -> _Candidates:
+    """Return the candidates of a search, over its data weight or the number with most values."""
     import pandas as pd
 
-    told = search.cv_results_
+    results = search.cv_results_
     columns = {
         name.removeprefix("param_"): list(column)
-        for name, column in told.items()
+        for name, column in results.items()
         if name.startswith("param_")
     }
-    numbers = {
+    n_values = {
         name: len(set(column))
         for name, column in columns.items()
         if all(_is_number(value) for value in column) and len(set(column)) > 1
     }
-    weight = [name for name in numbers if name.split("__")[-1] == "data_weight"]
-    by = (weight or sorted(numbers, key=lambda name: -numbers[name]) or [""])[0]
-    words = [", ".join(_said(k, v) for k, v in params.items()) for params in told["params"]]
+    weights = [name for name in n_values if name.split("__")[-1] == "data_weight"]
+    by = (weights or sorted(n_values, key=lambda name: -n_values[name]) or [""])[0]
+    names = [", ".join(_parameter(k, v) for k, v in row.items()) for row in results["params"]]
     varied = [name for name, column in columns.items() if len({repr(v) for v in column}) > 1]
-    group = [
-        ", ".join(_said(k, v) for k, v in params.items() if k in varied and k != by)
-        for params in told["params"]
+    groups = [
+        ", ".join(_parameter(k, v) for k, v in row.items() if k in varied and k != by)
+        for row in results["params"]
     ]
-    size = len(words)
+    size = len(names)
     chosen = np.arange(size) == search.best_index_
-    behind = np.asarray(told["mean_behind_best"])
+    behind = np.asarray(results["mean_behind_best"])
     table = pd.DataFrame(
         {
             "x": np.array(columns[by], float) if by else np.arange(size, dtype=float),
-            "group": group if by else [""] * size,
-            # Who dropped out was tried on fewer links: put it where it stood beside the choice.
+            "group": groups if by else [""] * size,
             "score": search.best_score_ - (behind - behind[search.best_index_]),
-            "error": told["std_error_test_score"],
-            "dropped": (told["n_folds"] < search.n_splits_) & ~chosen,
+            "error": results["std_error_test_score"],
+            "dropped": (results["n_folds"] < search.n_splits_) & ~chosen,
             "chosen": chosen,
         }
     )
-    axis = LOUDER if weight else by.split("__")[-1]
-    return _Race(table, axis, bool(by), words, words[search.best_index_])
+    axis = WEIGHT_AXIS if weights else by.split("__")[-1]
+    return _Candidates(table, axis, bool(by), names, names[search.best_index_])
 
 
 def _is_number(value: Any) -> bool:
@@ -168,46 +175,49 @@ def _is_number(value: Any) -> bool:
     return is_number and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def _said(name: str, value: Any) -> str:
-    told = f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
-    return f"{name.split('__')[-1].replace('_', ' ')} {told}"
+def _parameter(name: str, value: Any) -> str:
+    """Return a parameter as text: its name without the step of a pipeline, and its value."""
+    text = f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
+    return f"{name.split('__')[-1].replace('_', ' ')} {text}"
 
 
-def _draw_lines(ax: Axes, race: _Race) -> list[str]:
+def _draw_lines(ax: Axes, candidates: _Candidates) -> list[str]:
     """Draw scores over a number, a line for each group; return the groups that have one."""
     from matplotlib.ticker import NullLocator
 
-    values = np.unique(race.table["x"])
-    logarithmic = values[0] > 0 and (race.by == LOUDER or values[-1] >= WIDE * values[0])
-    groups = list(dict.fromkeys(race.table["group"]))
+    table = candidates.table
+    values = np.unique(table["x"])
+    wide = candidates.axis == WEIGHT_AXIS or values[-1] >= WIDE_RANGE * values[0]
+    logarithmic = values[0] > 0 and wide
+    groups = list(dict.fromkeys(table["group"]))
     lines = len(groups) <= MANY_LINES
     for number, group in enumerate(groups):
-        part = race.table[race.table["group"] == group].sort_values("x", kind="stable")
+        part = table[table["group"] == group].sort_values("x", kind="stable")
         colour = COLOURS[number % len(COLOURS)] if lines else COLOURS[0]
-        beside = number - (len(groups) - 1) / 2.0  # bars must not cover each other
-        at = part["x"] * 1.06**beside if lines and logarithmic else part["x"]
+        shift = number - (len(groups) - 1) / 2.0  # bars must not cover each other
+        at = part["x"] * 1.06**shift if lines and logarithmic else part["x"]
         if lines:
             ax.plot(at, part["score"], color=colour, lw=1.2, alpha=0.6, zorder=1)
         ax.errorbar(at, part["score"], part["error"], fmt="none", ecolor=colour, **BARS)
         _draw_marks(ax, at, part["score"], part, colour)
     if logarithmic:
         ax.set_xscale("log")
-    apart = np.diff(np.log(values) if logarithmic else values)
-    if len(values) <= 12 and apart.min(initial=np.inf) > 0.06 * apart.sum():
+    gaps = np.diff(np.log(values) if logarithmic else values)
+    if len(values) <= 12 and gaps.min(initial=np.inf) > 0.06 * gaps.sum():
         ax.set_xticks(values, [f"{value:.3g}" for value in values])
         ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel=race.by.replace("_", " "), ylabel=f"{SCORE}\n(higher is better)")
+    ax.set(xlabel=candidates.axis.replace("_", " "), ylabel=f"{SCORE}\n(higher is better)")
     ax.grid(axis="y", alpha=0.3)
     return groups if lines else []
 
 
-def _draw_rows(ax: Axes, race: _Race) -> None:
+def _draw_rows(ax: Axes, candidates: _Candidates) -> None:
     """Draw scores of candidates that no number orders, a row for each."""
-    table = race.table
+    table = candidates.table
     ax.errorbar(table["score"], table["x"], None, table["error"], fmt="none", ecolor=COLOURS[0],
                 **BARS)  # fmt: skip
     _draw_marks(ax, table["score"], table["x"], table, COLOURS[0])
-    ax.set_yticks(table["x"], race.words)
+    ax.set_yticks(table["x"], candidates.names)
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlabel(f"{SCORE} (right is better)")
     ax.grid(axis="x", alpha=0.3)
@@ -217,12 +227,12 @@ def _draw_marks(ax: Axes, x: Any, y: Any, table: pd.DataFrame, colour: str) -> N
     for dropped, face in ((False, colour), (True, "white")):
         some = (table["dropped"] == dropped).to_numpy()
         ax.plot(x[some], y[some], "o", color=colour, mfc=face, ms=6, zorder=3)
-    won = table["chosen"].to_numpy(bool)
-    ax.plot(x[won], y[won], "o", color="black", mfc="none", ms=14, mew=1.6, zorder=4)
+    chosen = table["chosen"].to_numpy(bool)
+    ax.plot(x[chosen], y[chosen], "o", color="black", mfc="none", ms=14, mew=1.6, zorder=4)
 
 
-def _add_legend(ax: Axes, race: _Race, groups: list[str]) -> None:
-    """Tell lines and marks beside the picture, where they cover nothing."""
+def _add_legend(ax: Axes, candidates: _Candidates, groups: list[str]) -> None:
+    """Explain lines and marks beside the picture, where the legend covers nothing."""
     from matplotlib.lines import Line2D
 
     marks = [
@@ -230,7 +240,7 @@ def _add_legend(ax: Axes, race: _Race, groups: list[str]) -> None:
         for number, group in enumerate(groups)
         if group
     ]
-    if race.table["dropped"].any():
+    if candidates.table["dropped"].any():
         marks.append(
             Line2D([], [], color="grey", ls="", marker="o", mfc="white", label="dropped out early")
         )
@@ -238,6 +248,6 @@ def _add_legend(ax: Axes, race: _Race, groups: list[str]) -> None:
         Line2D([], [], color="black", ls="", marker="o", mfc="none", ms=11, mew=1.6, label="chosen")
     )
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
-    if not race.numeric:  # the names of the rows need the room
+    if not candidates.numeric:  # the names of the rows need the room
         place = {"loc": "upper right", "bbox_to_anchor": (1.0, -0.16), "ncol": len(marks)}
     ax.legend(handles=marks, frameon=False, fontsize=9, borderaxespad=0.0, **place)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.metrics import adjusted_rand
+from maylink.parameters import as_generator, check_integer
 from maylink.plots.style import COLOURS, tidy
+from maylink.problem import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +49,8 @@ def plot_stability(
     n_penalties : int, default 40
         How many penalties to try.
     max_clusters : int, default 32
-        About the largest number of clusters to look at: the least penalty is that of
-        furthest-first for this number.
+        About the largest number of clusters: the least penalty is that of furthest-first for this
+        number.
     n_init : int, default 4
         Runs at each penalty, in different orders.
     random_state : int, RandomState or Generator, optional
@@ -62,7 +65,7 @@ def plot_stability(
 
     See Also
     --------
-    plot_penalty_path : what a fitted model tried, without any new run.
+    plot_penalty_path : the penalties that a fitted model tried, without any new run.
 
     Examples
     --------
@@ -72,15 +75,14 @@ def plot_stability(
     >>> above.get_ylabel()
     'clusters'
     """
-    from maylink.metrics import adjusted_rand
-    from maylink.parameters import as_generator, check_integer
-
     for name, value, least in (
         ("n_penalties", n_penalties, 2), ("max_clusters", max_clusters, 2), ("n_init", n_init, 1),
     ):  # fmt: skip
         check_integer(name, value, least)
     seed = int(as_generator(random_state).integers(2**31))
-    penalties, partitions = _partitions(X, links, family, (n_penalties, max_clusters), n_init, seed)
+    problem = Problem.build(X, links, family)
+    penalties = _penalties(problem, n_penalties, max_clusters)
+    partitions = _partitions(X, problem, family, penalties, n_init, seed)
     sizes = np.array([len(np.unique(labels)) for labels in partitions])
     alike = np.array([adjusted_rand(a, b) for a, b in itertools.pairwise(partitions)])
     if axes is None:
@@ -102,30 +104,36 @@ def plot_stability(
         for ax in (above, below):
             ax.axvspan(low, high, color=COLOURS[1], alpha=0.25, lw=0)
         title = f"{sizes[first]} clusters over the widest plateau, λ from {low:.3g} to {high:.3g}"
-    _name_stability(above, below, title, sizes)
+    _label_axes(above, below, title, sizes)
     return above, below
 
 
-def _partitions(
-    X: Any, links: Any, family: Family | str, range_: tuple[int, int], n_init: int, seed: int
-) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-    """Return penalties, from small to large, and what RDP-means finds at each."""
+def _penalties(problem: Problem, n_penalties: int, max_clusters: int) -> NDArray[np.float64]:
+    """Return penalties, from small to large, between the ends of the penalty path of a fit."""
     from maylink.engines.cpu import CpuEngine
-    from maylink.estimators import RDPMeans
-    from maylink.problem import Problem
     from maylink.tuning import penalty
 
-    problem = Problem.build(X, links, family)
-    n_penalties, max_clusters = range_
     engine = CpuEngine(problem.X, problem.family, None, problem.links)
-    ladder = penalty.ladder(engine, min(max_clusters, problem.n))
-    penalties = np.unique(np.geomspace(ladder[-1], ladder[0], n_penalties))
+    path = penalty.ladder(engine, min(max_clusters, problem.n))
+    return np.unique(np.geomspace(path[-1], path[0], n_penalties))
+
+
+def _partitions(
+    X: Any,
+    problem: Problem,
+    family: Family | str,
+    penalties: NDArray[np.float64],
+    n_init: int,
+    seed: int,
+) -> list[NDArray[np.int64]]:
+    """Return the partition of RDP-means at each penalty."""
+    from maylink.estimators import RDPMeans
+
     model = RDPMeans(family, link_weight=None, n_init=n_init, random_state=seed)
-    found = [
+    return [
         model.set_params(cluster_penalty=float(value)).fit(X, links=problem.links).labels_
         for value in penalties
     ]
-    return penalties, found
 
 
 def _widest_plateau(
@@ -142,7 +150,7 @@ def _widest_plateau(
     return int(widest[0]), int(widest[-1])
 
 
-def _name_stability(above: Axes, below: Axes, title: str, sizes: NDArray[np.int64]) -> None:
+def _label_axes(above: Axes, below: Axes, title: str, sizes: NDArray[np.int64]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     above.set_title(title, loc="left", fontsize=11)

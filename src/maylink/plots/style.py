@@ -1,4 +1,4 @@
-"""What all pictures share: colours, figures and bare axes."""
+"""Colours, figures and axes that all pictures share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def new_axes(width: float = 7.5, height: float = 4.2) -> Axes:
 
 
 def tidy(ax: Axes, title: str | None = None, *, grid: Literal["x", "y"] | None = "y") -> Axes:
-    """Take away what tells nothing, and set the title on the left."""
+    """Hide the upper and right frame, draw a grid, and set the title on the left."""
     ax.spines[["top", "right"]].set_visible(False)
     if grid is not None:
         ax.grid(axis=grid, alpha=0.3)

@@ -1,4 +1,4 @@
-"""How a fit came to its result: the draws of a sampler by chain, or the bound by sweep."""
+"""The course of a fit: draws of a sampler by chain, or the bound by sweep."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ MOST_SOURCES = 8  # in the panels of p and q
 def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw log joint, clusters, α, p and q of every draw; of a variational fit, the bound.
 
-    Chains that wander about in the same band agree; one that stays apart, or a trend, says that
-    more draws are needed (``model.diagnostics()`` puts it in numbers).
+    Chains that move in the same band agree. A chain that stays apart, or a trend, means that more
+    draws are needed (``model.diagnostics()`` has the figures).
 
     Parameters
     ----------
     model : TVClust
         Fitted.
     axes : sequence of Axes, optional
-        Where to draw: five of a sampler's fit with links, three without links, one of a variational
+        Where to draw: five for a sampler with links, three without links, one for a variational
         fit. A new figure by default.
 
     Returns
@@ -59,21 +59,22 @@ def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]
     }
     if draws.p.shape[1]:
         panels |= {"p": draws.p, "q": draws.q}
-    own = _new_axes(len(panels)) if axes is None else list(axes)
-    if len(own) < len(panels):
-        raise MaylinkError(f"axes: {len(own)} axes, but {len(panels)} panels to draw")
-    for ax, (name, values) in zip(own, panels.items(), strict=False):
+    panel_axes = _new_axes(len(panels)) if axes is None else list(axes)
+    if len(panel_axes) < len(panels):
+        raise MaylinkError(f"axes: {len(panel_axes)} axes, but {len(panels)} panels to draw")
+    panel_axes = panel_axes[: len(panels)]
+    for ax, (name, values) in zip(panel_axes, panels.items(), strict=True):
         _draw_chains(ax, values, model.chain_lengths_)
         ax.set_ylabel(name)
         tidy(ax)
         if name == "clusters":
             ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    drawn = own[: len(panels)]
-    drawn[-1].set_xlabel("draw, after warm-up")
-    _name_sources(drawn, model.posterior_.links.sources)
+    panel_axes[-1].set_xlabel("draw, after warm-up")
+    _add_source_legend(panel_axes, model.posterior_.links.sources)
     chains = sum(length > 0 for length in model.chain_lengths_)
-    tidy(drawn[0], f"{len(draws.alpha):,} draws of {chains} chain{'s' * (chains != 1)}", grid=None)
-    return drawn
+    title = f"{len(draws.alpha):,} draws of {chains} chain{'s' * (chains != 1)}"
+    tidy(panel_axes[0], title, grid=None)
+    return panel_axes
 
 
 def _new_axes(count: int) -> list[Axes]:
@@ -95,7 +96,7 @@ def _draw_chains(ax: Axes, values: NDArray[Any], lengths: Sequence[int]) -> None
             ax.plot(part[:, source], color=colour_of(source), lw=0.7, alpha=0.6)
 
 
-def _name_sources(axes: list[Axes], sources: Sequence[Any]) -> None:
+def _add_source_legend(axes: list[Axes], sources: Sequence[Any]) -> None:
     from matplotlib.lines import Line2D
 
     if len(axes) < 5 or len(sources) < 2:

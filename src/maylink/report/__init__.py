@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from maylink.io.atomic import atomic_write
-from maylink.report.material import Material
-from maylink.report.page import page_of
-from maylink.report.plane import PROJECTIONS
+from maylink.report.inputs import ReportInputs
+from maylink.report.limits import USUAL_LIMITS, ReportLimits
+from maylink.report.page import build_page
+from maylink.report.projection import PROJECTIONS
 
-__all__ = ["PROJECTIONS", "write_report"]
+__all__ = ["PROJECTIONS", "ReportLimits", "write_report"]
 
 
 def write_report(
@@ -28,6 +29,7 @@ def write_report(
     force: bool = False,
     projection: str = "auto",
     reading: str | None = None,
+    limits: ReportLimits = USUAL_LIMITS,
 ) -> None:
     """Write what a fit found as one HTML page, to be opened in any browser, offline too.
 
@@ -40,15 +42,16 @@ def write_report(
     X : array-like or sparse matrix of shape (n, d)
         The data of the fit.
     links : Links, or what stands for links, optional
-        The links of the fit; a TVClust knows its own.
+        The links of the fit; by default those that a TVClust was fitted to.
     columns : sequence of str, optional
         Names of the columns; those of a data frame by default.
     ids : sequence of n, optional
-        What the rows are called; their numbers by default.
+        Names of the rows; their numbers by default.
     text : mapping of str to sequences of n, optional
-        More about the rows that is not in X: names, titles, notes. It is shown beside the numbers.
+        Texts about the rows that are not in X: names, titles, notes. The page shows them beside the
+        numbers.
     without_links : array-like of shape (n,), optional
-        Labels that the same method gives without links, for a section on what the links changed.
+        Labels that the same method finds without links, for a section on what the links changed.
     title : str, default "maylink report"
         The heading.
     force : bool, default False
@@ -57,13 +60,15 @@ def write_report(
         How data of more than two columns become a picture. "auto" is UMAP where it is installed
         (``pip install 'maylink[umap]'``) and there are 20,000 points or fewer, and PCA otherwise.
     reading : str, optional
-        Python that reads the files again as ``table`` and, where there are links, ``links``; the
-        section on settings then begins with it.
+        Python code that reads the files again as ``table`` and, where there are links, ``links``;
+        the code that repeats the fit then begins with it.
+    limits : ReportLimits, optional
+        How much the page shows.
 
     Raises
     ------
     MaylinkError
-        If model and data do not fit together.
+        If model and data do not belong together.
     FileError
         If the file is there and ``force`` is not set, or it cannot be written.
 
@@ -81,10 +86,10 @@ def write_report(
     >>> "Two moons" in path.read_text("utf-8")
     True
     """
-    material = Material.build(
+    inputs = ReportInputs.build(
         model, X, links=links, columns=columns, ids=ids, text=text, without_links=without_links,
         reading=reading,
     )  # fmt: skip
-    page = page_of(material, str(title), projection)
+    page = build_page(inputs, str(title), projection, limits)
     with atomic_write(path, force=force) as file:
         file.write(page.encode("utf-8"))

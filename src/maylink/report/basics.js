@@ -36,7 +36,7 @@ function unpack(text, bytes) {
 
 function count(number) { return number.toLocaleString("en"); }
 
-function told(number) {
+function formatNumber(number) {
   if (number === null || number === undefined) return "–";
   if (Number.isInteger(number) && Math.abs(number) < 1e6) return String(number).replace("-", "−");
   const size = Math.abs(number);
@@ -104,18 +104,18 @@ function bar(share, colour) {
 /* ------------------------------------------------------------------ points */
 
 const POINTS = (() => {
-  const told_ = DATA.points;
+  const packed = DATA.points;
   return {
-    size: told_.size,
-    x: unpack(told_.x, 2),
-    y: unpack(told_.y, 2),
-    cluster: unpack(told_.cluster, 4),
-    degree: unpack(told_.degree, 2),
-    sure: told_.sure ? unpack(told_.sure, 1) : null,
-    ids: told_.ids,
-    values: told_.values,
-    text: told_.text,
-    links: Array.from({ length: told_.size }, () => []),
+    size: packed.size,
+    x: unpack(packed.x, 2),
+    y: unpack(packed.y, 2),
+    cluster: unpack(packed.cluster, 4),
+    degree: unpack(packed.degree, 2),
+    sure: packed.sure ? unpack(packed.sure, 1) : null,
+    ids: packed.ids,
+    values: packed.values,
+    text: packed.text,
+    links: Array.from({ length: packed.size }, () => []),
   };
 })();
 
@@ -148,7 +148,7 @@ function aboutPoint(point, most) {
   }
   const cells = POINTS.values[point];
   for (let k = 0; k < Math.min(cells.length, 2 * most); k += 2) {
-    add(DATA.columns[cells[k]], told(cells[k + 1]));
+    add(DATA.columns[cells[k]], formatNumber(cells[k + 1]));
   }
   box.append(list);
   if (cells.length > 2 * most) {

@@ -1,4 +1,4 @@
-/* The sections, each filled from the data, or told why it is empty. */
+/* The sections: each is filled from the data, or says why it is empty. */
 const LISTED = 200; // clusters in the list beside the picture, at most
 
 function fillTop() {
@@ -65,15 +65,15 @@ function profileCard(cluster, cells, top, both) {
   const { size } = DATA.clusters[cluster];
   const head = make("div", "row", make("h3", "", clusterTag(cluster)), make("span", "amount", plural(size, "point")));
   const grid = make("div", "profile");
-  for (const [column, difference, own, rest] of cells) {
+  for (const [column, difference, inside, outside] of cells) {
     const inner = make("i");
     const [zero, width] = both ? [50, 50 * Math.abs(difference) / top] : [0, 100 * difference / top];
     inner.style.cssText = `width:${width}%;left:${difference < 0 ? zero - width : zero}%`;
     inner.style.background = colourOf(cluster);
     const name = make("span", "name", DATA.columns[column]);
-    name.title = `${DATA.columns[column]}: ${difference > 0 ? "+" : ""}${told(difference)}`;
+    name.title = `${DATA.columns[column]}: ${difference > 0 ? "+" : ""}${formatNumber(difference)}`;
     grid.append(name, make("div", both ? "diverging" : "diverging onesided", inner),
-      make("span", "amount", make("b", "", told(own)), ` · ${told(rest)}`));
+      make("span", "amount", make("b", "", formatNumber(inside)), ` · ${formatNumber(outside)}`));
   }
   if (!cells.length) grid.append(make("span", "mild", "No column differs."));
   return make("div", "card", head, grid);
@@ -154,7 +154,7 @@ function fillChanges(section) {
   const { names, table: counts, moved, rand, merged, split, kept, largest } = DATA.changes;
   const old = (k) => `old ${names[k]}`;
   const gone = moved === null ? "" : `${plural(moved, "point")} (${percent(moved / DATA.n)}) moved to another cluster when the links came in. `;
-  section.append(make("p", "", `${gone}${plural(names.length, "cluster")} without links, ${count(DATA.clusters.length)} with them. The adjusted Rand index between both is ${told(rand)} (1: the same).`));
+  section.append(make("p", "", `${gone}${plural(names.length, "cluster")} without links, ${count(DATA.clusters.length)} with them. The adjusted Rand index between both is ${formatNumber(rand)} (1: the same).`));
   const words = [
     ...merged.map(([now, before]) => `${clusterName(now)} joins ${before.map(old).join(", ")}.`),
     ...split.map(([before, now]) => `${old(before)} was split into ${now.map(clusterName).join(", ")}.`),
@@ -192,14 +192,14 @@ function fillSettings(section) {
   const { facts, parameters, candidates, versions, again, method } = DATA.settings;
   const parts = make("div", "two");
   parts.append(make("div", "", make("h3", "", "The fit"), table(["what", "value"], facts.map(([name, value]) => [name, [value, "words"]]))));
-  const own = parameters.map(([name, value, usual]) => [make("code", "", name), [value, usual ? "words mild" : "words"]]);
-  const box = table(["parameter", "value (grey: the default)"], own);
+  const parameterRows = parameters.map(([name, value, usual]) => [make("code", "", name), [value, usual ? "words mild" : "words"]]);
+  const box = table(["parameter", "value (grey: the default)"], parameterRows);
   box.classList.add("scroll");
   parts.append(make("div", "", make("h3", "", `Parameters of ${method}`), box));
   section.append(parts);
   if (candidates) {
     section.append(make("h3", "", "What was chosen among"));
-    const rows = candidates.rows.map((row) => row.map((cell) => (typeof cell === "number" ? [told(cell), "number"] : cell)));
+    const rows = candidates.rows.map((row) => row.map((cell) => (typeof cell === "number" ? [formatNumber(cell), "number"] : cell)));
     const head = candidates.columns.map((name, k) => [name, typeof candidates.rows[0][k] === "number" ? "number" : ""]);
     const choices = table(head, rows);
     choices.classList.add("scroll");

@@ -1,4 +1,4 @@
-"""The page: the data of all sections inside one HTML file."""
+"""Builds the page: the data of all sections inside one HTML file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,28 @@ from typing import Any
 import numpy as np
 
 from maylink.metrics import link_agreement
-from maylink.report import doubts, points, sureness
-from maylink.report.changes import changes
-from maylink.report.encode import Names, as_json
-from maylink.report.material import Material
-from maylink.report.plane import density, middles, project
-from maylink.report.profiles import profiles, sizes
-from maylink.report.settings import settings
+from maylink.report.certainty import CERTAIN, certainty_section, least_certain
+from maylink.report.changes import change_section
+from maylink.report.density import density
+from maylink.report.encoding import ColumnNumbers, as_json
+from maylink.report.fit_settings import settings_section
+from maylink.report.inputs import ReportInputs
+from maylink.report.limits import USUAL_LIMITS, ReportLimits
+from maylink.report.points import choose_points, encode_links, encode_points
+from maylink.report.profiles import cluster_sizes, profile_section
+from maylink.report.projection import cluster_medians, project
+from maylink.report.reliability import reliability_section
+from maylink.report.suspect_links import find_suspect_links, suspect_section
 
 SCRIPTS = ("basics.js", "picture.js", "tables.js", "page.js")
 
 
-def page_of(material: Material, title: str, projection: str = "auto") -> str:
+def build_page(
+    inputs: ReportInputs,
+    title: str,
+    projection: str = "auto",
+    limits: ReportLimits = USUAL_LIMITS,
+) -> str:
     """Return the page as text."""
     folder = files(__package__)
     script = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
@@ -33,54 +43,54 @@ def page_of(material: Material, title: str, projection: str = "auto") -> str:
         style=(folder / "page.css").read_text("utf-8"),
         script=script,
         digest=digest,
-        data=as_json(describe(material, projection)),
+        data=as_json(page_data(inputs, projection, limits)),
     )
 
 
-def describe(material: Material, projection: str = "auto") -> dict[str, Any]:
+def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> dict[str, Any]:
     """Return what the page shows, as plain lists, numbers and text."""
-    names = Names(material.columns)
-    found = doubts.doubtful(material)
-    wanted = np.concatenate([doubts.ends_of(found.table), sureness.least_sure(material)])
-    shown = points.choose(material, wanted)
-    plane = project(material, projection)
-    many = len(shown.rows) < material.n
-    told = {
-        "n": material.n,
-        "named": material.named,
-        "clusters": sizes(material),
-        "facts": _facts(material),
+    columns = ColumnNumbers(inputs.columns)
+    suspects = find_suspect_links(inputs, limits.suspect_above)
+    required = np.concatenate([suspects.ends, least_certain(inputs)])
+    points = choose_points(inputs, required, limits.points)
+    plane = project(inputs, projection, limits)
+    sampled = len(points.rows) < inputs.n
+    sections = {
+        "n": inputs.n,
+        "named": inputs.named,
+        "clusters": cluster_sizes(inputs),
+        "facts": _facts(inputs),
         "picture": {
             "how": plane.how,
             "axes": plane.axes,
             "edge": plane.at_edge,
-            "middle": middles(material, plane),
-            "density": density(material, plane) if many else None,
+            "middle": cluster_medians(inputs, plane),
+            "density": density(inputs, plane, limits.density_cells) if sampled else None,
         },
-        "points": points.encode(material, plane, shown, names),
-        "links": points.links_of(material, shown),
-        "profiles": profiles(material, names),
-        "sure": sureness.sureness(material, shown),
-        "reliability": doubts.reliability(material),
-        "doubts": doubts.doubts(material, found, shown, names),
-        "changes": changes(material),
-        "settings": settings(material),
+        "points": encode_points(inputs, plane, points, columns),
+        "links": encode_links(inputs, points),
+        "profiles": profile_section(inputs, columns),
+        "sure": certainty_section(inputs, points),
+        "reliability": reliability_section(inputs),
+        "doubts": suspect_section(inputs, suspects, points, columns),
+        "changes": change_section(inputs),
+        "settings": settings_section(inputs),
     }
-    return told | {"columns": names.listed()}
+    return sections | {"columns": columns.names()}  # last: the sections number the columns
 
 
-def _facts(material: Material) -> list[list[str]]:
-    """Return the figures at the top of the page: the figure, and what it is of."""
-    n, d = material.X.shape
-    links = material.links
+def _facts(inputs: ReportInputs) -> list[list[str]]:
+    """Return the figures at the top of the page, each with its name."""
+    n, d = inputs.X.shape
+    links = inputs.links
     facts = [
         [f"{n:,}", "points"],
         [f"{d:,}", "column" if d == 1 else "columns"],
-        [f"{material.n_clusters:,}", "cluster" if material.n_clusters == 1 else "clusters"],
+        [f"{inputs.n_clusters:,}", "cluster" if inputs.n_clusters == 1 else "clusters"],
         [f"{links.n_links:,}", "link" if links.n_links == 1 else "links"],
     ]
     if links.n_links:
-        facts.append([f"{link_agreement(material.codes, links):.0%}", "of links followed"])
-    if material.sure is not None:
-        facts.append([f"{np.mean(material.sure >= sureness.SURE):.0%}", "assigned at P ≥ .9"])
+        facts.append([f"{link_agreement(inputs.codes, links):.0%}", "of links followed"])
+    if inputs.certainty is not None:
+        facts.append([f"{np.mean(inputs.certainty >= CERTAIN):.0%}", "assigned at P ≥ .9"])
     return facts

@@ -74,7 +74,7 @@ const PICTURE = (() => {
     drawAxes();
   }
 
-  function ask() {
+  function requestDraw() {
     if (!waiting) {
       waiting = true;
       requestAnimationFrame(draw);
@@ -170,9 +170,9 @@ const PICTURE = (() => {
     }
     let top = 1;
     for (const points of sums[3]) if (points > top) top = points;
-    const made = document.createElement("canvas");
-    made.width = density.across;
-    made.height = density.down;
+    const drawing = document.createElement("canvas");
+    drawing.width = density.across;
+    drawing.height = density.down;
     const pixels = new ImageData(density.across, density.down);
     for (let cell = 0; cell < cells; cell += 1) {
       const points = sums[3][cell];
@@ -180,8 +180,8 @@ const PICTURE = (() => {
       for (let part = 0; part < 3; part += 1) pixels.data[4 * cell + part] = sums[part][cell] / points;
       pixels.data[4 * cell + 3] = 255 * (0.12 + 0.88 * Math.log1p(points) / Math.log1p(top));
     }
-    made.getContext("2d").putImageData(pixels, 0, 0);
-    return made;
+    drawing.getContext("2d").putImageData(pixels, 0, 0);
+    return drawing;
   }
 
   function drawNames() {
@@ -239,7 +239,7 @@ const PICTURE = (() => {
     const row = Math.floor(((y / size.height - 0.5) / view.zoom + view.y) * density.down);
     if (column < 0 || row < 0 || column >= density.across || row >= density.down) return [];
     const cell = row * density.across + column;
-    const found = [];
+    const counts = [];
     for (let cluster = 0; cluster < DATA.clusters.length; cluster += 1) {
       if (!isShown(cluster)) continue;
       let [low, high] = [density.start[cluster], density.start[cluster + 1]];
@@ -247,9 +247,9 @@ const PICTURE = (() => {
         const middle = (low + high) >> 1;
         if (density.cell[middle] < cell) low = middle + 1; else high = middle;
       }
-      if (low < density.start[cluster + 1] && density.cell[low] === cell) found.push([cluster, density.count[low]]);
+      if (low < density.start[cluster + 1] && density.cell[low] === cell) counts.push([cluster, density.count[low]]);
     }
-    return found.sort((a, b) => b[1] - a[1]);
+    return counts.sort((a, b) => b[1] - a[1]);
   }
 
   function showTip(x, y, content) {
@@ -262,17 +262,17 @@ const PICTURE = (() => {
     tip.style.transform = `translate(${left}px, ${top}px)`;
   }
 
-  function point(event) {
+  function hover(event) {
     const box = canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const found = nearest(x, y, density ? REACH / 2 : REACH);
-    if (found !== hovered) {
-      hovered = found;
-      ask();
+    const point = nearest(x, y, density ? REACH / 2 : REACH);
+    if (point !== hovered) {
+      hovered = point;
+      requestDraw();
     }
-    canvas.style.cursor = found >= 0 ? "pointer" : "default";
-    if (found >= 0) {
-      showTip(x, y, aboutPoint(found, 8));
+    canvas.style.cursor = point >= 0 ? "pointer" : "default";
+    if (point >= 0) {
+      showTip(x, y, aboutPoint(point, 8));
       return;
     }
     const here = density ? cellAt(x, y) : [];
@@ -290,7 +290,7 @@ const PICTURE = (() => {
   function leave() {
     hovered = -1;
     tip.hidden = true;
-    ask();
+    requestDraw();
   }
 
   function keep(points, link) {
@@ -300,7 +300,7 @@ const PICTURE = (() => {
     byId("hint").hidden = points.length > 0;
     box.replaceChildren(...points.map((one) => aboutPoint(one, 24)));
     if (points.length) box.append(button("quiet", "Let go", () => keep([])));
-    ask();
+    requestDraw();
     for (const listener of listeners) listener(points);
   }
 
@@ -334,7 +334,7 @@ const PICTURE = (() => {
     view.x = Math.max(half, Math.min(1 - half, view.x + dx));
     view.y = Math.max(half, Math.min(1 - half, view.y + dy));
     tip.hidden = true;
-    ask();
+    requestDraw();
   }
 
   /* ---------------------------------------------------------------- mouse, touch and keys */
@@ -353,12 +353,12 @@ const PICTURE = (() => {
         return;
       }
     }
-    point(event);
+    hover(event);
   });
   canvas.addEventListener("pointerleave", leave);
   canvas.addEventListener("click", (event) => {
     if (drag && drag.moved) return;
-    point(event);
+    hover(event);
     keep(hovered >= 0 ? [hovered] : []);
   });
   canvas.addEventListener("dblclick", () => zoom(2));
@@ -386,19 +386,19 @@ const PICTURE = (() => {
   byId("farther").addEventListener("click", () => zoom(1 / 1.6));
   byId("whole").addEventListener("click", () => zoom(0));
   byId("all").addEventListener("click", () => filter(null));
-  new ResizeObserver(ask).observe(canvas);
+  new ResizeObserver(requestDraw).observe(canvas);
 
   function restyle() {
     readColours();
     image = null;
-    ask();
+    requestDraw();
   }
 
   readColours();
   return {
     highlight, filter, restyle, keep,
     onKeep: (listener) => listeners.push(listener),
-    drawSuspects: (links) => { suspects = links; ask(); },
+    drawSuspects: (links) => { suspects = links; requestDraw(); },
     state: () => ({ hovered, picked, kept: [...kept], chosen: [...chosen], zoom: view.zoom }),
     place: (one) => place(one),
   };

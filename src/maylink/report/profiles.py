@@ -1,8 +1,8 @@
-"""Sizes of the clusters, and what sets each apart from all other points.
+"""Sizes of the clusters, and the columns that set each apart from all other points.
 
 Columns are compared in standard units: (mean in the cluster − mean of the rest) / standard
-deviation. Counts are compared by the binary logarithm of the ratio of the column's shares, half a
-count added to each, and ordered by that over its standard error: a rare word tells little.
+deviation. Counts are compared by the binary logarithm of the ratio of the column's fractions, half
+a count added to each, and ordered by that over its standard error: a rare word tells little.
 """
 
 from __future__ import annotations
@@ -12,60 +12,63 @@ from typing import Any
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.report.encode import Names, rounded
-from maylink.report.material import LARGEST, Material
+from maylink.report.encoding import ColumnNumbers, rounded
+from maylink.report.inputs import LARGEST, ReportInputs
 
-TELLING = 12  # columns of a cluster at most
+LISTED_COLUMNS = 12  # of a cluster, at most
 
 
-def sizes(material: Material) -> list[dict[str, Any]]:
+def cluster_sizes(inputs: ReportInputs) -> list[dict[str, Any]]:
     """Return the name and the size of each cluster."""
     return [
         {"name": str(label), "size": int(size)}
-        for label, size in zip(material.labels, material.sizes, strict=True)
+        for label, size in zip(inputs.labels, inputs.sizes, strict=True)
     ]
 
 
-def profiles(material: Material, names: Names) -> dict[str, Any]:
-    """Return the most telling columns of each cluster: number, difference, own mean, the rest's."""
-    if material.n_clusters < 2:
+def profile_section(inputs: ReportInputs, columns: ColumnNumbers) -> dict[str, Any]:
+    """Return the columns that set each cluster apart most.
+
+    Of each column: its number, the difference, its mean in the cluster, and its mean outside.
+    """
+    if inputs.n_clusters < 2:
         return {"missing": "There is one cluster, so there is nothing to compare it with."}
-    own, rest = _means(material)
-    difference, told = _ratios(material) if material.counted else _standard(material, own, rest)
-    out = []
-    for cluster in range(len(own)):
-        order = np.argsort(-np.abs(told[cluster]), kind="stable")[:TELLING]
-        out.append(
+    inside, outside = _means(inputs)
+    if inputs.counted:
+        difference, importance = _log_ratios(inputs)
+    else:
+        difference = importance = (inside - outside) / inputs.deviation
+    tables = (difference, inside, outside)
+    profiles = []
+    for cluster in range(len(inside)):
+        order = np.argsort(-np.abs(importance[cluster]), kind="stable")[:LISTED_COLUMNS]
+        profiles.append(
             [
-                [names(c), *(rounded(v[cluster, c]) for v in (difference, own, rest))]
+                [columns(c), *(rounded(table[cluster, c]) for table in tables)]
                 for c in order
-                if told[cluster, c] != 0
+                if importance[cluster, c] != 0
             ]
         )
     return {
-        "ratios": material.counted,
-        "clusters": out,
-        "columns": material.X.shape[1],
-        "most": TELLING,
+        "ratios": inputs.counted,
+        "clusters": profiles,
+        "columns": inputs.X.shape[1],
+        "most": LISTED_COLUMNS,
     }
 
 
-def _means(material: Material) -> tuple[Array, Array]:
+def _means(inputs: ReportInputs) -> tuple[Array, Array]:
     """Return the means of the columns in each cluster, and outside it."""
-    sums = material.sums
+    sums = inputs.sums
     total = sums.sum(axis=0)
-    some = material.sizes[:LARGEST, None]
-    own = sums[:LARGEST]
-    return own / some, (total - own) / np.maximum(material.n - some, 1)
+    sizes = inputs.sizes[:LARGEST, None]
+    inside = sums[:LARGEST]
+    return inside / sizes, (total - inside) / np.maximum(inputs.n - sizes, 1)
 
 
-def _standard(material: Material, own: Array, rest: Array) -> tuple[Array, Array]:
-    difference = (own - rest) / material.deviation
-    return difference, difference
-
-
-def _ratios(material: Material) -> tuple[Array, Array]:
-    sums = material.sums
+def _log_ratios(inputs: ReportInputs) -> tuple[Array, Array]:
+    """Return the log ratio of each column in each cluster, and that over its standard error."""
+    sums = inputs.sums
     inside = sums[:LARGEST] + 0.5
     outside = sums.sum(axis=0) - sums[:LARGEST] + 0.5
     ratio = np.log2(inside / inside.sum(axis=1, keepdims=True)) - np.log2(

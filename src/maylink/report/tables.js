@@ -9,8 +9,8 @@ function table(head, rows, look) {
   }
   const body = make("tbody");
   for (const row of rows) body.append(row instanceof Node ? row : rowOf(row));
-  const made = make("table", look, make("thead", "", top), body);
-  const box = make("div", "box", made);
+  const element = make("table", look, make("thead", "", top), body);
+  const box = make("div", "box", element);
   box.tabIndex = 0;
   return box;
 }
@@ -20,9 +20,9 @@ function rowOf(cells) {
   const row = make("tr");
   cells.forEach((cell, k) => {
     const [content, kind] = Array.isArray(cell) ? cell : [cell, ""];
-    const made = make(k === 0 ? "th" : "td", kind, content);
-    if (k === 0) made.scope = "row";
-    row.append(made);
+    const element = make(k === 0 ? "th" : "td", kind, content);
+    if (k === 0) element.scope = "row";
+    row.append(element);
   });
   return row;
 }
@@ -56,7 +56,7 @@ function fillDoubts(section) {
   note.setAttribute("role", "status");
   const more = button("more", "Show more", () => { state.most += 100; render(); });
 
-  const found = doubts.rows.map((link) => ({
+  const searchable = doubts.rows.map((link) => ({
     link,
     words: [link.a, link.b].flatMap((one) => [POINTS.ids[one], ...POINTS.text.map(([, words]) => words[one])])
       .concat(link.source).join("\n").toLowerCase(),
@@ -70,7 +70,7 @@ function fillDoubts(section) {
   }
 
   function render() {
-    const rows = found.filter(fits);
+    const rows = searchable.filter(fits);
     note.textContent = rows.length < some ? `${plural(rows.length, "link")} of ${count(some)}` : "";
     const head = ["one", "link", "other", "source", ["votes", "number"]];
     const body = [];
@@ -90,7 +90,7 @@ function fillDoubts(section) {
       kindTag(link.may),
       [make("div", "", pointName(link.b), make("div", "amount", clusterTag(POINTS.cluster[link.b]))), "words"],
       link.source,
-      [told(link.weight), "number"],
+      [formatNumber(link.weight), "number"],
     ];
     if (judged) cells.unshift(meter(link.wrong, link.wrong > doubts.limit ? "var(--wrong)" : "var(--faint)"));
     const row = pickable(rowOf(cells), () => {
@@ -154,7 +154,7 @@ function pairRow(link, width) {
   }
   for (const [column, one, other, gap] of link.cells) {
     const look = gap >= 1 ? "number differs" : "number";
-    rows.push([DATA.columns[column], [told(one), look], [told(other), look], [`${told(gap)} sd`, "number mild"]]);
+    rows.push([DATA.columns[column], [formatNumber(one), look], [formatNumber(other), look], [`${formatNumber(gap)} sd`, "number mild"]]);
   }
   const inner = table(["", pointName(link.a), pointName(link.b), ["apart", "number"]], rows);
   const shown = link.cells.length < DATA.doubts.columns

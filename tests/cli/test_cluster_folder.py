@@ -15,7 +15,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import maylink as ml  # noqa: E402
-from maylink import cli  # noqa: E402
+from command_line import run  # noqa: E402
 from maylink.errors import FileError  # noqa: E402
 from maylink.io import read_parquet, write_labels  # noqa: E402
 from maylink.io.parquet import column_kinds  # noqa: E402
@@ -46,10 +46,6 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*words):
-    return cli.main([str(word) for word in words])
-
-
 @pytest.mark.parametrize("method", ["rdpmeans", "tvclust"])
 def test_labels_are_those_of_the_same_rows_in_a_file(method, capsys):
     frame().to_csv("data.csv", index=False)
@@ -72,10 +68,10 @@ def test_labels_are_those_of_the_same_rows_in_a_file(method, capsys):
     assert written["label"].tolist() == pd.read_csv("labels.csv")["cluster"].tolist()
     folder = json.loads(folder)
     assert folder["suspects"] == 1
-    for said in (folder, file):
-        del said["seconds"], said["peak_memory_mb"]
-    ours, theirs = (said.pop("reliability") for said in (folder, file))  # sums differ in rounding
-    assert {name: pytest.approx(row) for name, row in ours.items()} == theirs
+    for result in (folder, file):
+        del result["seconds"], result["peak_memory_mb"]
+    first, second = (result.pop("reliability") for result in (folder, file))
+    assert {name: pytest.approx(row) for name, row in first.items()} == second  # sums are rounded
     assert folder == file
 
 
@@ -98,8 +94,8 @@ def test_columns_that_spread_differently_get_a_variance_each(capsys):
     for number in (1, 2):
         Path(f"data/{number}.parquet").unlink()
     assert run("cluster", "data", "--method", "dpmeans", "--json") == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["family"], said["method"], said["sizes"]) == (
+    result = json.loads(capsys.readouterr().out)
+    assert (result["family"], result["method"], result["sizes"]) == (
         "diagonal-gaussian", "DPMeans", [15, 15],
     )  # fmt: skip
 
@@ -255,8 +251,8 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("spoil", "words", "code", "said"), REFUSED)
-def test_what_is_refused(spoil, words, code, said, capsys):
+@pytest.mark.parametrize(("spoil", "words", "code", "message"), REFUSED)
+def test_what_is_refused(spoil, words, code, message, capsys):
     if spoil is not None:
         spoil()
     before = contents()
@@ -265,20 +261,20 @@ def test_what_is_refused(spoil, words, code, said, capsys):
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("maylink: ")
-    assert said in err
+    assert message in err
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         ("--out -", 2, "--out: labels of a folder go into a folder"),
         ("--out data", 2, "--out: data is also DATA"),
         ("--out no/where", 4, "there is no folder"),
     ],
 )
-def test_places_for_labels(words, code, said, capsys):
+def test_places_for_labels(words, code, message, capsys):
     assert run("cluster", "data", "--quiet", *words.split()) == code
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_workers_are_for_folders(capsys):

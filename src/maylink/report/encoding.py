@@ -1,4 +1,4 @@
-"""Numbers, arrays and text as JSON that can stand inside a page."""
+"""Encodes numbers, arrays and text as JSON that can stand inside a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DANGEROUS = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
 def as_json(value: Any) -> str:
-    """Return JSON in plain ASCII that no browser takes for markup, whatever the strings hold."""
+    """Return JSON in plain ASCII that no browser reads as markup, whatever the strings hold."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.translate(DANGEROUS)
 
@@ -36,20 +36,26 @@ def as_bytes(responsibilities: Array) -> str:
     return packed(np.round(255 * np.clip(responsibilities, 0.0, 1.0)), "u1")
 
 
-class Names:
-    """Names of columns, each stored once and called by its number after that."""
+class ColumnNumbers:
+    """Numbers the columns that the page mentions, so that it holds each name once.
 
-    def __init__(self, columns: tuple[str, ...]) -> None:
-        self.columns = columns
+    Parameters
+    ----------
+    names : tuple of str
+        Names of all columns of the data.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.all_names = names
         self.numbers: dict[int, int] = {}
 
     def __call__(self, column: int) -> int:
         """Return the number of a column on the page."""
         return self.numbers.setdefault(int(column), len(self.numbers))
 
-    def listed(self) -> list[str]:
-        """Return the names in use, in the order of their numbers."""
-        return [shortened(self.columns[column], 80) for column in self.numbers]
+    def names(self) -> list[str]:
+        """Return the names of the columns that were numbered, in the order of their numbers."""
+        return [shortened(self.all_names[column], 80) for column in self.numbers]
 
 
 def shortened(text: str, most: int) -> str:

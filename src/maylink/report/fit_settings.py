@@ -1,4 +1,4 @@
-"""Settings: what was given, what was chosen, with which versions, and how to do it again."""
+"""Settings of the fit: parameters, what the fit chose, versions, and code that repeats it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from maylink.report.encode import rounded, shortened
-from maylink.report.material import Material
+from maylink.report.encoding import rounded, shortened
+from maylink.report.inputs import ReportInputs
 from maylink.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
-CANDIDATES = 60  # of a choice that are listed, at most
-FOUND = {
+CANDIDATES = 60  # that are listed, at most
+ATTRIBUTES = {
     "family_": "family",
     "data_weight_": "data weight γ",
     "alpha_": "concentration α",
@@ -31,14 +31,14 @@ FOUND = {
 }
 
 
-def settings(material: Material) -> dict[str, Any]:
-    """Return parameters, choices, versions, and Python that repeats the fit."""
-    model = material.model
-    links = material.links
+def settings_section(inputs: ReportInputs) -> dict[str, Any]:
+    """Return parameters, choices, versions, and Python code that repeats the fit."""
+    model = inputs.model
+    links = inputs.links
     facts = [
-        ["points", f"{material.n:,}"],
-        ["columns", f"{material.X.shape[1]:,}"],
-        ["clusters", f"{material.n_clusters:,}"],
+        ["points", f"{inputs.n:,}"],
+        ["columns", f"{inputs.X.shape[1]:,}"],
+        ["clusters", f"{inputs.n_clusters:,}"],
         ["links", f"{links.n_links:,} ({len(links.may):,} may, {len(links.may_not):,} may-not)"],
         [
             "sources of links",
@@ -46,8 +46,8 @@ def settings(material: Material) -> dict[str, Any]:
         ],
     ]
     facts += [
-        [words, _told(getattr(model, name))]
-        for name, words in FOUND.items()
+        [words, _as_text(getattr(model, name))]
+        for name, words in ATTRIBUTES.items()
         if getattr(model, name, None) is not None
     ]
     versions = [["maylink", __version__], ["Python", platform.python_version()]]
@@ -59,14 +59,14 @@ def settings(material: Material) -> dict[str, Any]:
     return {
         "method": type(model).__name__,
         "facts": facts,
-        "parameters": [[name, _told(value), usual] for name, value, usual in _given(model)],
+        "parameters": [[name, _as_text(value), usual] for name, value, usual in _parameters(model)],
         "candidates": _candidates(model),
         "versions": versions,
-        "again": _again(model, bool(links.n_links), material.reading),
+        "again": _fit_code(model, bool(links.n_links), inputs.reading),
     }
 
 
-def _given(model: Any) -> list[tuple[str, Any, bool]]:
+def _parameters(model: Any) -> list[tuple[str, Any, bool]]:
     """Return name and value of each parameter, and whether it is the default."""
     if not hasattr(model, "get_params"):
         return []
@@ -77,7 +77,7 @@ def _given(model: Any) -> list[tuple[str, Any, bool]]:
     ]
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if hasattr(value, "name") and hasattr(value, "needs"):  # a family
         return str(value.name)
     if isinstance(value, (float, np.floating)):
@@ -91,7 +91,7 @@ def _told(value: Any) -> str:
 
 
 def _candidates(model: Any) -> dict[str, Any] | None:
-    """Return the table of what a choice was made among, the chosen one first."""
+    """Return the table of candidates that the fit chose among, the chosen one first."""
     table = getattr(model, "selection_", None)
     if table is None or not len(table):
         return None
@@ -114,13 +114,13 @@ def _cell(value: Any) -> Any:
     return shortened(str(value), 80)
 
 
-def _again(model: Any, linked: bool, reading: str | None) -> str:
-    """Return Python that repeats the fit; with ``reading`` it runs as it stands."""
+def _fit_code(model: Any, linked: bool, reading: str | None) -> str:
+    """Return Python code that repeats the fit; with ``reading`` it runs as it stands."""
     cls = type(model)
-    where = cls.__module__.split(".")
-    module = "maylink" if where[:2] == ["maylink", "estimators"] else ".".join(where[:2])
+    package = cls.__module__.split(".")
+    module = "maylink" if package[:2] == ["maylink", "estimators"] else ".".join(package[:2])
     if not cls.__module__.startswith("maylink"):
-        module = where[0]
+        module = package[0]
     links = ", links=links" if linked else ""
     X, read, names, file = "X", "", "", "report.html"
     if reading is not None:
@@ -129,17 +129,17 @@ def _again(model: Any, linked: bool, reading: str | None) -> str:
     return (
         f"from {module} import {cls.__name__}\n"
         f"from maylink.report import write_report\n\n{read}"
-        f"model = {_call(model)}\n"
+        f"model = {_constructor_call(model)}\n"
         f"model.fit({X}{links})\n"
         f'write_report("{file}", model, {X}{links}{names})'
     )
 
 
-def _call(model: Any) -> str:
+def _constructor_call(model: Any) -> str:
     """Return the call that makes the model, with the parameters that are not the defaults."""
-    changed = []
-    for name, value, usual in _given(model):
+    arguments = []
+    for name, value, usual in _parameters(model):
         if not usual:
             long = isinstance(value, np.ndarray) or len(repr(value)) > 120
-            changed.append(f"{name}={'...' if long else repr(value)}")
-    return f"{type(model).__name__}({', '.join(changed)})"
+            arguments.append(f"{name}={'...' if long else repr(value)}")
+    return f"{type(model).__name__}({', '.join(arguments)})"

@@ -1,4 +1,4 @@
-"""What a report is about: a fitted model with its data, links and names, checked once."""
+"""The inputs of a report: a fitted model with its data, links and names, checked once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.problem import as_data
 
-LARGEST = 60  # clusters that are looked at one by one, at most
+LARGEST = 60  # clusters that are described one by one, at most
 
 
 @dataclass(frozen=True)
-class Material:
-    """A fitted model and what belongs to it; clusters are numbered by size, the largest 0.
+class ReportInputs:
+    """A fitted model, its data and links; clusters are numbered by size, the largest is 0.
 
     Parameters
     ----------
@@ -35,21 +35,21 @@ class Material:
     codes : array of shape (n,)
         The cluster of each point, by size.
     labels : array of shape (K,)
-        What the model calls these clusters.
+        The label that the model gives to each of these clusters.
     links : Links
         Links between the points; there may be none.
     columns : tuple of str
         Names of the columns.
     ids : array of str, tuple of str or range
-        What the rows are called.
+        Names of the rows.
     named : bool
-        Whether those are names, or else just numbers.
+        Whether the user gave these names; otherwise they are row numbers.
     text : dict of str to tuples of str
-        More about the rows.
-    before : array of shape (n,), optional
-        A partition without links.
+        Columns of text, by name.
+    without_links : array of shape (n,), optional
+        Labels of a fit without links.
     reading : str, optional
-        Python that reads data and links.
+        Python code that reads data and links.
     """
 
     model: Any
@@ -61,7 +61,7 @@ class Material:
     ids: NDArray[np.str_] | tuple[str, ...] | range
     named: bool
     text: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    before: NDArray[Any] | None = None
+    without_links: NDArray[Any] | None = None
     reading: str | None = None
 
     @classmethod
@@ -76,10 +76,10 @@ class Material:
         text: Mapping[str, Any] | None = None,
         without_links: Any = None,
         reading: str | None = None,
-    ) -> Material:
-        """Check that everything fits together; parameters as in ``write_report``."""
-        given = getattr(model, "labels_", None)
-        if given is None:
+    ) -> ReportInputs:
+        """Check that model, data and links belong together; parameters as in ``write_report``."""
+        fitted_labels = getattr(model, "labels_", None)
+        if fitted_labels is None:
             name = type(model).__name__
             raise MaylinkError(
                 f"model: this {name} has no labels_; call fit first, and of a pipeline or a search "
@@ -87,18 +87,23 @@ class Material:
             )
         data = as_data(X)
         n, d = data.shape
-        _forbid_length("X", n, len(given), "rows", "points in the fit")
+        _check_length("X", n, len(fitted_labels), "rows", "points in the fit")
         if columns is None:
             columns = getattr(X, "columns", [f"column {k}" for k in range(d)])
         names = tuple(str(name) for name in columns)
-        _forbid_length("columns", len(names), d, "names", "columns in X")
-        told = {str(name): _as_words(f"text[{name!r}]", v, n) for name, v in (text or {}).items()}
-        labels, codes, sizes = np.unique(np.asarray(given), return_inverse=True, return_counts=True)
+        _check_length("columns", len(names), d, "names", "columns in X")
+        texts = {
+            str(name): _as_words(f"text[{name!r}]", words, n)
+            for name, words in (text or {}).items()
+        }
+        labels, codes, sizes = np.unique(
+            np.asarray(fitted_labels), return_inverse=True, return_counts=True
+        )
         order = np.argsort(-sizes, kind="stable")
-        before = None if without_links is None else np.asarray(without_links)
-        if before is not None:
-            _forbid_length("without_links", before.size, n, "labels", "rows in X")
-            complete_codes(before, "without_links")
+        other_labels = None if without_links is None else np.asarray(without_links)
+        if other_labels is not None:
+            _check_length("without_links", other_labels.size, n, "labels", "rows in X")
+            complete_codes(other_labels, "without_links")
         if links is None:
             links = getattr(getattr(model, "posterior_", None), "links", None)
         return cls(
@@ -110,8 +115,8 @@ class Material:
             columns=names,
             ids=range(n) if ids is None else _as_names(ids, n),
             named=ids is not None,
-            text=told,
-            before=before,
+            text=texts,
+            without_links=other_labels,
             reading=reading,
         )
 
@@ -146,7 +151,7 @@ class Material:
             mean, variance = mean_variance_axis(sparse.csr_matrix(self.X), axis=0)
         else:
             mean = self.X.mean(axis=0, dtype=np.float64)
-            variance = [column.var(dtype=np.float64) for column in self.X.T]  # no copy of all
+            variance = [column.var(dtype=np.float64) for column in self.X.T]  # no copy of all data
         return np.asarray(mean, np.float64), np.asarray(variance, np.float64)
 
     @cached_property
@@ -154,7 +159,7 @@ class Material:
         """Sums of the columns in each of the largest clusters, and in all others together."""
         groups = np.minimum(self.codes, LARGEST)
         n_groups = int(groups.max()) + 1
-        if not sparse.issparse(self.X):  # by columns: no copy of all
+        if not sparse.issparse(self.X):  # by columns: no copy of all data
             sums = [np.bincount(groups, column, n_groups) for column in self.X.T]
             return np.asarray(np.transpose(sums), np.float64)
         members = sparse.csr_matrix(
@@ -163,8 +168,11 @@ class Material:
         return np.asarray((members @ self.X).toarray(), np.float64)
 
     @cached_property
-    def telling(self) -> Array:
-        """How much each column tells clusters apart: their share of its deviation, 0 to 1."""
+    def separation(self) -> Array:
+        """How much each column tells clusters apart, from 0 to 1.
+
+        The standard deviation of cluster means, over the standard deviation of the column.
+        """
         sizes = np.bincount(np.minimum(self.codes, LARGEST))[:, None]
         between = (sizes * (self.sums / sizes - self.mean) ** 2).sum(axis=0) / self.n
         return np.asarray(np.sqrt(between) / self.deviation)
@@ -182,25 +190,23 @@ class Material:
 
     @cached_property
     def responsibilities(self) -> Array | None:
-        """Probability of each point to be in each cluster, where the model tells it."""
+        """Probability of each point to be in each cluster, where the model has probabilities."""
         responsibilities = getattr(self.model, "responsibilities_", None)
-        regular = np.array_equal(np.sort(self.labels), np.arange(self.n_clusters))
+        labels_are_columns = np.array_equal(np.sort(self.labels), np.arange(self.n_clusters))
         if (
             responsibilities is None
             or np.shape(responsibilities) != (self.n, self.n_clusters)
-            or not regular
+            or not labels_are_columns
         ):
             return None
         return np.asarray(responsibilities, np.float64)[:, self.labels]
 
     @cached_property
-    def sure(self) -> Array | None:
-        """Probability of the cluster that each point is in, where the model tells it."""
-        return (
-            None
-            if self.responsibilities is None
-            else self.responsibilities[np.arange(self.n), self.codes]
-        )
+    def certainty(self) -> Array | None:
+        """Probability of the cluster that each point is in, where the model has probabilities."""
+        if self.responsibilities is None:
+            return None
+        return np.asarray(self.responsibilities[np.arange(self.n), self.codes])
 
     def rows(self, rows: Any) -> Array:
         """Return some rows of the data, dense."""
@@ -210,15 +216,15 @@ class Material:
 
 
 def _as_names(ids: Any, n: int) -> NDArray[np.str_] | tuple[str, ...]:
-    if isinstance(ids, np.ndarray) and ids.dtype.kind == "U":  # a word for each would be large
-        _forbid_length("ids", len(ids), n, "entries", "rows in X")
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == "U":  # Python strings would be large
+        _check_length("ids", len(ids), n, "entries", "rows in X")
         return ids
     return _as_words("ids", ids, n)
 
 
 def _as_words(name: str, values: Any, n: int) -> tuple[str, ...]:
     words = tuple("" if _is_missing(value) else str(value) for value in values)
-    _forbid_length(name, len(words), n, "entries", "rows in X")
+    _check_length(name, len(words), n, "entries", "rows in X")
     return words
 
 
@@ -228,6 +234,6 @@ def _is_missing(value: Any) -> bool:
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _forbid_length(name: str, found: int, wanted: int, what: str, where: str) -> None:
-    if found != wanted:
-        raise MaylinkError(f"{name}: {found:,} {what}, but {wanted:,} {where}")
+def _check_length(name: str, length: int, expected: int, what: str, where: str) -> None:
+    if length != expected:
+        raise MaylinkError(f"{name}: {length:,} {what}, but {expected:,} {where}")

@@ -1,4 +1,4 @@
-"""How long each stage of a command took, and how much memory the whole of it."""
+"""How long each stage of a command took, and the peak memory of the process."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from maylink.cli.show import note
+from maylink.cli.printing import print_note
 
 LARGE_BLOCK = 1 << 18  # bytes from which on a freed block goes back to the system at once
 M_MMAP_THRESHOLD = -3  # what glibc calls that in mallopt
 
 
-class Stages:
-    """Measures stages, and tells about them at the end.
+class StageTimes:
+    """Measures stages and prints their times at the end.
 
     Parameters
     ----------
     quiet : bool
-        Whether to say nothing.
+        Whether to print nothing.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -32,38 +32,39 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Measure what is done inside."""
+        """Measure the block inside; after it, freed memory goes back to the system."""
         start = time.perf_counter()
         try:
             yield
         finally:
-            passed = time.perf_counter() - start
-            self.seconds[name] = self.seconds.get(name, 0.0) + passed
+            elapsed = time.perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
             if self._libc is not None:
                 self._libc.malloc_trim(0)
 
-    def tell(self) -> None:
-        """Say how long each stage took, and the largest memory of the process."""
-        told = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.seconds.items())
+    def print(self) -> None:
+        """Print how long each stage took, and the peak memory."""
+        times = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.seconds.items())
         peak = peak_memory()
         memory = "" if peak is None else f"; peak memory {peak:.0f} MB"
-        note("time", told + memory, quiet=self.quiet)
+        print_note("time", times + memory, quiet=self.quiet)
 
 
 def _glibc() -> ctypes.CDLL | None:
-    """Return the C library where it can be told to give freed memory back to the system.
+    """Return the C library where it can be asked to give freed memory back to the system.
 
-    By itself it learns to keep blocks of up to 32 MB, and what one stage has freed is then too
+    By itself it learns to keep blocks of up to 32 MB. What one stage has freed is then too
     scattered for the next.
     """
     if sys.platform != "linux":
         return None
-    found = ctypes.CDLL(None)
-    return found if hasattr(found, "mallopt") and hasattr(found, "malloc_trim") else None
+    library = ctypes.CDLL(None)
+    has_both = hasattr(library, "mallopt") and hasattr(library, "malloc_trim")
+    return library if has_both else None
 
 
 def peak_memory() -> float | None:
-    """Return the largest memory that this process has had, in MB; None where it is not told."""
+    """Return the peak memory of this process in MB; None where the system does not say."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,0 +1,153 @@
+"""``maylink cluster FILE``: reads a file into memory, fits, and writes what the user asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from maylink.cli.cluster_request import ClusterRequest
+from maylink.cli.errors import INTERRUPTED, USAGE, CommandError, write_errors
+from maylink.cli.fitting import choose_plan, fit, was_interrupted
+from maylink.cli.inputs import (
+    heading_of_names,
+    read_table,
+    read_table_links,
+    reading_code,
+    row_names,
+)
+from maylink.cli.options import STDIN, STDOUT
+from maylink.cli.outputs import check_outputs, write_csv
+from maylink.cli.printing import print_note
+from maylink.cli.stage_times import StageTimes
+from maylink.cli.summary import print_summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from maylink.io.data import Table
+    from maylink.links import Links
+
+
+def cluster_file(request: ClusterRequest) -> None:
+    """Cluster the rows of a file."""
+    from maylink.analysis.fit_summary import describe_fit
+
+    _check(request)
+    times = StageTimes(request.quiet)
+    with times.stage("read"):
+        keep_text = bool(request.report or request.suspects)
+        table = read_table(request.data, request.reading, keep_text=keep_text)
+        heading = "" if request.out is None else heading_of_names(table, request.data)
+    links = None
+    if request.links is not None:
+        with times.stage("links"):
+            links = read_table_links(table, request.links, request.reading).links
+    with times.stage("fit"):
+        plan = choose_plan(table.X, request.method, request.family, request.k, quiet=request.quiet)
+        family = "chosen by the fit" if plan.family == "auto" else plan.family
+        print_note("family", family, quiet=request.quiet)
+        model = fit(table.X, links, plan, request.k, request.seed, bar=not request.quiet)
+    without_links = None
+    contrast = request.report is not None and request.contrast and links is not None
+    if contrast and not was_interrupted(model):
+        with times.stage("compare without links"):
+            without_links = fit(table.X, None, plan, request.k, request.seed)
+    if request.report is not None:
+        with times.stage("report"):
+            _write_report(request, request.report, model, table, links, without_links)
+    with times.stage("write"):
+        description = describe_fit(model, table.X, table.columns, plan, links)
+        if request.model is not None:
+            _save(model, table, request.model, request.force)
+        if request.suspects is not None:
+            suspects = _with_names_and_text(description.suspects, table)
+            write_csv(suspects, request.suspects, force=request.force)
+        if request.out is not None:
+            write_csv(_labels(model, table, heading), request.out, force=request.force)
+    print_summary(description.summary, times, json=request.json, only_times=request.out == STDOUT)
+    _raise_if_interrupted(model, without_links)
+
+
+def _check(request: ClusterRequest) -> None:
+    if request.workers is not None or request.worker_memory is not None:
+        raise CommandError(f"--workers: {request.data} is no folder of Parquet files", USAGE)
+    outputs = {
+        "--out": request.out,
+        "--suspects": request.suspects,
+        "--model": request.model,
+        "--report": request.report,
+    }
+    inputs = {"DATA": request.data, "--links": request.links}
+    check_outputs(outputs, inputs, force=request.force, stream="--out")
+
+
+def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:
+    """Return the columns of the CSV of labels."""
+    columns = {heading: row_names(table), "cluster": model.labels_}
+    if hasattr(model, "responsibilities_"):
+        columns["probability"] = model.responsibilities_.max(axis=1).round(6)
+    return columns
+
+
+def _with_names_and_text(suspects: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Return suspect links with the names and the text columns of both rows."""
+    frame = suspects.copy()
+    rows_of_end = {end: frame[end].to_numpy(int) for end in ("i", "j")}
+    names = row_names(table)
+    for end, rows in rows_of_end.items():
+        frame[end] = names[rows]
+    for column, words in table.text.items():
+        for end, rows in rows_of_end.items():
+            frame[f"{column}_{end}"] = words[rows]
+    return frame
+
+
+def _save(model: Any, table: Table, path: str, force: bool) -> None:
+    from scipy.sparse import issparse
+
+    from maylink.analysis.saving import name_columns, save
+
+    if not issparse(table.X):
+        name_columns(model, table.columns)
+    with write_errors(path):
+        save(model, path, force=force)
+
+
+def _write_report(
+    request: ClusterRequest,
+    path: str,
+    model: Any,
+    table: Table,
+    links: Links | None,
+    without_links: Any,
+) -> None:
+    """Write the report; an interrupted fit without links is nothing to compare with."""
+    from maylink.report import write_report
+
+    comparable = without_links is not None and not was_interrupted(without_links)
+    name = "standard input" if request.data == STDIN else request.data
+    with write_errors(path):
+        write_report(
+            path,
+            model,
+            table.X,
+            links=links,
+            columns=table.columns,
+            ids=table.ids,
+            text=table.text,
+            without_links=without_links.labels_ if comparable else None,
+            title=f"Clusters of {name}",
+            force=request.force,
+            reading=reading_code(request.data, request.links, request.reading, str(table.X.dtype)),
+        )
+
+
+def _raise_if_interrupted(model: Any, without_links: Any) -> None:
+    if was_interrupted(model):
+        raise CommandError(
+            "the fit was stopped early; what was written is what it had by then", INTERRUPTED
+        )
+    if was_interrupted(without_links):
+        raise CommandError(
+            "the fit without links was stopped; the report does not tell what links changed",
+            INTERRUPTED,
+        )

@@ -1,0 +1,34 @@
+"""What the user asks of ``maylink cluster``, whether DATA is a file or a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maylink.cli.inputs import ReadingOptions
+
+
+@dataclass(frozen=True)
+class ClusterRequest:
+    """The arguments and options of the command; None where one was not given."""
+
+    data: str
+    links: str | None
+    method: str
+    family: str
+    k: int | None
+    seed: int
+    reading: ReadingOptions
+    out: str | None
+    suspects: str | None
+    model: str | None
+    report: str | None
+    contrast: bool
+    workers: int | None
+    worker_memory: str | None
+    force: bool
+    json: bool
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing goes to standard error."""
+        return self.reading.quiet

@@ -1,0 +1,44 @@
+"""Messages of the library, which speak of Python arguments, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+_READ_KEYS = "header|sep|decimal|dtype|encoding|format"
+_REPLACEMENTS = (
+    (r"maylink\.load reads it", "maylink predict reads it"),
+    (r"\bforce=True", "--force"),
+    (r"\bmissing='([\w-]+)'", r"--missing \1"),
+    (r"\bdrop=\[(?:'([^']*)'|(\d+))\]", lambda m: f"--drop {_quoted(m[1] or m[2])}"),
+    (r"with drop\b(?!=)", "with --drop"),
+    (r", name it as id, or leave all such columns out with text='drop'", ", or name it as --id"),
+    (
+        rf"\b({_READ_KEYS})=(?:'([^']*)'|(True|False))",
+        lambda m: f"--read {m[1]}={m[2] or m[3].lower()}",
+    ),
+    (r"say format=(?!\w)", "say --read format=…"),
+    (r"leave it out by columns=", "leave it out with --drop"),
+    (r"\bn_clusters:", "--k:"),
+    (r"the n_samples=(\d+) points of X", r"the \1 rows"),
+    (r"leave id out", "leave --id out"),
+    (r"give the ids of the rows", "name the column of ids with --id"),
+    (r"\(a list of pairs alone needs kind=\)", "(a list of pairs alone needs --read-links kind=…)"),
+    (r"\blabel_column= names it", "--read-links label_column=… names it"),
+)
+
+
+def in_command_words(message: str) -> str:
+    """Return a message of the library with options in place of arguments, on one line.
+
+    Examples
+    --------
+    >>> in_command_words("a.csv: is there already; say force=True to write over it")
+    'a.csv: is there already; say --force to write over it'
+    """
+    for pattern, replacement in _REPLACEMENTS:
+        message = re.sub(pattern, replacement, message)
+    return " ".join(message.split())
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'" if " " in name else name

@@ -1,0 +1,25 @@
+"""How reliable the sources of links are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maylink.report.encoding import rounded, shortened
+from maylink.report.inputs import ReportInputs
+
+
+def reliability_section(inputs: ReportInputs) -> dict[str, Any]:
+    """Return p and q of each source: mean, interval, votes."""
+    table = getattr(inputs.model, "reliability_", None)
+    if table is None:
+        name = type(inputs.model).__name__
+        return {"missing": f"{name} does not learn how reliable links are; TVClust does."}
+    if not len(table):
+        return {"missing": "The fit had no links, so there is no source to judge."}
+    return {"sources": [_source(str(name), row) for name, row in table.iterrows()]}
+
+
+def _source(name: str, row: Any) -> dict[str, Any]:
+    ends = ("", "_low", "_high", "_votes")
+    figures = {which: [rounded(row[f"{which}{end}"]) for end in ends] for which in ("p", "q")}
+    return {"name": shortened(name, 80), **figures}
