@@ -152,7 +152,7 @@ def test_mean_ranks_average_to_the_middle_whatever_the_scores():
 def test_groups_are_the_largest_sets_of_methods_that_do_not_differ():
     def groups(values, difference):
         mean = pd.Series(dict(zip("abcdef", values, strict=False)))
-        return compare.Ranks(mean, 9, 0, 0.0, 0.0, difference, 0.05).groups
+        return compare.MeanRanks(mean, 9, 0, 0.0, 0.0, difference, 0.05).groups
 
     assert groups([1, 2, 3, 4], 1.5) == [("a", "b"), ("b", "c"), ("c", "d")]
     assert groups([1, 2, 3, 4], 2.5) == [("a", "b", "c"), ("b", "c", "d")]

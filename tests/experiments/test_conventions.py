@@ -5,12 +5,12 @@ import pytest
 
 from maylink.datasets import load
 from maylink.experiments import conventions, protocols
-from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments.cells import Cell, RunPlan
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 from maylink.metrics import pair_f
 
-PLAN = Plan(("stated",), ("iris",), None, 1)
+PLAN = RunPlan(("stated",), ("iris",), None, 1)
 
 
 def test_switches():
@@ -46,8 +46,8 @@ def test_the_ends_are_the_protocols(end):
 
 def test_tables_and_figure():
     cells = [c for c in conventions.cells(PLAN) if c.rate == 0.03 and c.accuracy == 0.9]
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         runs = store.frame(cells)
     found = conventions.tables(runs)
     others = {f"{method}, from published" for method in conventions.OTHERS}

@@ -5,15 +5,15 @@ import pytest
 
 from maylink.experiments import grid
 from maylink.experiments.__main__ import EXHIBITS, exhibit, main
-from maylink.experiments.cells import Plan
+from maylink.experiments.cells import RunPlan
 from maylink.experiments.protocols import METHODS, SLOW, SLOWER, SLOWEST
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 from maylink.experiments.tables import trials_of
 
 TIDY = ("method", "data", "r", "p", "trial", "seed", "F", "ARI", "NMI", "F_unlinked",
         "ARI_unlinked", "K", "seconds")  # fmt: skip
-FULL = Plan(("published", "stated"), ("iris",), None, 3)
+FULL = RunPlan(("published", "stated"), ("iris",), None, 3)
 QUICK = FULL._replace(trials=2, quick=True)
 
 
@@ -25,8 +25,8 @@ def test_every_exhibit_yields_a_tidy_frame(name):
     cells = (cheap or wanted)[:1]
     if not cells:
         pytest.skip("its data are not here")
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         frame = store.frame(cells)
     assert set(TIDY) <= set(frame)
     assert frame[list(TIDY)].notna().all(axis=None)

@@ -6,17 +6,17 @@ import pytest
 from maylink.baselines import all_baselines
 from maylink.errors import InfeasibleLinksError
 from maylink.experiments import flipped
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import METHODS
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 
-PLAN = Plan(("published", "stated"), ("wine",), ("K-means", "MRF mixture"), 1)
+PLAN = RunPlan(("published", "stated"), ("wine",), ("K-means", "MRF mixture"), 1)
 
 
 def results(cells):
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         return store.frame(cells)
 
 
@@ -29,7 +29,7 @@ def test_every_method_is_there():
 
 
 def test_every_cell_is_run():
-    cells = flipped.cells(Plan(("published",), ("iris", "wine", "glass"), None, 2))
+    cells = flipped.cells(RunPlan(("published",), ("iris", "wine", "glass"), None, 2))
     assert len(cells) == 2 * 8 * 4 * (len(METHODS) + 3)
     assert {cell.protocol for cell in cells} == {"stated"}
 

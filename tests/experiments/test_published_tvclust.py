@@ -20,7 +20,7 @@ def test_log_density_of_sure_clusters_is_that_of_normals():
     X, mean = rng.normal(size=(5, 3)), rng.normal(size=(2, 3))
     sure = 1e7
     precision = np.array([np.diag([1.0, 2.0, 3.0]), np.eye(3) + 0.5])
-    clusters = published_tvclust.Clusters(
+    clusters = published_tvclust.NormalWisharts(
         mean, np.full(2, sure), np.full(2, sure), precision / sure
     )
     expected = np.column_stack(

@@ -3,16 +3,16 @@
 import pytest
 
 from maylink.experiments import reliability
-from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments.cells import Cell, RunPlan
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 
 
 @pytest.fixture(scope="module")
 def runs():
-    cells = reliability.cells(Plan(("published",), ("iris",), ("TVClust",), 1))
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    cells = reliability.cells(RunPlan(("published",), ("iris",), ("TVClust",), 1))
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         return store.frame(cells)
 
 
@@ -20,7 +20,7 @@ def test_every_cell_is_run(runs):
     assert len(runs) == 2 * 5
     assert set(runs["protocol"]) == {"stated"}
     assert set(runs["data"]) == {"iris", "two-view"}
-    both = reliability.cells(Plan(("stated",), ("iris", "wine"), None, 2))
+    both = reliability.cells(RunPlan(("stated",), ("iris", "wine"), None, 2))
     assert len(both) == 2 * 3 * 5 * 2
 
 

@@ -13,8 +13,8 @@ from maylink.experiments import __main__ as command
 from maylink.experiments import report, table1, table3
 from maylink.experiments.cells import code
 from maylink.experiments.protocols import METHODS, methods_of
-from maylink.experiments.report import Section, league, write
-from maylink.experiments.tables import Entry, change, formatted, readable, to_html, to_markdown
+from maylink.experiments.report import ReportSection, league, write
+from maylink.experiments.tables import TableEntry, change, formatted, readable, to_html, to_markdown
 
 VOID = {"meta", "img", "br", "link"}
 RESOURCES = {"src", "srcset", "data", "poster", "action", "background"}
@@ -73,7 +73,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def text(runs, tmp_path_factory):
-    sections = [Section("table1", table1, runs), Section("table3", table3, runs)]
+    sections = [ReportSection("table1", table1, runs), ReportSection("table3", table3, runs)]
     path = tmp_path_factory.mktemp("report") / "deep" / "report.html"
     assert write(path, sections, runs) == path
     return path.read_text("utf-8")
@@ -138,7 +138,7 @@ def test_a_plain_page_for_runs_of_other_experiments(runs, tmp_path, monkeypatch)
         figure=lambda runs: None,
     )  # fmt: skip
     other = runs.assign(experiment="patterns").dropna(subset="F")
-    text = write(tmp_path / "r.html", [Section("patterns", shown, other)], other).read_text("utf-8")
+    text = write(tmp_path / "r.html", [ReportSection("patterns", shown, other)], other).read_text("utf-8")
     page = Page(text)
     assert "Pattern &amp; noise" in text
     assert "Six &lt;patterns&gt;." in text
@@ -169,8 +169,8 @@ def test_printed_stands_beside_measured_with_the_difference():
     found = readable(table, best=["F"])
     assert found.head == ["method", "r", "F", "printed F", "F − printed", "K"]
     assert found.rows[0] == [
-        Entry("a"), Entry("0.05"), Entry("0.900 ± 0.010", "best"), Entry("0.80"),
-        Entry("+0.100", "up3"), Entry("3.2"),
+        TableEntry("a"), TableEntry("0.05"), TableEntry("0.900 ± 0.010", "best"), TableEntry("0.80"),
+        TableEntry("+0.100", "up3"), TableEntry("3.2"),
     ]  # fmt: skip
     assert [entry.text for entry in found.rows[1]] == ["b|c", "1", "0.500", "–", "–", "4.0"]
     lines = to_markdown(found).splitlines()

@@ -6,13 +6,13 @@ from scipy import sparse
 
 from maylink.datasets import Dataset
 from maylink.errors import DatasetError
-from maylink.experiments import printed, table4
-from maylink.experiments.cells import Plan
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments import paper_scores, table4
+from maylink.experiments.cells import RunPlan
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 from maylink.families import Multinomial
 
-PLAN = Plan(("published", "stated"), ("iris",), None, 1)
+PLAN = RunPlan(("published", "stated"), ("iris",), None, 1)
 
 
 def counts(n=90, d=12, k=3):
@@ -35,8 +35,8 @@ def small(monkeypatch):
 @pytest.fixture
 def runs(small):
     cells = table4.cells(PLAN)
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         return store.frame(cells)
 
 
@@ -46,7 +46,7 @@ def test_table_and_curve_come_from_the_same_runs(runs):
     assert len(runs) == 2 * (6 + 3 * 6 - 2)
     tables = table4.tables(runs)
     table = tables["stated, r = 0.01"]
-    assert table["printed F"].to_dict() == printed.TABLE_4
+    assert table["printed F"].to_dict() == paper_scores.TABLE_4
     assert table.loc[("K-means", "multinomial"), "F"] > 0.95
     assert table.loc[("K-means", "gaussian"), "F"] < 0.8
     curve = tables["pilot: F by rate"]
@@ -88,7 +88,7 @@ def test_without_the_data_the_table_is_left_out_with_a_word(monkeypatch):
     monkeypatch.setattr(table4, "load", refuse)
     with pytest.warns(UserWarning, match="table4 is left out: set MAYLINK_DATA"):
         cells = table4.cells(PLAN)
-    with Store(":memory:") as store:
+    with ResultStore(":memory:") as store:
         runs = store.frame(cells)
     assert table4.tables(runs) == {}
     assert table4.figure(runs) is None

@@ -60,7 +60,7 @@ def fit(
         votes = _votes(links, responsibilities, prior)
     else:
         drawn = rng.normal(size=STICKS * d) if "means" in off else normals_of_r(STICKS * d)
-        clusters = Clusters(
+        clusters = NormalWisharts(
             drawn.reshape(STICKS, d), np.ones(STICKS), np.full(STICKS, float(d)), np.eye(d)[None]
         )
     for _ in range(ROUNDS):
@@ -80,7 +80,7 @@ def fit(
     return np.asarray(responsibilities.argmax(axis=1), np.int64)
 
 
-class Clusters(NamedTuple):
+class NormalWisharts(NamedTuple):
     """Normal–Wishart factors of all clusters."""
 
     mean: Array
@@ -155,7 +155,7 @@ def _sticks(responsibilities: Array) -> Array:
     return np.column_stack([1.0 + size[:-1], 1.0 + beyond[1:]])
 
 
-def _clusters(X: Array, responsibilities: Array) -> Clusters:
+def _clusters(X: Array, responsibilities: Array) -> NormalWisharts:
     size = responsibilities.sum(axis=0)
     mean = responsibilities.T @ X / np.maximum(size, 1e-100)[:, None]
     gap = (X[:, None] - mean).transpose(1, 0, 2)
@@ -163,7 +163,7 @@ def _clusters(X: Array, responsibilities: Array) -> Clusters:
     pull = (size / (1.0 + size))[:, None, None] * mean[:, :, None] * mean[:, None, :]
     scale = np.linalg.inv(np.eye(X.shape[1]) + scatter + pull)
     shrunk = mean * (size / (1.0 + size))[:, None]
-    return Clusters(shrunk, 1.0 + size, X.shape[1] + size, scale)
+    return NormalWisharts(shrunk, 1.0 + size, X.shape[1] + size, scale)
 
 
 def _votes(
