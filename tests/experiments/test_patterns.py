@@ -27,10 +27,10 @@ def test_five_runs_of_every_method_on_every_pattern():
 
 def test_trials_share_the_pattern_and_not_the_links():
     one, two = (Cell("patterns", "stated", "K-means", "moons", 0.01, 1.0, t) for t in (0, 1))
-    (truth, task), (other, again) = patterns.drawn(one), patterns.drawn(two)
+    (truth, task), (other, again) = patterns.make_trial(one), patterns.make_trial(two)
     assert (truth.X == other.X).all()
     assert task.links != again.links
-    assert task.links == patterns.drawn(one)[1].links
+    assert task.links == patterns.make_trial(one)[1].links
 
 
 def test_best_and_mean(runs):

@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 
 from maylink.errors import MaylinkError
-from maylink.experiments import cells
 from maylink.experiments.cells import Cell
+from maylink.experiments.scoring import RunResult
 from maylink.experiments.store import ResultStore
 
 CELL = Cell("grid", "stated", "K-means", "iris", 0.03, 0.9, 0)
-SCORES = {"F": 0.5, "ARI": 0.4, "NMI": 0.3, "K": 3, "seconds": 0.1}
+RESULT = RunResult(F=0.5, ARI=0.4, NMI=0.3, K=3, seconds=0.1)
 
 
 def test_what_is_written_comes_back(tmp_path):
     other = replace(CELL, trial=1)
     with ResultStore(tmp_path / "a" / "r.sqlite") as store:
         assert store.missing([CELL, other, CELL]) == [CELL, other]
-        store.add(CELL, {**SCORES, "p_learned": 0.91})
-        store.add(other, {"failure": "links: no"})
+        store.add(CELL, replace(RESULT, more={"p_learned": 0.91}))
+        store.add(other, RunResult(failure="links: no"))
     with ResultStore(tmp_path / "a" / "r.sqlite") as store:
         assert len(store) == 2
         assert store.missing([CELL, other]) == []
@@ -32,15 +32,15 @@ def test_what_is_written_comes_back(tmp_path):
 
 def test_a_result_is_never_written_over(tmp_path):
     with ResultStore(tmp_path / "r.sqlite") as store:
-        store.add(CELL, SCORES)
-        store.add(CELL, {**SCORES, "F": 0.9})
+        store.add(CELL, RESULT)
+        store.add(CELL, replace(RESULT, F=0.9))
         assert store.frame([CELL])["F"].tolist() == [0.5]
 
 
-def test_results_of_other_code_are_not_mixed_in(tmp_path, monkeypatch):
+def test_results_of_other_code_are_not_mixed_in(tmp_path):
     with ResultStore(tmp_path / "r.sqlite") as store:
-        store.add(CELL, SCORES)
-        monkeypatch.setattr(cells, "code", lambda experiment: "other")
+        store.add(CELL, RESULT)
+    with ResultStore(tmp_path / "r.sqlite", code_of=lambda experiment: "other code") as store:
         assert store.missing([CELL]) == [CELL]
         assert store.frame([CELL]).empty
         assert len(store) == 1

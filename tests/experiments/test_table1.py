@@ -6,15 +6,17 @@ from maylink.experiments import grid, paper_scores, table1
 from maylink.experiments.__main__ import main
 from maylink.experiments.cells import RunPlan
 from maylink.experiments.runner import run_cells
+from maylink.experiments.scoring import RunResult
 from maylink.experiments.store import ResultStore
 
 DATA = ("iris", "wine", "balance")
+TRIALS = 3
 WITHIN = ("K-means", "DP-means", "RDP-means")
 
 
 @pytest.fixture(scope="module")
 def runs():
-    cells = table1.cells(RunPlan(("published",), DATA, WITHIN, 8))
+    cells = table1.cells(RunPlan(("published",), DATA, WITHIN, TRIALS))
     with ResultStore(":memory:") as store:
         run_cells(cells, store, n_jobs=1, progress=False)
         return store.frame(cells)
@@ -29,8 +31,8 @@ def test_means_are_within_five_hundredths_of_print(runs, method, name):
 
 
 def test_every_cell_is_run(runs):
-    assert len(runs) == 3 * 3 * 3 * 4 * 8
-    assert runs.groupby(["method", "data", "r", "p"]).size().eq(8).all()
+    assert len(runs) == 3 * 3 * 3 * 4 * TRIALS
+    assert runs.groupby(["method", "data", "r", "p"]).size().eq(TRIALS).all()
 
 
 def test_more_links_and_better_links_help(runs):
@@ -65,15 +67,15 @@ def test_figures_that_are_printed():
 
 
 def test_ctrl_c_says_what_is_kept(monkeypatch, tmp_path):
-    made = []
+    finished = []
 
-    def one(cell):
-        if len(made) == 5:
+    def stopped_after_five(cell):
+        if len(finished) == 5:
             raise KeyboardInterrupt
-        made.append(cell)
-        return cell, {"F": 0.5}
+        finished.append(cell)
+        return cell, RunResult(F=0.5)
 
-    monkeypatch.setattr("maylink.experiments.runner.one", one)
+    monkeypatch.setattr("maylink.experiments.runner.run_cell", stopped_after_five)
     options = [
         "table1", "--data", "iris", "--trials", "1", "--protocol", "stated", "--jobs", "1",
         "--methods", "K-means", "--out", str(tmp_path), "--store", str(tmp_path / "r"),

@@ -136,8 +136,8 @@ def _rerun(cell: Cell) -> None:
     more = scores.pop("more")
     for name, value in {**scores, **more}.items():
         if value is not None:
-            shown = f"{value:.6f}" if isinstance(value, float) else value
-            print(f"{name:>12}  {shown}")
+            text = f"{value:.6f}" if isinstance(value, float) else value
+            print(f"{name:>12}  {text}")
 
 
 def _show(section: ReportSection, folder: Path) -> None:

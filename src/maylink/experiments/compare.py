@@ -89,8 +89,8 @@ def paired(
         difference = (both[method] - both[reference]).round(TIE)
         units = difference.groupby(["data", "trial"]).mean()
         values = [part.to_numpy() for _, part in units.groupby("data")]
-        drawn = _resampled(values, draws, np.random.default_rng(seed))
-        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        means = _resampled(values, draws, np.random.default_rng(seed))
+        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
         rows.append({
             "method": method,
             "difference": float(np.mean([part.mean() for part in values])),
@@ -303,10 +303,8 @@ def _resampled(
     padded = np.zeros((len(values), sizes.max()))
     for row, part in zip(padded, values, strict=True):
         row[: len(part)] = part
-    chosen = rng.integers(len(values), size=(draws, len(values)))
-    size = sizes[chosen][..., None]
-    trial = rng.integers(0, size, size=(*chosen.shape, padded.shape[1]))
-    values_drawn = np.where(
-        np.arange(padded.shape[1]) < size, padded[chosen[..., None], trial], 0.0
-    )
-    return np.asarray((values_drawn.sum(axis=2) / size[..., 0]).mean(axis=1))
+    data = rng.integers(len(values), size=(draws, len(values)))
+    size = sizes[data][..., None]
+    trial = rng.integers(0, size, size=(*data.shape, padded.shape[1]))
+    resampled = np.where(np.arange(padded.shape[1]) < size, padded[data[..., None], trial], 0.0)
+    return np.asarray((resampled.sum(axis=2) / size[..., 0]).mean(axis=1))

@@ -59,16 +59,18 @@ class MethodOutcome(NamedTuple):
 
 def main(
     arguments: Sequence[str] | None = None,
+    data: Sequence[Dataset] | None = None,
     wrong_proportions: tuple[float, ...] = WRONG_PROPORTIONS,
 ) -> None:
-    """Run the demo; the curve has a point for each proportion of wrong links."""
+    """Run the demo, on other data or with another curve than usual if these are given."""
     parser = argparse.ArgumentParser(prog="maylink demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo/maylink.png"), help="the picture")
     parser.add_argument("--dpi", type=int, default=150, help="dots per inch of the picture")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
 
-    data = [*(make_pattern(name, rng=options.seed) for name in PATTERNS), load("iris")]
+    if data is None:
+        data = [*(make_pattern(name, rng=options.seed) for name in PATTERNS), load("iris")]
     results = {each.name: run(each, options.seed) for each in data}
     print(table(results))
     curve = harm(data, options.seed, wrong_proportions)
@@ -120,7 +122,7 @@ def table(results: dict[str, dict[str, MethodOutcome]]) -> str:
     return "\n".join(lines)
 
 
-def harm(data: list[Dataset], seed: int, wrong_proportions: tuple[float, ...]) -> HarmCurve:
+def harm(data: Sequence[Dataset], seed: int, wrong_proportions: tuple[float, ...]) -> HarmCurve:
     """Return what more and more wrong links do, on average over all data sets."""
     rows = [[_scores(each, wrong, seed) for each in data] for wrong in wrong_proportions]
     means = np.array(rows).mean(axis=1)  # (proportions, 3)
@@ -139,7 +141,7 @@ def _scores(data: Dataset, wrong: float, seed: int) -> tuple[float, float, float
 
 
 def picture(
-    data: list[Dataset],
+    data: Sequence[Dataset],
     results: dict[str, dict[str, MethodOutcome]],
     curve: HarmCurve,
 ) -> Any:
@@ -149,12 +151,12 @@ def picture(
     figure = Figure(figsize=(16, 9.6), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=[3, 1.15])
     upper, lower = parts
-    shown = (METHODS[0], METHODS[2], METHODS[4])
+    methods = (METHODS[0], METHODS[2], METHODS[4])
     axes = upper.subplots(3, len(data))
     for column, each in enumerate(data):
         plane = each.X if each.X.shape[1] == 2 else PCA(2).fit_transform(each.X)
         axes[0, column].set_title(each.name, fontweight="bold")
-        for row, method in enumerate(shown):
+        for row, method in enumerate(methods):
             outcome = results[each.name][method]
             wrong = None if outcome.links is None else _wrong(outcome.links, each.y)
             ax = plot_partition(plane, outcome.labels, links=wrong, ax=axes[row, column])

@@ -51,8 +51,8 @@ def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit the method with the k it is told, score it."""
     truth = load(cell.data)
     task = make_task(truth, cell.rate, cell.accuracy, cell.protocol, cell.links_seed)
-    told = replace(task, k=task.k + int(cell.variant or 0))
-    return score(truth, methods_of(cell.protocol)[cell.method](told), task.links)
+    deviating = replace(task, k=task.k + int(cell.variant or 0))
+    return score(truth, methods_of(cell.protocol)[cell.method](deviating), task.links)
 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -118,11 +118,11 @@ def _signed(shift: Any) -> str:
 
 
 def _wide(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give each run its deviation, and one that was not told k all of them."""
+    """Give each run its deviation; a run that was not told k stands for all of them."""
     import pandas as pd
 
-    told = runs[~runs["method"].isin(NOT_TOLD)]
+    with_k = runs[~runs["method"].isin(NOT_TOLD)]
     level = runs[runs["method"].isin(NOT_TOLD)]
-    parts = [told.assign(deviation=[int(variant or 0) for variant in told["variant"]])]
+    parts = [with_k.assign(deviation=[int(variant or 0) for variant in with_k["variant"]])]
     parts += [level.assign(deviation=shift) for shift in DEVIATIONS]
     return pd.concat([part for part in parts if len(part)], ignore_index=True)

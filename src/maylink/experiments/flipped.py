@@ -72,9 +72,9 @@ def figure(runs: pd.DataFrame) -> Any:
         f"mean of {len(PATTERNS)} patterns": runs["data"].isin(PATTERNS),
     }
     drawing, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True, layout="constrained")
-    for axis, (title, chosen) in zip(axes, groups.items(), strict=True):
+    for axis, (title, members) in zip(axes, groups.items(), strict=True):
         for name in names:
-            means = runs[chosen & (runs["method"] == name)].groupby("p")["F"].mean()
+            means = runs[members & (runs["method"] == name)].groupby("p")["F"].mean()
             style = line_of(name) | {"ls": "-" if name in METHODS else ":"}
             axis.plot(100 * (1 - means.index), means, **style, label=name)
         axis.set(title=title, xlabel="flipped links (%)", ylim=(0, 1.02))
@@ -107,10 +107,12 @@ def make_trial(cell: Cell) -> tuple[Dataset, Task]:
 
 def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Average the runs: scores of those that did not fail, and how many did."""
-    shown = runs.assign(
+    rows = runs.assign(
         flipped=[f"{100 * (1 - p):.0f}%" for p in runs["p"]], failed=runs["F"].isna().astype(float)
     )
     scores = ["F", "F_unlinked", "ARI", "failed"]
     # A column in which every run failed must not vanish.
-    means = shown.pivot_table(scores, by, "flipped", dropna=False, sort=False)[scores]
-    return means[[(score, share) for score in scores for share in dict.fromkeys(shown["flipped"])]]
+    means = rows.pivot_table(scores, by, "flipped", dropna=False, sort=False)[scores]
+    return means[
+        [(score, percent) for score in scores for percent in dict.fromkeys(rows["flipped"])]
+    ]

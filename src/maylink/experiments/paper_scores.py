@@ -1,4 +1,4 @@
-"""Figures that the paper prints, to stand beside ours."""
+"""The scores that the paper prints in its tables, to stand beside ours."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class PaperScores(NamedTuple):
 
 def _parsed(text: str) -> dict[tuple[str, ...], PaperScores]:
     """Read lines of keys | F ARI NMI."""
-    found = {}
+    scores_of = {}
     for line in text.strip().splitlines():
         *keys, scores = (part.strip() for part in line.split("|"))
-        found[tuple(keys)] = PaperScores(*map(float, scores.split()))
-    return found
+        scores_of[tuple(keys)] = PaperScores(*map(float, scores.split()))
+    return scores_of
 
 
 TABLE_1: dict[tuple[str, str], PaperScores] = {

@@ -73,27 +73,27 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def figure(runs: pd.DataFrame) -> Any:
     """Draw the partition of the best run, a row for each pattern, the truth first.
 
-    Runs are a matter of their cell alone, so the best one is made again for its labels.
+    A run depends on its cell alone, so the best one is repeated for its labels.
     """
     if runs.empty:
         return None
     import matplotlib.pyplot as plt
 
-    shown = runs[runs["protocol"] == SHOWN_PROTOCOL]
-    shown = runs if shown.empty else shown
-    shown = shown[(shown["protocol"] == shown["protocol"].iloc[0]) & shown["F"].notna()]
-    methods = [method for method in SHOWN if method in set(shown["method"])]
-    methods = methods or list(dict.fromkeys(shown["method"]))[: len(SHOWN)]
-    names = list(dict.fromkeys(shown["data"]))
+    protocols = list(dict.fromkeys(runs["protocol"]))
+    protocol = SHOWN_PROTOCOL if SHOWN_PROTOCOL in protocols else protocols[0]
+    runs = runs[(runs["protocol"] == protocol) & runs["F"].notna()]
+    methods = [method for method in SHOWN if method in set(runs["method"])]
+    methods = methods or list(dict.fromkeys(runs["method"]))[: len(SHOWN)]
+    names = list(dict.fromkeys(runs["data"]))
     drawing, axes = plt.subplots(
         len(names), 1 + len(methods), squeeze=False, layout="constrained",
         figsize=(1.7 * (1 + len(methods)), 1.75 * len(names)),
     )  # fmt: skip
     for row, name in zip(axes, names, strict=True):
-        truth, _ = make_trial(_cell(shown[shown["data"] == name].iloc[0]))
+        truth, _ = make_trial(_cell(runs[runs["data"] == name].iloc[0]))
         plot_partition(truth.X, truth.y, ax=row[0])
         for axis, method in zip(row[1:], methods, strict=True):
-            part = shown[(shown["data"] == name) & (shown["method"] == method)]
+            part = runs[(runs["data"] == name) & (runs["method"] == method)]
             if part.empty:
                 axis.set_axis_off()
                 continue
@@ -104,7 +104,7 @@ def figure(runs: pd.DataFrame) -> Any:
     for axis, title in zip(axes[0], ("truth", *methods), strict=True):
         axis.set_title(title, fontsize=9)
     drawing.suptitle(
-        f"best of {TRIALS} runs, {shown['protocol'].iloc[0]}, r = {RATE:g}, p = {ACCURACY:g}",
+        f"best of {TRIALS} runs, {protocol}, r = {RATE:g}, p = {ACCURACY:g}",
         fontsize=10,
     )
     return drawing

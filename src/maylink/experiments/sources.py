@@ -74,9 +74,14 @@ def two_sources(trials: int, inference: str = "variational") -> pd.DataFrame:
 
 
 def plain_tvclust(family: str, inference: str, seed: int) -> TVClust:
-    """Return TVClust with settings given: what is asked here is how it weighs links."""
+    """Return TVClust with fixed settings: the question here is how it weighs links."""
     return TVClust(
-        as_family(family), data_weight=1.0, init="rdp-means", inference=inference, random_state=seed
+        as_family(family),
+        data_weight=1.0,
+        init="rdp-means",
+        inference=inference,
+        n_jobs=1,
+        random_state=seed,
     )
 
 

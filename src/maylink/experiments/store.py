@@ -85,8 +85,8 @@ class ResultStore:
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have no result yet, each once."""
         stored = {key for (key,) in self._connection.execute("select key from cells")}
-        wanted = {self._key(cell): cell for cell in cells}
-        return [cell for key, cell in wanted.items() if key not in stored]
+        by_key = {self._key(cell): cell for cell in cells}
+        return [cell for key, cell in by_key.items() if key not in stored]
 
     def add(self, cell: Cell, result: RunResult) -> None:
         """Write the result of a cell, at once and for good."""

@@ -77,8 +77,8 @@ def run(cell: Cell) -> RunResult:
     truth = load(cell.data)
     k = len(truth.classes)
     rng = np.random.default_rng(cell.links_seed)
-    drawn = "stated" if cell.protocol == "stated" else "published"
-    links = sample_links(truth.y, cell.rate, cell.accuracy, drawn, rng)
+    sampling = "stated" if cell.protocol == "stated" else "published"
+    links = sample_links(truth.y, cell.rate, cell.accuracy, sampling, rng)
     family = FAMILIES[cell.variant]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -181,17 +181,17 @@ def _spread_out(
 ) -> tuple[NDArray[np.int64], float]:
     """Return the nearest of k points by k-means++ for each point, and the largest divergence."""
     adapted = family.adapt(X)
-    chosen = [int(rng.integers(X.shape[0]))]
+    centers = [int(rng.integers(X.shape[0]))]
     columns: list[NDArray[np.float64]] = []
     while True:
-        center = adapted.points(X[chosen[-1:]])
+        center = adapted.points(X[centers[-1:]])
         dense = center.toarray() if hasattr(center, "toarray") else center
         columns.append(adapted.divergence(X, adapted.centroid(dense))[:, 0])
-        if len(chosen) == k:
+        if len(centers) == k:
             table = np.column_stack(columns)
             return table.argmin(axis=1), float(table.max())
         nearest = np.min(columns, axis=0)
-        chosen.append(int(rng.choice(nearest.size, p=nearest / nearest.sum())))
+        centers.append(int(rng.choice(nearest.size, p=nearest / nearest.sum())))
 
 
 def _beside_print(runs: pd.DataFrame) -> pd.DataFrame:

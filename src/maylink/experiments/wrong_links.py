@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "What wrong links do to RDP-means"
-POINTS = 300
 WRONG = (0.0, 0.1, 0.2, 0.3)
 LINKS_PER_POINT = (4, 15)
 
@@ -33,26 +32,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the experiment and print its table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=12, help="draws from the model, and patterns")
+    parser.add_argument("--points", type=int, default=300)
     options = parser.parse_args(arguments)
-    print_tables(tables(options.draws))
+    print_tables(tables(options.draws, options.points))
 
 
-def tables(draws: int) -> dict[str, pd.DataFrame]:
+def tables(draws: int, points: int) -> dict[str, pd.DataFrame]:
     """Return mean F for both rules, and without links."""
-    return {
-        f"{draws} draws of {POINTS} points a row; mean F over the pairs without links": mean_f(
-            draws
-        )
-    }
+    caption = f"{draws} draws of {points} points a row; mean F over the pairs without links"
+    return {caption: mean_f(draws, points)}
 
 
-def mean_f(draws: int) -> pd.DataFrame:
+def mean_f(draws: int, points: int) -> pd.DataFrame:
     """Return mean F by data, links a point and proportion of wrong links."""
     import pandas as pd
     from tqdm import tqdm
 
     rows = []
-    for kind, seed, data in tqdm(list(_data(draws)), disable=None, leave=False):
+    for kind, seed, data in tqdm(list(_data(draws, points)), disable=None, leave=False):
         without = DPMeans(random_state=seed).fit(data.X).labels_
         for per_point in LINKS_PER_POINT:
             for wrong in WRONG:
@@ -68,11 +65,11 @@ def mean_f(draws: int) -> pd.DataFrame:
     return pd.DataFrame(rows).groupby(["data", "links a point", "wrong"]).mean()
 
 
-def _data(draws: int) -> Iterator[tuple[str, int, Dataset]]:
+def _data(draws: int, points: int) -> Iterator[tuple[str, int, Dataset]]:
     for seed in range(draws):
-        draw = make_two_view(POINTS, 4, rng=seed)
+        draw = make_two_view(points, 4, rng=seed)
         yield "from the model", seed, Dataset("model", draw.X, draw.y, (), "simulated")
-        yield "patterns", seed, make_pattern(PATTERNS[seed % len(PATTERNS)], POINTS, rng=seed)
+        yield "patterns", seed, make_pattern(PATTERNS[seed % len(PATTERNS)], points, rng=seed)
 
 
 if __name__ == "__main__":
