@@ -45,15 +45,15 @@ def make_files(folder, n=N):
 
 
 def run(folder):
-    """Run the command; return what it tells about itself."""
+    """Run the command; return the summary that it prints as JSON."""
     command = (
         "-m maylink cluster data.csv --links links.csv --id name --out labels.csv "
         "--report report.html --json --quiet --force"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *command.split()], cwd=folder, check=True, capture_output=True, text=True
     )
-    return json.loads(done.stdout)
+    return json.loads(process.stdout)
 
 
 def table():
@@ -61,10 +61,10 @@ def table():
         folder = Path(name)
         make_files(folder)
         run(folder)  # fills the cache of compiled loops
-        told = run(folder)
+        summary = run(folder)
         size = (folder / "data.csv").stat().st_size / 1e6
-    peak = told["peak_memory_mb"]
-    rows = [(stage, f"{seconds:.2f}") for stage, seconds in told["seconds"].items()]
+    peak = summary["peak_memory_mb"]
+    rows = [(stage, f"{seconds:.2f}") for stage, seconds in summary["seconds"].items()]
     rows += [
         ("size of the CSV, MB", f"{size:.0f}"),
         ("peak of resident memory, MB", f"{peak:.0f}"),

@@ -66,8 +66,8 @@ def write(folder, n, n_links, k, spread):
     centers = (spread * rng.standard_normal((k, D))).astype(np.float32)
     y = rng.integers(0, k, n)
     for number, low in enumerate(range(0, n, CHUNK)):
-        own = y[low : low + CHUNK]
-        rows = centers[own] + rng.standard_normal((len(own), D), np.float32)
+        labels = y[low : low + CHUNK]
+        rows = centers[labels] + rng.standard_normal((len(labels), D), np.float32)
         table = pa.table({f"x{j}": rows[:, j] for j in range(D)})
         pq.write_table(
             table, folder / f"part-{number:04d}.parquet", compression="none", use_dictionary=False
@@ -85,8 +85,8 @@ def blobs(n, n_links, k=K, spread=1.0):
         folder = Path(name)
         links, start = write(folder, n, n_links, k, spread)
         size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
-        said = f"{n:,} × {D} float32, {size / 1e9:.2f} GB, {links.n_links:,} links, K = {k}"
-        yield folder, links, start, said
+        description = f"{n:,} × {D} float32, {size / 1e9:.2f} GB, {links.n_links:,} links, K = {k}"
+        yield folder, links, start, description
 
 
 def dask_sweeps(folder, links, start, memory, n_workers):
@@ -185,35 +185,35 @@ def main(n=10_000_000):
 
 def beside_peers(n):
     """Sweeps on Dask, on one machine, and of dask-ml."""
-    with blobs(n, n // 10) as (folder, links, start, said):
+    with blobs(n, n // 10) as (folder, links, start, description):
         row, changed = dask_row(folder, links, start, "2GiB", 2)
         times, alike = single(folder, links, start)
-        found = peer(folder, start, "2GiB")
-    other = found if isinstance(found, str) else f"{found:.2f}"
+        peer_time = peer(folder, start, "2GiB")
+    other = peer_time if isinstance(peer_time, str) else f"{peer_time:.2f}"
     rows = [
         row,
-        ["one machine", "", *shown(times), ""],
+        ["one machine", "", *summary(times), ""],
         ["dask-ml KMeans, 2 workers of 2GiB", "", "", other, "", ""],
     ]
-    told = f"labels changed alike on one machine: {alike == changed}"
-    return f"{markdown(said, COLUMNS, rows)}\n{told}\n"
+    agreement = f"labels changed alike on one machine: {alike == changed}"
+    return f"{markdown(description, COLUMNS, rows)}\n{agreement}\n"
 
 
 def two_against_one(n, k, spread):
     """Sweeps of two workers beside those of one with the memory of both."""
-    with blobs(n, n // 100, k, spread) as (folder, links, start, said):
+    with blobs(n, n // 100, k, spread) as (folder, links, start, description):
         two, _ = dask_row(folder, links, start, "3GiB", 2)
         one, _ = dask_row(folder, links, start, "6GiB", 1)
     ratios = [f"{float(b) / float(a):.2f}" for a, b in zip(two[1:5], one[1:5], strict=True)]
     rows = [two, one, ["one / two (1.7 asked)", *ratios, ""]]
-    return markdown(f"{said}, centres {spread:g} deviations apart", COLUMNS, rows)
+    return markdown(f"{description}, centres {spread:g} deviations apart", COLUMNS, rows)
 
 
 def beyond_memory(n):
     """Sweeps of two workers that cannot hold the data."""
-    with blobs(n, n // 40) as (folder, links, start, said):
+    with blobs(n, n // 40) as (folder, links, start, description):
         row, _ = dask_row(folder, links, start, "2GiB", 2)
-    return markdown(said, COLUMNS, [row])
+    return markdown(description, COLUMNS, [row])
 
 
 def growth(n=2_000_000):
@@ -240,12 +240,12 @@ def dask_row(folder, links, start, memory, n_workers):
     """A row of a table, and how many labels changed in each sweep."""
     laid_out, times, changed, peak = dask_sweeps(folder, links, start, memory, n_workers)
     what = f"Dask, {n_workers} worker{'s' * (n_workers > 1)} of {memory}"
-    row = [what, f"{laid_out:.1f}", *shown(times), f"{peak / 2**30:.2f}"]
+    row = [what, f"{laid_out:.1f}", *summary(times), f"{peak / 2**30:.2f}"]
     print(row, changed, file=sys.stderr, flush=True)
     return row, changed
 
 
-def shown(times):
+def summary(times):
     """First sweep, median of the others, all."""
     return f"{times[0]:.2f}", f"{np.median(times[1:]):.2f}", f"{sum(times):.2f}"
 

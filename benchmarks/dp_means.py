@@ -76,7 +76,7 @@ def compare(X, penalty, model):
             whole = seconds(lambda: model.fit(X))
             return (str(error), "", "", f"{whole:.2f}", f"– / {model.n_clusters_}",
                     f"– / {model.n_iter_}", "")  # fmt: skip
-    best = min(found["seconds"] for found in theirs)
+    best = min(answer["seconds"] for answer in theirs)
     ratio = objective(X, labels, penalty) / goal
     return (
         f"{best:.2f}",

@@ -39,7 +39,7 @@ def mixture_iteration(X, k, length=10):
 
 
 def sweep(problem, y, length=20):
-    """Seconds of one single-site sweep, and the share of labels that change in it."""
+    """Seconds of one single-site sweep, and the proportion of labels that change in it."""
     sampler = gibbs.Sampler(problem, None, gibbs.Settings(n_split_merge=0))
     state, _ = sampler.step(sampler.init(y), 2, np.random.default_rng(0))
 
@@ -63,8 +63,8 @@ def table():
                 theirs, ours = [], []
                 for _ in range(3):
                     theirs.append(mixture_iteration(X, k))
-                    taken, changed = sweep(problem, y)
-                    ours.append(taken)
+                    time_taken, changed = sweep(problem, y)
+                    ours.append(time_taken)
                 ratio = min(ours) / min(theirs)
                 limit = LIMIT if (n, d, k) == SIZES[0] else 1.0
                 rate = n * k / min(ours) / 1e6
@@ -94,9 +94,9 @@ def families():
         else:
             X = data(10_000, 8, 20, 2.0)[0]
         problem = Problem.build(X, None, as_family(name))
-        taken, changed = sweep(problem, y)
-        rate = 10_000 * 20 / taken / 1e6
-        rows.append((name, f"{100 * changed:.0f}%", f"{1000 * taken:.1f}", f"{rate:.0f}"))
+        time_taken, changed = sweep(problem, y)
+        rate = 10_000 * 20 / time_taken / 1e6
+        rows.append((name, f"{100 * changed:.0f}%", f"{1000 * time_taken:.1f}", f"{rate:.0f}"))
     columns = (
         "family", "labels that change", "sweep, ms", "million points × start clusters a second"
     )  # fmt: skip

@@ -16,9 +16,9 @@ def pairs(m):
     return np.column_stack([i, (i + rng.integers(1, N, m)) % N])
 
 
-def build(drawn):
-    half = len(drawn) // 2
-    links = Links.from_pairs(may=drawn[:half], may_not=drawn[half:], n=N)
+def build(linked_pairs):
+    half = len(linked_pairs) // 2
+    links = Links.from_pairs(may=linked_pairs[:half], may_not=linked_pairs[half:], n=N)
     _ = links.csr
     return links
 
@@ -26,19 +26,19 @@ def build(drawn):
 def table():
     rows = []
     for m in (1_000_000, 10_000_000):
-        drawn = pairs(m)
+        linked_pairs = pairs(m)
         seconds = []
         for _ in range(3):
             start = time.perf_counter()
-            links = build(drawn)
+            links = build(linked_pairs)
             seconds.append(time.perf_counter() - start)
-        own = sum(column.nbytes for column in (*links.csr, links.i, links.j, links.kind))
+        size = sum(column.nbytes for column in (*links.csr, links.i, links.j, links.kind))
         del links
         tracemalloc.start()
-        build(drawn)
+        build(linked_pairs)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        rows.append(f"| {m:,} | {min(seconds):.2f} | {own / 1e6:.0f} | {peak / own:.2f} |\n")
+        rows.append(f"| {m:,} | {min(seconds):.2f} | {size / 1e6:.0f} | {peak / size:.2f} |\n")
     return (
         f"## Links.from_pairs with its signed CSR, {N:,} points\n\n"
         "| pairs | seconds | MB | peak memory in units of that |\n| --- | --- | --- | --- |\n"

@@ -1,7 +1,7 @@
 """Other programs, each in an environment of its own, asked over a pipe to run and say how long.
 
-An environment is made when first needed, under ``benchmarks/.peers``. A peer that does not install
-is reported as such.
+An environment is set up when first needed, under ``benchmarks/.peers``. A peer that does not
+install is reported as such.
 """
 
 import json
@@ -13,9 +13,9 @@ import venv
 from pathlib import Path
 
 HOME = Path(__file__).parent / ".peers"
-PATIENCE = 40  # seconds that a peer may take for one run, unless told otherwise
+PATIENCE = 40  # seconds that a peer may take for one run, unless a caller gives another limit
 
-# The peer's program defines ``run(X, arguments)``, which returns what it found.
+# The peer's program defines ``run(X, arguments)``, which returns its result.
 SHELL = """
 import json, sys, time, warnings
 import numpy as np
@@ -25,9 +25,9 @@ X = np.load(sys.argv[1])
 print("ready", flush=True)
 for line in sys.stdin:
     begin = time.perf_counter()
-    found = run(X, json.loads(line))
-    found["seconds"] = time.perf_counter() - begin
-    print(json.dumps(found), flush=True)
+    result = run(X, json.loads(line))
+    result["seconds"] = time.perf_counter() - begin
+    print(json.dumps(result), flush=True)
 """
 
 
@@ -70,7 +70,7 @@ class Peer:
         return (self.errors.read().strip().splitlines() or ["no answer"])[-1]
 
     def run(self, **arguments):
-        """Run once; return what it found, with the seconds."""
+        """Run once; return the result, with the seconds."""
         self.process.stdin.write(json.dumps(arguments) + "\n")
         self.process.stdin.flush()
         watch = threading.Timer(self.patience, self.process.kill)
@@ -92,7 +92,7 @@ class Peer:
 
 
 def environment(package):
-    """Return the Python of the package's environment, made now if there is none."""
+    """Return the Python of the package's environment; install it if there is none."""
     folder = HOME / package
     python = folder / "bin" / "python"
     done = folder / ".installed"

@@ -24,14 +24,14 @@ NAMES = (
 )  # fmt: skip
 
 
-def main(chosen):
+def main(names):
     sys.path.insert(0, str(HERE))
     parts = []
-    for name in chosen or NAMES:
+    for name in names or NAMES:
         part = importlib.import_module(name).table()
         print(part, flush=True)
         parts.append(part)
-    if not chosen:
+    if not names:
         (HERE / "RESULTS.md").write_text("\n".join([header(), *parts]))
         print(f"written to {HERE.name}/RESULTS.md")
 

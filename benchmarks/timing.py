@@ -52,8 +52,8 @@ class Lloyd:
             model = KMeans(len(self.start), init=self.start, n_init=1, max_iter=length, tol=0.0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                taken = seconds(lambda: model.fit(self.X))  # noqa: B023
-            self.best[at] = min(self.best[at], (taken, model.n_iter_))
+                time_taken = seconds(lambda: model.fit(self.X))  # noqa: B023
+            self.best[at] = min(self.best[at], (time_taken, model.n_iter_))
         return self
 
     @property

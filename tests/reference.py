@@ -142,14 +142,16 @@ def _itakura_saito(x, m):
 
 def _fresh_draws(X):
     """Expected fresh draws of a Dirichlet-multinomial urn whose s is found by bisection."""
-    share = X.mean(axis=0) + 0.5 / len(X)
-    share = share / share.sum()
+    proportion = X.mean(axis=0) + 0.5 / len(X)
+    proportion = proportion / proportion.sum()
 
     def fresh(x, b):
         return b * (digamma(b + x) - digamma(b)) if x > 1 else x
 
     def draws(s):
-        return np.array([[fresh(x, s * m) for x, m in zip(row, share, strict=True)] for row in X])
+        return np.array(
+            [[fresh(x, s * m) for x, m in zip(row, proportion, strict=True)] for row in X]
+        )
 
     def excess(s):
         return draws(s).sum() - sum(fresh(row.sum(), s) for row in X)

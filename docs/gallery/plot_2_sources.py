@@ -22,8 +22,8 @@ model = ml.TVClust(random_state=0).fit(draw.X, links=draw.links)
 print(model.reliability_.round(2).to_string())
 
 # %%
-# Bars are 95% intervals, black marks the truth, which the model never saw. A source at p = q = ½
-# says nothing; one that says *may* to everything is worth something only when it says *may-not*.
+# Bars are 95% intervals, black lines the truth, which the model does not know. A source at p = q =
+# ½ says nothing; one that says *may* to everything is worth something only when it says *may-not*.
 
 fig, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 places = np.arange(len(truth))

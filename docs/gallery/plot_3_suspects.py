@@ -2,8 +2,8 @@
 Which links are wrong?
 ======================
 
-One link in five was flipped. The model does not know which; ``suspect_links`` tells the probability
-of each to be wrong.
+One link in five was flipped. The model does not know which; ``suspect_links`` returns the
+probability of each to be wrong.
 """
 
 import matplotlib.pyplot as plt
@@ -22,16 +22,17 @@ print(suspects.head().round(3).to_string())
 # drawn on the left; on the right all links, by how suspect they are.
 
 is_wrong = ((suspects.kind == "may") != (data.y[suspects.i] == data.y[suspects.j])).to_numpy()
-found = suspects.wrong.to_numpy() > 0.5
+is_suspect = suspects.wrong.to_numpy() > 0.5
 print(
-    is_wrong.sum(), "wrong links;", found.sum(), "suspects,", is_wrong[found].sum(), "of them wrong"
+    f"{is_wrong.sum()} wrong links; {is_suspect.sum()} suspects,"
+    f" {is_wrong[is_suspect].sum()} of them wrong"
 )
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 ml.plots.plot_partition(
     data.X,
     model.labels_,
-    links=links.chosen(suspects.index[found].to_numpy(), n=len(data.X)),
+    links=links.chosen(suspects.index[is_suspect].to_numpy(), n=len(data.X)),
     link_alpha=0.5,
     title="links with P(wrong) > ½",
     ax=left,

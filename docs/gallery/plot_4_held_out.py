@@ -2,8 +2,8 @@
 Held-out links choose the settings
 ==================================
 
-Which covariance, and how loud should the data speak beside the links? A setting is good when,
-fitted on some of the links, it predicts the others. ``TVClust`` asks that by itself.
+Which covariance, and how much weight should the data have beside the links? A setting is good
+when, fitted on some of the links, it predicts the others. ``TVClust`` tests that by itself.
 """
 
 import matplotlib.pyplot as plt
@@ -17,20 +17,20 @@ print(model.chosen_by_, "chose", model.family_.name, "with data weight", model.d
 print(f"{model.n_clusters_} clusters, F = {ml.metrics.pair_f(data.y, model.labels_):.3f}")
 
 # %%
-# Every mark is a candidate, its height how well it predicts a link that it has not seen. Hollow
-# ones dropped out early; the ring is the choice.
+# Every marker is a candidate, its height how well it predicts a held-out link. Hollow ones dropped
+# out early; the ring is the choice.
 
 ml.plots.plot_selection(model)
 plt.show()
 
 # %%
-# What came of it.
+# The plain model, and the one that was chosen.
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
 plain = ml.TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
 plain.fit(data.X, links=links)
-for ax, name, fitted in ((axes[0], "spherical, data weight 1", plain), (axes[1], "chosen", model)):
-    F = ml.metrics.pair_f(data.y, fitted.labels_)
-    title = f"{name}: {fitted.n_clusters_} clusters, F = {F:.2f}"
-    ml.plots.plot_partition(data.X, fitted.labels_, title=title, ax=ax)
+for ax, name, each in ((axes[0], "spherical, data weight 1", plain), (axes[1], "chosen", model)):
+    F = ml.metrics.pair_f(data.y, each.labels_)
+    title = f"{name}: {each.n_clusters_} clusters, F = {F:.2f}"
+    ml.plots.plot_partition(data.X, each.labels_, title=title, ax=ax)
 plt.show()

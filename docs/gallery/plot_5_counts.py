@@ -19,24 +19,24 @@ print(links)
 
 # %%
 # Without links, and with six links a picture of which one in twenty is wrong. Hundreds of units of
-# ink in each picture say a lot, and small differences of handwriting become clusters; links join
-# them.
+# ink in each picture are strong evidence, and small differences of handwriting become clusters;
+# links join them.
 
 alone = ml.RDPMeans("multinomial", random_state=0).fit(X)
 model = ml.RDPMeans("multinomial", random_state=0).fit(X, links=links)
-for name, fitted in (("no links", alone), ("links", model)):
-    F = ml.metrics.pair_f(y, fitted.labels_)
-    print(f"{name}: {fitted.n_clusters_} clusters, F = {F:.3f}")
+for name, each in (("no links", alone), ("links", model)):
+    F = ml.metrics.pair_f(y, each.labels_)
+    print(f"{name}: {each.n_clusters_} clusters, F = {F:.3f}")
 
 # %%
 # The centres of the clusters with links, largest first, with the digits that they hold.
 
 sizes = np.bincount(model.labels_)
-shown = np.argsort(-sizes)[:12]
+largest = np.argsort(-sizes)[:12]
 fig, axes = plt.subplots(2, 6, figsize=(8, 3.8), layout="constrained")
 for ax in axes.ravel():
     ax.set_axis_off()
-for ax, k in zip(axes.ravel(), shown, strict=False):
+for ax, k in zip(axes.ravel(), largest, strict=False):
     ax.imshow(model.cluster_centers_[k].reshape(8, 8), cmap="Greys")
     digits, counts = np.unique(y[model.labels_ == k], return_counts=True)
     best = counts.argmax()

@@ -2,8 +2,8 @@
 New points
 ==========
 
-A fitted model gives every place a cluster and a probability. Links of a new point to old ones are
-heard, too.
+A fitted model gives every place a cluster and a probability. Links of a new point to old ones
+count, too.
 """
 
 import matplotlib.pyplot as plt
@@ -37,13 +37,13 @@ print("without the link", before.round(2), "with it", after.round(2))
 
 low, high = X.min(axis=0) - 1, X.max(axis=0) + 1
 across, up = np.meshgrid(np.linspace(low[0], high[0], 300), np.linspace(low[1], high[1], 300))
-shares = model.predict_proba(np.column_stack([across.ravel(), up.ravel()]))
+probabilities = model.predict_proba(np.column_stack([across.ravel(), up.ravel()]))
 order = np.argsort(np.argsort(-np.bincount(model.labels_), kind="stable"))
 colours = np.array([plt.matplotlib.colors.to_rgb(c) for c in ml.plots.COLOURS])[order]
-certainty = np.clip((shares.max(axis=1) - 0.5) * 2, 0, 1)
+certainty = np.clip((probabilities.max(axis=1) - 0.5) * 2, 0, 1)
 picture = np.dstack(
     [
-        colours[shares.argmax(axis=1)].reshape(*across.shape, 3),
+        colours[probabilities.argmax(axis=1)].reshape(*across.shape, 3),
         0.4 * certainty.reshape(across.shape),
     ]
 )

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from maylink.experiments import cells
-from maylink.experiments.cells import Cell, code
+from maylink.experiments.cells import Cell, code_files, code_fingerprint
+from maylink.experiments.scoring import RunResult
 
 CELL = Cell("grid", "stated", "K-means", "iris", 0.03, 0.9, 1)
 
@@ -19,9 +19,9 @@ def test_every_field_is_in_the_key():
             "accuracy": 1.0, "trial": 2, "seed": 1, "variant": "k + 1",
         }.items()
     ]  # fmt: skip
-    keys = {cell.key for cell in (CELL, *others)}
+    keys = {cell.key("code") for cell in (CELL, *others)}
     assert len(keys) == len(others) + 1
-    assert replace(CELL).key == CELL.key
+    assert replace(CELL).key("code") == CELL.key("code") != CELL.key("other code")
 
 
 def test_methods_and_variants_of_a_trial_share_their_links():
@@ -32,25 +32,20 @@ def test_methods_and_variants_of_a_trial_share_their_links():
     np.random.default_rng(CELL.links_seed)  # is a seed
 
 
-def test_other_code_is_another_key(monkeypatch, tmp_path):
-    before = CELL.key
-    monkeypatch.setattr(cells, "code", lambda experiment: "other")
-    assert CELL.key != before
-
-
-def test_the_digest_covers_the_library_but_not_what_shows_results(monkeypatch):
-    seen = []
-    read = cells.Path.read_bytes
-    monkeypatch.setattr(cells.Path, "read_bytes", lambda path: seen.append(path.name) or read(path))
-    code.cache_clear()
-    assert len(code("grid")) == 16
-    assert {"links.py", "nearest.py", "protocols.py", "grid.py", "cells.py"} <= set(seen)
-    assert not {"plots.py", "table1.py", "runner.py", "store.py"} & set(seen)
+def test_the_fingerprint_covers_the_library_but_not_what_shows_results():
+    names = {file.name for file in code_files("grid")}
+    assert {"links.py", "nearest.py", "protocols.py", "grid.py", "cells.py", "scoring.py"} <= names
+    assert not {"partition.py", "table1.py", "runner.py", "store.py", "compare.py"} & names
+    assert "flipped.py" in {file.name for file in code_files("flipped")}
+    assert all(file.is_file() for file in code_files("grid"))
+    assert len({code_fingerprint("grid"), code_fingerprint("flipped")}) == 2
 
 
 def test_a_run_depends_on_its_cell_alone():
     one, two = CELL.run(), CELL.run()
     assert one == two
-    assert set(one) == {"F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K"}
+    assert isinstance(one, RunResult)
+    assert one.K == 3
+    assert one.F > 0.7
     with pytest.raises(KeyError):
         replace(CELL, method="nobody").run()

@@ -1,13 +1,16 @@
 """Comparison of methods: against enumeration, ranks by hand, and Demšar's printed values."""
 
-from itertools import product
+import sys
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import studentized_range
 
 from maylink.errors import MaylinkError
 from maylink.experiments import compare
+from maylink.experiments.__main__ import main
 
 # Demšar (2006), Table 5a: critical values of the two-tailed Nemenyi test.
 PRINTED = {
@@ -141,7 +144,7 @@ def test_mean_ranks_average_to_the_middle_whatever_the_scores():
         assert found.mean.is_monotonic_increasing
     same = compare.ranks(frame({(m, d, 0): 0.5 for m in "abc" for d in "xy"}))
     assert same.mean.tolist() == [2.0] * 3
-    assert same.groups == [("a", "b", "c")]
+    assert (same.p_values == 1.0).all(axis=None)
     two = compare.ranks(many(2))
     assert np.isnan(two.p_value)
     assert two.difference == pytest.approx(1.960 / np.sqrt(4), abs=1e-3)
@@ -149,16 +152,44 @@ def test_mean_ranks_average_to_the_middle_whatever_the_scores():
         compare.ranks(many(1))
 
 
-def test_groups_are_the_largest_sets_of_methods_that_do_not_differ():
-    def groups(values, difference):
-        mean = pd.Series(dict(zip("abcdef", values, strict=False)))
-        return compare.Ranks(mean, 9, 0, 0.0, 0.0, difference, 0.05).groups
+@pytest.mark.parametrize("alpha", PRINTED)
+def test_p_values_agree_with_the_critical_difference(alpha):
+    result = compare.ranks(many(7, n_data=12), alpha=alpha)
+    k = len(result.mean)
+    for one, two in combinations(result.mean.index, 2):
+        apart = abs(result.mean[one] - result.mean[two])
+        q = apart / np.sqrt(k * (k + 1) / (6 * result.n_blocks)) * np.sqrt(2)
+        expected = studentized_range.sf(q, k, np.inf)
+        assert result.p_values.loc[one, two] == pytest.approx(expected, abs=1e-12)
+        assert (result.p_values.loc[two, one] < alpha) == (apart > result.difference)
 
-    assert groups([1, 2, 3, 4], 1.5) == [("a", "b"), ("b", "c"), ("c", "d")]
-    assert groups([1, 2, 3, 4], 2.5) == [("a", "b", "c"), ("b", "c", "d")]
-    assert groups([1, 2, 3, 4], 1.0) == []  # as far apart as the difference: they differ
-    assert groups([1, 1.2, 3, 3.1, 3.2, 5.5], 1.0) == [("a", "b"), ("c", "d", "e")]
-    assert groups([1, 2, 3], 9.0) == [("a", "b", "c")]
+
+@pytest.mark.parametrize("n_methods", [5, 9])
+def test_bars_join_the_largest_sets_of_methods_that_do_not_differ(n_methods):
+    runs = many(n_methods, n_data=12)
+    result = compare.ranks(runs)
+    values = result.mean.to_numpy()
+    ends = [
+        (values[first], values[last])
+        for first in range(n_methods)
+        for last in range(first + 1, n_methods)
+        if values[last] - values[first] < result.difference
+        and (first == 0 or values[last] - values[first - 1] >= result.difference)
+        and (last == n_methods - 1 or values[last + 1] - values[first] >= result.difference)
+    ]
+    assert 1 < len(ends) < n_methods
+    (axis,) = compare.critical_difference(runs).axes
+    bars = [line.get_xdata() for line in axis.lines if line.get_color() == "#B00020"]
+    np.testing.assert_allclose(sorted((min(bar), max(bar)) for bar in bars), sorted(ends))
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
+    with pytest.raises(ImportError, match=r"pip install 'maylink\[experiments\]'"):
+        compare.ranks(many(3))
+    with pytest.raises(SystemExit, match=r"maylink\[experiments\].* or .*--no-report"):
+        main(["table1", "--store", str(tmp_path / "r"), "--out", str(tmp_path)])
+    assert not list(tmp_path.iterdir())  # before any run
 
 
 @pytest.mark.parametrize("n_methods", [2, 7, 15])

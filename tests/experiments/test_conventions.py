@@ -5,12 +5,12 @@ import pytest
 
 from maylink.datasets import load
 from maylink.experiments import conventions, protocols
-from maylink.experiments.cells import Cell, Plan
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments.cells import Cell, RunPlan
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 from maylink.metrics import pair_f
 
-PLAN = Plan(("stated",), ("iris",), None, 1)
+PLAN = RunPlan(("stated",), ("iris",), None, 1)
 
 
 def test_switches():
@@ -40,18 +40,18 @@ def test_the_ends_are_the_protocols(end):
         protocols.Task(task.X, task.links, task.k, "both", np.random.default_rng(1)),
         conventions.switched_on(end),
     )
-    expected = [pair_f(load("iris").y, found) for found in (labels, ours)]
-    assert abs(expected[0] - expected[1]) < 0.1
+    protocol_f, switched_f = (pair_f(load("iris").y, each) for each in (labels, ours))
+    assert abs(protocol_f - switched_f) < 0.1
 
 
 def test_tables_and_figure():
     cells = [c for c in conventions.cells(PLAN) if c.rate == 0.03 and c.accuracy == 0.9]
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         runs = store.frame(cells)
-    found = conventions.tables(runs)
+    tables = conventions.tables(runs)
     others = {f"{method}, from published" for method in conventions.OTHERS}
-    assert set(found) == {"RDP-means, from stated", "RDP-means, from published"} | others
-    assert found["RDP-means, from stated"].loc["stated", "mean change"] == 0.0
-    assert len(found["RDP-means, from published"]) == len(conventions.SWITCHES)
-    assert len(conventions.figure(runs).axes) == len(found)
+    assert set(tables) == {"RDP-means, from stated", "RDP-means, from published"} | others
+    assert tables["RDP-means, from stated"].loc["stated", "mean change"] == 0.0
+    assert len(tables["RDP-means, from published"]) == len(conventions.SWITCHES)
+    assert len(conventions.figure(runs).axes) == len(tables)

@@ -4,33 +4,33 @@ import pytest
 
 from maylink.datasets import PATTERNS
 from maylink.experiments import patterns
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import METHODS, PUBLISHED
-from maylink.experiments.runner import run
-from maylink.experiments.store import Store
+from maylink.experiments.runner import run_cells
+from maylink.experiments.store import ResultStore
 
 
 @pytest.fixture(scope="module")
 def runs():
-    cells = patterns.cells(Plan(("stated",), ("iris",), ("K-means", "LCVQE"), 1))
+    cells = patterns.cells(RunPlan(("stated",), ("iris",), ("K-means", "LCVQE"), 1))
     cells = [cell for cell in cells if cell.data in ("blobs", "moons")]
-    with Store(":memory:") as store:
-        run(cells, store, n_jobs=1, shown=False)
+    with ResultStore(":memory:") as store:
+        run_cells(cells, store, n_jobs=1, progress=False)
         return store.frame(cells)
 
 
 def test_five_runs_of_every_method_on_every_pattern():
-    cells = patterns.cells(Plan(("published", "stated"), (), None, 2))
+    cells = patterns.cells(RunPlan(("published", "stated"), (), None, 2))
     assert len(cells) == 5 * len(PATTERNS) * (len(PUBLISHED) + len(METHODS))
     assert {(cell.rate, cell.accuracy) for cell in cells} == {(0.01, 1.0)}
 
 
 def test_trials_share_the_pattern_and_not_the_links():
     one, two = (Cell("patterns", "stated", "K-means", "moons", 0.01, 1.0, t) for t in (0, 1))
-    (truth, task), (other, again) = patterns.drawn(one), patterns.drawn(two)
+    (truth, task), (other, again) = patterns.make_trial(one), patterns.make_trial(two)
     assert (truth.X == other.X).all()
     assert task.links != again.links
-    assert task.links == patterns.drawn(one)[1].links
+    assert task.links == patterns.make_trial(one)[1].links
 
 
 def test_best_and_mean(runs):

@@ -20,7 +20,7 @@ def test_log_density_of_sure_clusters_is_that_of_normals():
     X, mean = rng.normal(size=(5, 3)), rng.normal(size=(2, 3))
     sure = 1e7
     precision = np.array([np.diag([1.0, 2.0, 3.0]), np.eye(3) + 0.5])
-    clusters = published_tvclust.Clusters(
+    clusters = published_tvclust.NormalWisharts(
         mean, np.full(2, sure), np.full(2, sure), precision / sure
     )
     expected = np.column_stack(
@@ -29,8 +29,8 @@ def test_log_density_of_sure_clusters_is_that_of_normals():
             for m, p in zip(mean, precision, strict=True)
         ]
     )
-    found = clusters.log_density(X)
-    np.testing.assert_allclose(found - found[0, 0], expected - expected[0, 0], atol=1e-5)
+    density = clusters.log_density(X)
+    np.testing.assert_allclose(density - density[0, 0], expected - expected[0, 0], atol=1e-5)
 
 
 @pytest.mark.parametrize("off", [(), *((name,) for name in published_tvclust.SWITCHES)])
@@ -41,16 +41,16 @@ def test_many_links_give_the_classes_of_iris(off):
     assert pair_f(iris.y, labels) > 0.75
 
 
-def test_each_link_is_heard_at_one_end():
+def test_each_link_counts_at_one_end():
     links = sample_links(load("iris").y, 0.03, 1.0, "published", 0)
     for both in (False, True):
-        heard = published_tvclust._heard(links, np.random.default_rng(0), both)
-        pairs = [(i, int(j)) for i, (others, _) in enumerate(heard) for j in others]
+        neighbours = published_tvclust._neighbours(links, np.random.default_rng(0), both)
+        pairs = [(i, int(j)) for i, (others, _) in enumerate(neighbours) for j in others]
         assert len(pairs) == links.n_links * (2 if both else 1)
         assert {frozenset(pair) for pair in pairs} == {
             frozenset(pair) for pair in zip(links.i.tolist(), links.j.tolist(), strict=True)
         }
 
 
-def test_links_have_no_say_in_the_first_round():
+def test_links_do_not_count_in_the_first_round():
     assert published_tvclust._weights(published_tvclust.PRIOR) == pytest.approx((0.0, 0.0))

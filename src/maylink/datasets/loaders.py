@@ -34,7 +34,7 @@ class Dataset:
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     X : array or CSR matrix of shape (n, d)
         The data.
     y : array of int of shape (n,)
@@ -42,7 +42,7 @@ class Dataset:
     classes : tuple of str
         The names of the true clusters.
     origin : str
-        Where it came from.
+        Where it came from, in words.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def load(name: str) -> Dataset:
     if folder:
         if not Path(folder).is_dir():
             raise DatasetError(f"{FOLDER_VARIABLE} names {folder!r}, which is not a folder")
-        found = _from_folder(name, Path(folder))
-        if found is not None:
-            return found
+        data = _from_folder(name, Path(folder))
+        if data is not None:
+            return data
     if name in _WITHOUT_FILES:
         return _WITHOUT_FILES[name](name)
     raise DatasetError(

@@ -20,8 +20,8 @@ def make_pattern(name: str, n: int = 300, rng: np.random.Generator | int | None 
     ----------
     name : str
         One of ``maylink.datasets.PATTERNS``: "blobs" of unequal size and spread, "stripes" that are
-        long and close, "moons" that bite into each other, "rings" around each other, "spirals"
-        wound into each other, and a "cross" of two stripes.
+        long and close, "moons" that interlock, "rings" around each other, "spirals" wound into each
+        other, and a "cross" of two stripes.
     n : int, default 300
         Number of points.
     rng : Generator or int, optional
@@ -40,17 +40,18 @@ def make_pattern(name: str, n: int = 300, rng: np.random.Generator | int | None 
     if name not in _MAKERS:
         raise DatasetError(f"name: {name!r} is not one of {', '.join(PATTERNS)}")
     generator = np.random.default_rng(rng)
-    maker, responsibilities = _MAKERS[name]
-    y = np.repeat(np.arange(len(responsibilities)), _sizes(n, responsibilities))
-    X = np.vstack([maker(k, int((y == k).sum()), generator) for k in range(len(responsibilities))])
+    maker, proportions = _MAKERS[name]
+    k_true = len(proportions)
+    y = np.repeat(np.arange(k_true), _sizes(n, proportions))
+    X = np.vstack([maker(k, int((y == k).sum()), generator) for k in range(k_true)])
     order = generator.permutation(n)
-    classes = tuple(str(k) for k in range(len(responsibilities)))
+    classes = tuple(str(k) for k in range(k_true))
     return Dataset(name, X[order], y[order], classes, "simulated")
 
 
-def _sizes(n: int, responsibilities: tuple[float, ...]) -> np.ndarray:
-    """Cut n into parts by their shares, exactly."""
-    ends = np.round(n * np.cumsum(responsibilities) / np.sum(responsibilities)).astype(int)
+def _sizes(n: int, proportions: tuple[float, ...]) -> np.ndarray:
+    """Divide n by these proportions into sizes that sum to n."""
+    ends = np.round(n * np.cumsum(proportions) / np.sum(proportions)).astype(int)
     return np.diff(ends, prepend=0)
 
 
@@ -92,6 +93,7 @@ def _turn(points: Array, angle: float) -> Array:
     return np.asarray(points @ np.array([[cos, sin], [-sin, cos]]))
 
 
+# What draws a pattern, and the relative sizes of its clusters.
 _MAKERS: dict[str, tuple[Callable[[int, int, Rng], Array], tuple[float, ...]]] = {
     "blobs": (_blob, (0.4, 0.3, 0.2, 0.1)),
     "stripes": (_stripe, (1.0, 1.0, 1.0)),

@@ -20,21 +20,21 @@ def sample_links(
     protocol: str = "stated",
     rng: np.random.Generator | int | None = None,
 ) -> Links:
-    """Draw pairs at random and tell, mostly truly, whether they belong together.
+    """Draw links on random pairs from the true labels, each right with a given probability.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         True labels.
     rate : float
-        r, the share of the n × n link matrix to fill, 0 to 1.
+        r, the proportion of the n × n link matrix to fill, 0 to 1.
     accuracy : float, default 1
         p, the probability that a link is right.
     protocol : {"stated", "published"}, default "stated"
         ``"stated"`` is what the paper's text says: r n² entries of a symmetric matrix, so ⌊r n²/2⌋
         different pairs. ``"published"`` is what its tables were made with: ⌊r n²⌋ different
         *ordered* pairs, each written to (i, j) and (j, i), a later draw of the reverse pair
-        overwriting an earlier one, so that a share of about 2r − r² is filled.
+        overwriting an earlier one, so that a proportion of about 2r − r² is filled.
     rng : Generator or int, optional
         Source of randomness.
 
@@ -51,9 +51,9 @@ def sample_links(
     """
     if protocol not in PROTOCOLS:
         raise MaylinkError(f"protocol: {protocol!r} is not one of {', '.join(PROTOCOLS)}")
-    for name, share in (("rate", rate), ("accuracy", accuracy)):
-        if not 0.0 <= share <= 1.0:
-            raise MaylinkError(f"{name}: {share} is not between 0 and 1")
+    for name, value in (("rate", rate), ("accuracy", accuracy)):
+        if not 0.0 <= value <= 1.0:
+            raise MaylinkError(f"{name}: {value} is not between 0 and 1")
     generator = np.random.default_rng(rng)
     labels = complete_codes(y, "y")
     n = labels.size

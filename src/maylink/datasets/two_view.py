@@ -94,21 +94,21 @@ def make_two_view(
 3 contradictory pairs)
     """
     generator = np.random.default_rng(rng)
-    known = as_family(family)
+    model = as_family(family)
     y = draw_partition(n, alpha, generator)
     if prior is None:
-        prior = known.unit_prior(n_features)
+        prior = model.unit_prior(n_features)
     parameters = np.array(
-        [known.sample_parameters(prior, generator) for _ in range(int(y.max(initial=-1)) + 1)]
+        [model.sample_parameters(prior, generator) for _ in range(int(y.max(initial=-1)) + 1)]
     )
     X = np.empty((n, n_features))
     for k, theta in enumerate(parameters):
-        X[y == k] = known.sample(theta, int((y == k).sum()), generator)
+        X[y == k] = model.sample(theta, int((y == k).sum()), generator)
     by_source = reliability if isinstance(reliability, Mapping) else {0: reliability}
     links = Links.empty(n)
     for number, (source, (p, q)) in enumerate(by_source.items()):
-        drawn = _draw_links(y, links_per_point, p, q, source, generator)
-        links = drawn if number == 0 else links + drawn
+        from_source = _draw_links(y, links_per_point, p, q, source, generator)
+        links = from_source if number == 0 else links + from_source
     return TwoView(X, links, y, parameters)
 
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 
-from maylink.experiments import grid, heldout
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments import compare, grid, heldout
+from maylink.experiments.averages import trials_of
+from maylink.experiments.cells import Cell, RunPlan
+from maylink.experiments.exhibits import EXHIBITS, load_exhibit
+from maylink.experiments.page import close_figure
 from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, SLOWER, SLOWEST, methods_of
-from maylink.experiments.report import Section, close, write
-from maylink.experiments.runner import one, run
-from maylink.experiments.store import Store
-from maylink.experiments.tables import readable, to_markdown, trials_of
+from maylink.experiments.report import ReportSection, write
+from maylink.experiments.runner import run_cell, run_cells
+from maylink.experiments.store import ResultStore
+from maylink.experiments.tables import readable, to_markdown
 
-EXHIBITS = (
-    "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
-    "flipped", "heldout",
-)  # fmt: skip
 QUICK, FULL = 2, 20  # trials
 QUICK_RUN = (
     f"a run of minutes, the default: {QUICK} trials a cell of Tables 1 to 3 and one of all else, "
@@ -38,42 +36,50 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.cell is not None:
         _rerun(options.cell)
         return
+    if options.report:
+        _check_report()
     trials = options.trials or (FULL if options.full else QUICK)
     methods = tuple(options.methods) if options.methods else None
     quick = not options.full and options.trials is None
-    plan = Plan(tuple(options.protocol), tuple(options.data), methods, trials, options.seed, quick)
+    plan = RunPlan(
+        tuple(options.protocol), tuple(options.data), methods, trials, options.seed, quick
+    )
     begin = time.perf_counter()
-    with Store(options.store) as store:
-        wanted = {name: exhibit(name).cells(plan) for name in options.exhibits}
-        wanted = {name: cells for name, cells in wanted.items() if cells}
-        if not wanted:
+    with ResultStore(options.store) as store:
+        cells_of = {name: load_exhibit(name).cells(plan) for name in options.exhibits}
+        cells_of = {name: cells for name, cells in cells_of.items() if cells}
+        if not cells_of:
             whose = f" of {', '.join(methods)}" if methods else ""
             sys.exit(f"{', '.join(options.exhibits)}: no runs{whose}")
-        every = [cell for cells in wanted.values() for cell in cells]
+        all_cells = [cell for cells in cells_of.values() for cell in cells]
         try:
-            n_run = run(every, store, options.jobs)
+            n_run = run_cells(all_cells, store, options.jobs)
         except KeyboardInterrupt:
-            n_left = len(store.missing(every))
+            n_stored = len(all_cells) - len(store.missing(all_cells))
             sys.exit(
-                f"stopped; {len(every) - n_left} of {len(every)} runs are kept in {options.store}: "
+                f"stopped; {n_stored} of {len(all_cells)} runs are kept in {options.store}: "
                 "the same command goes on from there"
             )
         sections = [
-            Section(name, exhibit(name), store.frame(cells)) for name, cells in wanted.items()
+            ReportSection(name, load_exhibit(name), store.frame(cells))
+            for name, cells in cells_of.items()
         ]
-        runs = store.frame(every)
+        runs = store.frame(all_cells)
     for section in sections:
         _show(section, options.out)
     if options.report:
         write(options.out / "report.html", sections, runs)
     for section in sections:
-        close(section.figure)
+        close_figure(section.figure)
     print(f"\n{n_run} runs in {time.perf_counter() - begin:.0f} s; written to {options.out}")
 
 
-def exhibit(name: str) -> ModuleType:
-    """Return the file of a table or figure."""
-    return importlib.import_module(f"maylink.experiments.{name}")
+def _check_report() -> None:
+    """Stop before hours of runs, not after them, where the report could not be made."""
+    try:
+        compare.scikit_posthocs()
+    except ImportError as error:
+        sys.exit(f"{error}, or leave the report out with --no-report")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -115,22 +121,26 @@ def _cell(text: str, seed: int) -> Cell:
     if len(parts) != 6:
         raise ValueError(f"{text!r} has {len(parts)} parts")
     protocol, method, data, rate, accuracy, trial = parts
-    for name, known in ((protocol, PROTOCOLS), (data, grid.DATA)):
-        if name not in known:
-            raise ValueError(f"{name!r} is not one of {', '.join(known)}")
+    for name, choices in ((protocol, PROTOCOLS), (data, grid.DATA)):
+        if name not in choices:
+            raise ValueError(f"{name!r} is not one of {', '.join(choices)}")
     if method not in methods_of(protocol):
         raise ValueError(f"{method!r} is not one of {'; '.join(methods_of(protocol))}")
     return Cell("grid", protocol, method, data, float(rate), float(accuracy), int(trial), seed)
 
 
 def _rerun(cell: Cell) -> None:
-    _, scores = one(cell)
+    _, result = run_cell(cell)
     print(cell)
-    for name, value in scores.items():
-        print(f"{name:>12}  {value:.6f}" if isinstance(value, float) else f"{name:>12}  {value}")
+    scores = asdict(result)
+    more = scores.pop("more")
+    for name, value in {**scores, **more}.items():
+        if value is not None:
+            text = f"{value:.6f}" if isinstance(value, float) else value
+            print(f"{name:>12}  {text}")
 
 
-def _show(section: Section, folder: Path) -> None:
+def _show(section: ReportSection, folder: Path) -> None:
     """Print the tables of an exhibit; write its runs, tables and figure."""
     name, title, runs = section.name, section.exhibit.TITLE, section.runs
     note = trials_of(runs) if len(runs) else "no runs"

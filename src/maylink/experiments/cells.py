@@ -8,15 +8,18 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import maylink
 from maylink.experiments.protocols import SLOW, SLOWER, SLOWEST
+from maylink.experiments.scoring import RunResult
 
-# Files and folders that show results and do not make any.
-SHOWING = ("__main__.py", "cli", "demo.py", "plots", "report", "version.py")
+# Files and folders of the package that show results and do not make any.
+SHOWING = ("__main__.py", "cli", "plots", "report", "version.py")
+# Files of this folder that every run depends on, besides the file of its experiment.
+SHARED = ("cells", "grid", "protocols", "published_lcvqe", "published_tvclust", "scoring")
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Cell:
     Parameters
     ----------
     experiment : str
-        The file of this folder that makes the run: its ``run(cell)`` returns the scores.
+        The file of this folder that makes the run: its ``run(cell)`` returns the result.
     protocol : str
         How links are drawn and methods are set; see :mod:`maylink.experiments.protocols`.
     method, data : str
@@ -51,15 +54,18 @@ class Cell:
     seed: int = 0
     variant: str = ""
 
-    def run(self) -> dict[str, Any]:
-        """Make the run and return its scores."""
-        found: dict[str, Any] = self._module.run(self)
-        return found
+    def run(self) -> RunResult:
+        """Make the run."""
+        module = importlib.import_module(f"maylink.experiments.{self.experiment}")
+        result: RunResult = module.run(self)
+        return result
 
-    @property
-    def key(self) -> str:
-        """A name for the cell under this code, which holds the settings of the methods, too."""
-        text = json.dumps([asdict(self), code(self.experiment)], sort_keys=True)
+    def key(self, code: str) -> str:
+        """Return a name for the cell under code with this fingerprint.
+
+        The settings of the methods are written in the code, so the fingerprint covers them.
+        """
+        text = json.dumps([asdict(self), code], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -71,16 +77,12 @@ class Cell:
 
     @property
     def nested_seed(self) -> list[int]:
-        """The same for all accuracies: links that are wrong at one are wrong at all below it."""
+        """A seed without the accuracy: links that are wrong at one are wrong at all below it."""
         seed, name, rate, _, trial = self.links_seed
         return [seed, name, rate, trial]
 
-    @property
-    def _module(self) -> Any:
-        return importlib.import_module(f"maylink.experiments.{self.experiment}")
 
-
-class Plan(NamedTuple):
+class RunPlan(NamedTuple):
     """How much to run."""
 
     protocols: tuple[str, ...]
@@ -101,27 +103,35 @@ class Plan(NamedTuple):
         """Whether a method is to make more than one trial of Tables 1 to 3."""
         return self.methods is not None or not (self.quick and method in SLOW)
 
-    def once(self) -> Plan:
+    def once(self) -> RunPlan:
         """Return the plan for all but Tables 1 to 3: one trial, if it is a quick one."""
         return self._replace(trials=1) if self.quick else self
 
 
 @cache
-def code(experiment: str) -> str:
-    """Return a digest of everything that can change a result: the library and the experiment."""
+def code_fingerprint(experiment: str) -> str:
+    """Return a fingerprint of everything that can change a result of an experiment.
+
+    That is the code of the library and of the experiment, and the versions of the libraries that
+    compute.
+    """
     root = Path(maylink.__file__).parent
-    here = root / "experiments"
-    files = [
-        file
-        for file in sorted(root.rglob("*.py"))
-        if here not in file.parents and file.relative_to(root).parts[0] not in SHOWING
-    ]
-    makers = ("cells", "grid", "protocols", "published_lcvqe", "published_tvclust", experiment)
-    files += [here / f"{name}.py" for name in makers]
     digest = hashlib.sha256()
-    for file in files:
+    for file in code_files(experiment):
         digest.update(file.relative_to(root).as_posix().encode())
         digest.update(file.read_bytes())
     for library in (np, *map(importlib.import_module, ("scipy", "sklearn", "numba"))):
         digest.update(f"{library.__name__} {library.__version__}".encode())
     return digest.hexdigest()[:16]
+
+
+def code_files(experiment: str) -> list[Path]:
+    """Return the files of the package that can change a result of an experiment."""
+    root = Path(maylink.__file__).parent
+    here = root / "experiments"
+    library = [
+        file
+        for file in sorted(root.rglob("*.py"))
+        if here not in file.parents and file.relative_to(root).parts[0] not in SHOWING
+    ]
+    return library + [here / f"{name}.py" for name in dict.fromkeys((*SHARED, experiment))]

@@ -1,6 +1,8 @@
-"""Comparing methods over data sets: paired differences of F, mean ranks, and how sure both are.
+"""Comparison of methods over data sets: paired differences of F, mean ranks, and how sure both are.
 
-A run that failed has no F; here it counts as F = 0, and every table says how many did.
+A run that failed has no F. Here it counts as F = 0, and every table says how many runs failed.
+Friedman's test is SciPy's. Nemenyi's test and the critical-difference diagram are those of
+scikit-posthocs (``pip install 'maylink[experiments]'``).
 
 References
 ----------
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+# Runs that agree in these columns had the same links.
 SAME = ("experiment", "protocol", "data", "r", "p", "variant", "seed", "trial")
 TIE = 9  # decimals; closer scores are equal
 
@@ -53,7 +56,7 @@ def paired(
     DataFrame
         A row for each other method that shares a pair with the reference. ``difference`` is the
         mean over data sets of F of the method minus F of the reference; ``low`` and ``high``
-        bound it; ``won``, ``tied`` and ``lost`` are the method's shares of the ``pairs``;
+        bound it; ``won``, ``tied`` and ``lost`` are proportions of the ``pairs``;
         ``failed`` and ``reference failed`` count runs that failed, whose F is taken as 0.
 
     Notes
@@ -78,7 +81,7 @@ def paired(
     scores, failed = _wide(runs)
     if reference not in scores:
         raise MaylinkError(f"reference: {reference!r} has no runs; these have: {list(scores)}")
-    found = []
+    rows = []
     for method in scores.columns.drop(reference):
         both = scores[[method, reference]].dropna()
         if both.empty:
@@ -86,9 +89,9 @@ def paired(
         difference = (both[method] - both[reference]).round(TIE)
         units = difference.groupby(["data", "trial"]).mean()
         values = [part.to_numpy() for _, part in units.groupby("data")]
-        drawn = _resampled(values, draws, np.random.default_rng(seed))
-        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-        found.append({
+        means = _resampled(values, draws, np.random.default_rng(seed))
+        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+        rows.append({
             "method": method,
             "difference": float(np.mean([part.mean() for part in values])),
             "low": low,
@@ -102,11 +105,11 @@ def paired(
         })  # fmt: skip
     columns = ["method", "difference", "low", "high", "won", "tied", "lost", "pairs", "failed",
                "reference failed"]  # fmt: skip
-    return pd.DataFrame(found, columns=columns).set_index("method")
+    return pd.DataFrame(rows, columns=columns).set_index("method")
 
 
 @dataclass(frozen=True)
-class Ranks:
+class MeanRanks:
     """Mean ranks of methods and whether they differ.
 
     Parameters
@@ -123,6 +126,8 @@ class Ranks:
         Nemenyi's critical difference: mean ranks further apart differ at level ``alpha``.
     alpha : float
         The level.
+    p_values : DataFrame
+        Of Nemenyi's test that two methods are alike, methods by methods.
     """
 
     mean: pd.Series[float]
@@ -132,24 +137,12 @@ class Ranks:
     p_value: float
     difference: float
     alpha: float
-
-    @property
-    def groups(self) -> list[tuple[str, ...]]:
-        """The largest sets of neighbouring methods of which no two differ; none of one alone."""
-        names, values = list(self.mean.index), self.mean.to_numpy()
-        found: list[tuple[str, ...]] = []
-        reached = 0
-        for first in range(len(names)):
-            end = int(np.searchsorted(values, values[first] + self.difference, side="left"))
-            if end - first > 1 and end > reached:
-                found.append(tuple(names[first:end]))
-                reached = end
-        return found
+    p_values: pd.DataFrame
 
 
 def ranks(
     runs: pd.DataFrame, *, alpha: float = 0.05, by: Sequence[str] = ("data", "r", "p")
-) -> Ranks:
+) -> MeanRanks:
     """Rank the methods in every block of runs and test whether they differ [1]_.
 
     Parameters
@@ -163,7 +156,7 @@ def ranks(
 
     Returns
     -------
-    Ranks
+    MeanRanks
 
     Notes
     -----
@@ -178,12 +171,13 @@ def ranks(
     ...     {"method": ["a", "b", "c"] * 2, "data": ["iris"] * 3 + ["wine"] * 3,
     ...      "F": [0.9, 0.8, 0.8, 0.7, 0.6, 0.5]}
     ... )
-    >>> found = ranks(runs, by=["data"])
-    >>> found.mean.to_dict()
+    >>> ranks(runs, by=["data"]).mean.to_dict()
     {'a': 1.0, 'b': 2.25, 'c': 2.75}
     """
+    import pandas as pd
     from scipy.stats import friedmanchisquare
 
+    posthocs = scikit_posthocs()
     scores, _ = _wide(runs)
     block = [name for name in ("experiment", "protocol") if name in runs] + list(by)
     means = scores.groupby(block).mean().round(TIE)
@@ -195,7 +189,9 @@ def ranks(
     if len(whole.columns) > 2:
         with np.errstate(invalid="ignore", divide="ignore"):  # all tied
             statistic, p_value = friedmanchisquare(*(whole[name] for name in whole))
-    return Ranks(
+    methods = list(whole.columns)
+    p_values = posthocs.posthoc_nemenyi_friedman(whole.to_numpy()).to_numpy()
+    return MeanRanks(
         mean=ranked.mean().sort_values(kind="stable"),
         n_blocks=len(whole),
         n_dropped=len(means) - len(whole),
@@ -203,6 +199,7 @@ def ranks(
         p_value=float(p_value),
         difference=nemenyi(len(whole.columns), len(whole), alpha),
         alpha=alpha,
+        p_values=pd.DataFrame(p_values, index=methods, columns=methods),
     )
 
 
@@ -244,44 +241,46 @@ def critical_difference(
     """
     from matplotlib.figure import Figure
 
-    found = ranks(runs, alpha=alpha, by=by)
-    names, values, groups = list(found.mean.index), found.mean.tolist(), found.groups
-    k = len(names)
-    n_left = (k + 1) // 2
-    first = 0.9 + 0.35 * len(groups)  # depth of the first name, below the bars
-    depth = first + n_left
-    drawing = Figure(figsize=(9.0, 0.28 * (depth + 3.2)))
-    axis = drawing.add_axes((0.26, 0.0, 0.48, 1.0))
-    axis.set(xlim=(1, k), ylim=(-depth, 3.2))
-    axis.axis("off")
-    line: dict[str, Any] = {"color": "black", "lw": 1.0, "clip_on": False}
-
-    axis.plot([1, k], [0, 0], **line)
-    for rank in range(1, k + 1):
-        axis.plot([rank, rank], [0, 0.3], **line)
-        axis.text(rank, 0.45, str(rank), ha="center", va="bottom", fontsize=9)
-    # A difference longer than the axis would run out of the picture.
-    length = min(found.difference, k - 1)
-    axis.plot([1, 1 + length], [1.8, 1.8], **line)
-    for end in (1, 1 + length):
-        axis.plot([end, end], [1.65, 1.95], **line)
-    label = f"critical difference {found.difference:.2f} (α = {alpha:g}, {found.n_blocks} blocks)"
-    axis.text(1, 2.1, label, ha="left", va="bottom", fontsize=9)
-
-    for number, group in enumerate(groups):
-        ends = found.mean[list(group)]
-        y = -0.45 - 0.35 * number
-        margin = 0.004 * (k - 1)
-        axis.plot([ends.min() - margin, ends.max() + margin], [y, y], color="#B00020", lw=3.5,
-                  solid_capstyle="butt", clip_on=False)  # fmt: skip
-    for number, (name, value) in enumerate(zip(names, values, strict=True)):
-        left = number < n_left
-        y = -first - (number if left else k - 1 - number)
-        edge = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
-        axis.plot([value, value, edge], [0, y, y], **{**line, "lw": 0.7})
-        text = f"{name}  {value:.2f} " if left else f" {value:.2f}  {name}"
-        axis.text(edge, y, text, ha="right" if left else "left", va="center", fontsize=9)
+    posthocs = scikit_posthocs()
+    result = ranks(runs, alpha=alpha, by=by)
+    k = len(result.mean)
+    height = 0.28 * ((k + 1) // 2 + 3)  # inches: half of the methods, and room for the bars
+    top = 0.85  # inches above the axis, for its ticks and the critical difference
+    whole = 0.1 + height + top
+    drawing = Figure(figsize=(9.0, whole))
+    axis = drawing.add_axes((0.26, 0.1 / whole, 0.48, height / whole))
+    axis.set(xlim=(1, k), xticks=range(1, k + 1))
+    posthocs.critical_difference_diagram(
+        result.mean,
+        result.p_values,
+        alpha=alpha,
+        ax=axis,
+        label_fmt_left="{label}  {rank:.2f} ",
+        label_fmt_right=" {rank:.2f}  {label}",
+        label_props={"fontsize": 9},
+        elbow_props={"color": "black", "lw": 0.7},
+        marker_props={"s": 9},
+        crossbar_props={"color": "#B00020", "linewidth": 3},
+    )
+    # The diagram's own line of this length lies on the ticks, and runs out of the picture.
+    above: dict[str, Any] = {"transform": axis.get_xaxis_transform(), "clip_on": False}
+    length = min(result.difference, k - 1)
+    axis.plot([1, 1 + length], [1.0 + 0.4 / height] * 2, "|-", color="black", lw=1.0, **above)
+    label = f"critical difference {result.difference:.2f} (α = {alpha:g}, {result.n_blocks} blocks)"
+    axis.text(1, 1.0 + 0.5 / height, label, va="bottom", fontsize=9, **above)
     return drawing
+
+
+def scikit_posthocs() -> Any:
+    """Return the package scikit-posthocs, or say how to install it."""
+    try:
+        import scikit_posthocs
+    except ImportError as error:
+        raise ImportError(
+            "comparisons of methods need scikit-posthocs; install it with: "
+            "pip install 'maylink[experiments]'"
+        ) from error
+    return scikit_posthocs
 
 
 def _wide(runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -304,8 +303,8 @@ def _resampled(
     padded = np.zeros((len(values), sizes.max()))
     for row, part in zip(padded, values, strict=True):
         row[: len(part)] = part
-    chosen = rng.integers(len(values), size=(draws, len(values)))
-    size = sizes[chosen][..., None]
-    trial = rng.integers(0, size, size=(*chosen.shape, padded.shape[1]))
-    taken = np.where(np.arange(padded.shape[1]) < size, padded[chosen[..., None], trial], 0.0)
-    return np.asarray((taken.sum(axis=2) / size[..., 0]).mean(axis=1))
+    data = rng.integers(len(values), size=(draws, len(values)))
+    size = sizes[data][..., None]
+    trial = rng.integers(0, size, size=(*data.shape, padded.shape[1]))
+    resampled = np.where(np.arange(padded.shape[1]) < size, padded[data[..., None], trial], 0.0)
+    return np.asarray((resampled.sum(axis=2) / size[..., 0]).mean(axis=1))

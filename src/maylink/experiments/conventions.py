@@ -3,6 +3,9 @@
 From what the text states, each convention of the published RDP-means is switched on alone; from
 these, each is switched off alone. For TVClust, LCVQE, K-means and MPCKMeans, conventions are
 switched off alone.
+
+Paper: not in it. Protocol: from ``stated`` and from ``published``, at the rates and accuracies of
+Table 1. Command: ``python -m maylink.experiments conventions``.
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from maylink.baselines.centers import plus_plus
 from maylink.datasets import load
 from maylink.engines.cpu import CpuEngine
 from maylink.estimators import DPMeans, RDPMeans
-from maylink.experiments import grid, published_lcvqe, published_tvclust
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments import published_lcvqe, published_tvclust
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import (
     ACCURACIES,
     RATES,
@@ -34,6 +37,7 @@ from maylink.experiments.protocols import (
     methods_of,
     random_centre,
 )
+from maylink.experiments.scoring import RunResult, score
 from maylink.families import Gaussian
 from maylink.tuning import penalty
 
@@ -64,7 +68,7 @@ OTHERS = {
 """Conventions of other methods, by method."""
 
 
-def cells(plan: Plan) -> list[Cell]:
+def cells(plan: RunPlan) -> list[Cell]:
     """Return both ends, and each switch alone from either end."""
     plan = plan.once()
     variants = [(METHOD, "stated"), *((METHOD, f"stated, {name}") for name in SWITCHES)]
@@ -83,19 +87,62 @@ def cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def run(cell: Cell) -> dict[str, Any]:
+def run(cell: Cell) -> RunResult:
     """Fit the method under the conventions that the variant names."""
     truth = load(cell.data)
     if cell.method != METHOD:
         task = make_task(truth, cell.rate, cell.accuracy, "published", cell.links_seed)
         off = cell.variant.removeprefix("published").removeprefix(" but ")
-        return grid.scores(truth, without(cell.method, off, task), task.links)
+        return score(truth, fit_without(cell.method, off, task), task.links)
     on = switched_on(cell.variant)
     numbered = make_task(truth, cell.rate, cell.accuracy, "published", cell.links_seed)
-    drawn = numbered if "links" in on else _stated(truth, cell)
-    shown = numbered if "row number" in on else _stated(truth, cell)
-    task = Task(shown.X, drawn.links, shown.k, "both", np.random.default_rng(cell.links_seed))
-    return grid.scores(truth, fit(task, on), task.links)
+    stated = make_task(truth, cell.rate, cell.accuracy, "stated", cell.links_seed)
+    data = numbered if "row number" in on else stated
+    links = numbered.links if "links" in on else stated.links
+    task = Task(data.X, links, data.k, "both", np.random.default_rng(cell.links_seed))
+    return score(truth, fit(task, on), task.links)
+
+
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return mean F by data set for every switch, and what the switch does to their mean."""
+    by_caption = {}
+    for method, part in runs.groupby("method", sort=False):
+        by_data = part.groupby(["variant", "data"], sort=False)["F"].mean().unstack("data")
+        for end in ("stated", "published"):
+            rows = by_data[by_data.index.str.startswith(end)]
+            if rows.empty:
+                continue
+            whole = rows.fillna(rows.loc[end])  # the row number concerns one data set alone
+            change = (whole - whole.loc[end]).mean(axis=1)
+            by_caption[f"{method}, from {end}"] = rows.assign(**{"mean change": change})
+    return by_caption
+
+
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw the change of F by switch: a mark for each data set, a bar for their mean."""
+    import matplotlib.pyplot as plt
+
+    panels = {name: table for name, table in tables(runs).items() if len(table) > 1}
+    heights = [len(table) for table in panels.values()]
+    drawing, axes = plt.subplots(
+        len(panels), 1, figsize=(7.5, 0.9 + 0.3 * sum(heights)), sharex=True, squeeze=False,
+        height_ratios=heights, layout="constrained",
+    )  # fmt: skip
+    for axis, (name, table) in zip(axes[:, 0], panels.items(), strict=True):
+        change = (table - table.iloc[0]).iloc[1:].drop(columns="mean change")
+        mean = table["mean change"].iloc[1:]
+        axis.barh(range(len(mean)), mean, color="0.85")
+        for number, data in enumerate(change):
+            axis.plot(change[data], range(len(mean)), "o", ms=4, color=f"C{number}",
+                      label=data)  # fmt: skip
+        axis.set_yticks(range(len(mean)), mean.index, fontsize=8)
+        axis.invert_yaxis()
+        axis.axvline(0.0, color="k", lw=0.8)
+        axis.set_title(name, fontsize=9, loc="left")
+    axes[-1, 0].set_xlabel("change of F; bar: mean over data sets")
+    marks, names = axes[0, 0].get_legend_handles_labels()
+    drawing.legend(marks, names, fontsize=8, loc="outside right upper")
+    return drawing
 
 
 def switched_on(variant: str) -> set[str]:
@@ -127,7 +174,7 @@ def fit(task: Task, on: set[str]) -> NDArray[np.int64]:
         return model.fit(task.X, links=task.links).labels_
 
 
-def without(method: str, off: str, task: Task) -> NDArray[np.int64]:
+def fit_without(method: str, off: str, task: Task) -> NDArray[np.int64]:
     """Return the labels of another method as published but for one convention, or for none."""
     if not off:
         return methods_of("published")[method](task)
@@ -144,52 +191,6 @@ def without(method: str, off: str, task: Task) -> NDArray[np.int64]:
     seed = int(task.rng.integers(2**31))
     model = KMeans(task.k, n_init=1, random_state=seed).fit(task.X)
     return np.asarray(model.labels_, np.int64)
-
-
-def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return mean F by data set for every switch, and what the switch does to their mean."""
-    found = {}
-    for method, part in runs.groupby("method", sort=False):
-        by_data = part.groupby(["variant", "data"], sort=False)["F"].mean().unstack("data")
-        for end in ("stated", "published"):
-            rows = by_data[by_data.index.str.startswith(end)]
-            if rows.empty:
-                continue
-            whole = rows.fillna(rows.loc[end])  # the row number concerns one data set alone
-            change = (whole - whole.loc[end]).mean(axis=1)
-            found[f"{method}, from {end}"] = rows.assign(**{"mean change": change})
-    return found
-
-
-def figure(runs: pd.DataFrame) -> Any:
-    """Draw the change of F by switch: a mark for each data set, a bar for their mean."""
-    import matplotlib.pyplot as plt
-
-    found = {name: table for name, table in tables(runs).items() if len(table) > 1}
-    heights = [len(table) for table in found.values()]
-    drawing, axes = plt.subplots(
-        len(found), 1, figsize=(7.5, 0.9 + 0.3 * sum(heights)), sharex=True, squeeze=False,
-        height_ratios=heights, layout="constrained",
-    )  # fmt: skip
-    for axis, (name, table) in zip(axes[:, 0], found.items(), strict=True):
-        change = (table - table.iloc[0]).iloc[1:].drop(columns="mean change")
-        mean = table["mean change"].iloc[1:]
-        axis.barh(range(len(mean)), mean, color="0.85")
-        for number, data in enumerate(change):
-            axis.plot(change[data], range(len(mean)), "o", ms=4, color=f"C{number}",
-                      label=data)  # fmt: skip
-        axis.set_yticks(range(len(mean)), mean.index, fontsize=8)
-        axis.invert_yaxis()
-        axis.axvline(0.0, color="k", lw=0.8)
-        axis.set_title(name, fontsize=9, loc="left")
-    axes[-1, 0].set_xlabel("change of F; bar: mean over data sets")
-    marks, names = axes[0, 0].get_legend_handles_labels()
-    drawing.legend(marks, names, fontsize=8, loc="outside right upper")
-    return drawing
-
-
-def _stated(truth: Any, cell: Cell) -> Task:
-    return make_task(truth, cell.rate, cell.accuracy, "stated", cell.links_seed)
 
 
 def _penalty(task: Task, family: Gaussian, on: set[str]) -> float:

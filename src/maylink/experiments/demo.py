@@ -21,6 +21,7 @@ from maylink.datasets import PATTERNS, Dataset, load, make_pattern, sample_links
 from maylink.estimators import DPMeans, RDPMeans, TVClust
 from maylink.links import Links
 from maylink.metrics import pair_f
+from maylink.plots import plot_partition
 
 LINKS_PER_POINT = 15
 WRONG = 0.2
@@ -36,46 +37,52 @@ TITLES = (
     "F of TVClust, average",
     "reliability that TVClust learns",
 )
-SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # of wrong links, in the curve
+WRONG_PROPORTIONS = (0.0, 0.1, 0.2, 0.3, 0.4)  # of the links, in the curve
 
 
-class Curve(NamedTuple):
-    """Averages over all data sets, one entry for each of :data:`SHARES`."""
+class HarmCurve(NamedTuple):
+    """Averages over all data sets, one for each proportion of wrong links."""
 
+    wrong: tuple[float, ...]  # proportions of wrong links
     rdp_means: list[float]  # F
     tvclust: list[float]  # F
     reliability: list[float]  # what TVClust learns: mean of p and q
 
 
-class Outcome(NamedTuple):
-    """What one method made of one data set."""
+class MethodOutcome(NamedTuple):
+    """The result of one method on one data set."""
 
     labels: NDArray[np.int64]
     f: float  # over the pairs that carry no link
     links: Links | None = None
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the demo."""
+def main(
+    arguments: Sequence[str] | None = None,
+    data: Sequence[Dataset] | None = None,
+    wrong_proportions: tuple[float, ...] = WRONG_PROPORTIONS,
+) -> None:
+    """Run the demo, on other data or with another curve than usual if these are given."""
     parser = argparse.ArgumentParser(prog="maylink demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo/maylink.png"), help="the picture")
     parser.add_argument("--dpi", type=int, default=150, help="dots per inch of the picture")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
 
-    data = [*(make_pattern(name, rng=options.seed) for name in PATTERNS), load("iris")]
+    if data is None:
+        data = [*(make_pattern(name, rng=options.seed) for name in PATTERNS), load("iris")]
     results = {each.name: run(each, options.seed) for each in data}
     print(table(results))
-    curve = harm(data, options.seed)
-    print(f"\n{'wrong links':34}" + "".join(f"{share:>8.0%}" for share in SHARES))
-    for title, values in zip(TITLES, curve, strict=True):
+    curve = harm(data, options.seed, wrong_proportions)
+    print(f"\n{'wrong links':34}" + "".join(f"{wrong:>8.0%}" for wrong in curve.wrong))
+    for title, values in zip(TITLES, curve[1:], strict=True):
         print(f"{title:34}" + "".join(f"{value:>8.2f}" for value in values))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     picture(data, results, curve).savefig(options.out, dpi=options.dpi)
     print(f"\nThe picture: {options.out}")
 
 
-def run(data: Dataset, seed: int) -> dict[str, Outcome]:
+def run(data: Dataset, seed: int) -> dict[str, MethodOutcome]:
     """Cluster one data set by every method; all are scored on the same unlinked pairs."""
     right = links_of(data, 0.0, seed)
     wrong = links_of(data, WRONG, seed)
@@ -88,17 +95,17 @@ def run(data: Dataset, seed: int) -> dict[str, Outcome]:
         METHODS[4]: (TVClust(random_state=seed).fit(data.X, links=wrong).labels_, wrong),
     }
     return {
-        name: Outcome(z, pair_f(data.y, z, unlinked=right), links)
+        name: MethodOutcome(z, pair_f(data.y, z, unlinked=right), links)
         for name, (z, links) in labels.items()
     }
 
 
 def links_of(data: Dataset, wrong: float, seed: int) -> Links:
-    """Draw the links of one data set; the same pairs whatever the share of wrong ones."""
+    """Draw the links of one data set; the same pairs whatever the proportion of wrong ones."""
     return sample_links(data.y, LINKS_PER_POINT / len(data.y), 1.0 - wrong, rng=seed)
 
 
-def table(results: dict[str, dict[str, Outcome]]) -> str:
+def table(results: dict[str, dict[str, MethodOutcome]]) -> str:
     """Write the F of every method on every data set, and the averages, as text."""
     lines = [
         "Pairwise F against the truth, over the pairs that carry no link. "
@@ -115,11 +122,11 @@ def table(results: dict[str, dict[str, Outcome]]) -> str:
     return "\n".join(lines)
 
 
-def harm(data: list[Dataset], seed: int) -> Curve:
+def harm(data: Sequence[Dataset], seed: int, wrong_proportions: tuple[float, ...]) -> HarmCurve:
     """Return what more and more wrong links do, on average over all data sets."""
-    rows = [[_scores(each, share, seed) for each in data] for share in SHARES]
-    means = np.array(rows).mean(axis=1)  # (shares, 3)
-    return Curve(*means.T.tolist())
+    rows = [[_scores(each, wrong, seed) for each in data] for wrong in wrong_proportions]
+    means = np.array(rows).mean(axis=1)  # (proportions, 3)
+    return HarmCurve(wrong_proportions, *means.T.tolist())
 
 
 def _scores(data: Dataset, wrong: float, seed: int) -> tuple[float, float, float]:
@@ -134,24 +141,22 @@ def _scores(data: Dataset, wrong: float, seed: int) -> tuple[float, float, float
 
 
 def picture(
-    data: list[Dataset],
-    results: dict[str, dict[str, Outcome]],
-    curve: Curve,
+    data: Sequence[Dataset],
+    results: dict[str, dict[str, MethodOutcome]],
+    curve: HarmCurve,
 ) -> Any:
     """Draw K-means, RDP-means with right and TVClust with wrong links, and the harm they do."""
     from matplotlib.figure import Figure
 
-    from maylink.plots import plot_partition
-
     figure = Figure(figsize=(16, 9.6), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=[3, 1.15])
     upper, lower = parts
-    shown = (METHODS[0], METHODS[2], METHODS[4])
+    methods = (METHODS[0], METHODS[2], METHODS[4])
     axes = upper.subplots(3, len(data))
     for column, each in enumerate(data):
         plane = each.X if each.X.shape[1] == 2 else PCA(2).fit_transform(each.X)
         axes[0, column].set_title(each.name, fontweight="bold")
-        for row, method in enumerate(shown):
+        for row, method in enumerate(methods):
             outcome = results[each.name][method]
             wrong = None if outcome.links is None else _wrong(outcome.links, each.y)
             ax = plot_partition(plane, outcome.labels, links=wrong, ax=axes[row, column])
@@ -166,13 +171,13 @@ def picture(
 
 
 def _wrong(links: Links, y: NDArray[np.int64]) -> Links:
-    """The links that say the opposite of the truth."""
+    """Return the links that say the opposite of the truth."""
     says_wrong = (y[links.i] == y[links.j]) != (links.kind == 1)
     return Links(links.n, links.i[says_wrong], links.j[says_wrong], links.kind[says_wrong])
 
 
-def _draw_harm(ax: Any, curve: Curve, results: dict[str, dict[str, Outcome]]) -> None:
-    percent = [100 * share for share in SHARES]
+def _draw_harm(ax: Any, curve: HarmCurve, results: dict[str, dict[str, MethodOutcome]]) -> None:
+    percent = [100 * wrong for wrong in curve.wrong]
     ax.plot(percent, curve.tvclust, "o-", color="#D55E00", label="TVClust, k not told")
     ax.plot(percent, curve.rdp_means, "s-", color="#0072B2", label="RDP-means, k not told")
     for method, style in ((METHODS[0], "--"), (METHODS[1], ":")):
@@ -187,14 +192,14 @@ def _draw_harm(ax: Any, curve: Curve, results: dict[str, dict[str, Outcome]]) ->
     ax.legend(frameon=False, loc="lower left")
 
 
-def _draw_reliability(ax: Any, curve: Curve) -> None:
-    """What TVClust learns about the links, against the truth."""
-    percent = [100 * share for share in SHARES]
+def _draw_reliability(ax: Any, curve: HarmCurve) -> None:
+    """Draw what TVClust learns about the links, against the truth."""
+    percent = [100 * wrong for wrong in curve.wrong]
     ax.plot(percent, curve.reliability, "o-", color="#D55E00", label="learned, average of p and q")
-    ax.plot(percent, [1 - share for share in SHARES], "--", color="#777777", label="truth")
+    ax.plot(percent, [1 - wrong for wrong in curve.wrong], "--", color="#777777", label="truth")
     ax.set(
         xlabel="wrong links, %",
-        ylabel="share of right links",
+        ylabel="proportion of right links",
         ylim=(0.4, 1.03),
         title="Why: it learns how reliable the links are",
     )

@@ -3,6 +3,9 @@
 At r = .03 and p = 1 every method that is told k gets k + δ instead, δ from −3 to 3 where that
 leaves a cluster; the paper's axis is −δ. Methods that are not told k run once a trial and are drawn
 as level lines.
+
+Paper: the figure of F by deviation from the true k. Protocol: those of ``--protocol``.
+Command: ``python -m maylink.experiments deviation``.
 """
 
 from __future__ import annotations
@@ -11,11 +14,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from maylink.datasets import load
-from maylink.experiments import grid
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.averages import averaged
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.figures import in_order, line_of
 from maylink.experiments.protocols import make_task, methods_of
-from maylink.experiments.tables import averaged
+from maylink.experiments.scoring import RunResult, score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +33,7 @@ NOT_TOLD = (
 )  # fmt: skip
 
 
-def cells(plan: Plan) -> list[Cell]:
+def cells(plan: RunPlan) -> list[Cell]:
     """Return a run for each deviation, or one for a method that is not told k."""
     plan = plan.once()
     return [
@@ -44,12 +47,12 @@ def cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def run(cell: Cell) -> dict[str, Any]:
+def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit the method with the k it is told, score it."""
     truth = load(cell.data)
     task = make_task(truth, cell.rate, cell.accuracy, cell.protocol, cell.links_seed)
-    told = replace(task, k=task.k + int(cell.variant or 0))
-    return grid.scores(truth, methods_of(cell.protocol)[cell.method](told), task.links)
+    deviating = replace(task, k=task.k + int(cell.variant or 0))
+    return score(truth, methods_of(cell.protocol)[cell.method](deviating), task.links)
 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -57,17 +60,17 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     "lost" is how far F at the worst deviation that did not fail lies below F at the true k.
     """
-    found: dict[str, pd.DataFrame] = {}
+    by_caption: dict[str, pd.DataFrame] = {}
     if runs.empty:
-        return found
+        return by_caption
     for protocol, part in _wide(runs).groupby("protocol", sort=False):
         for caption, by in (("F", ["method"]), ("F by data set", ["data", "method"])):
             means = part.groupby([*by, "deviation"], sort=False)["F"].mean().unstack("deviation")
             means = means[sorted(means.columns)]
             means["lost"] = means[0] - means.min(axis=1)
-            found[f"{protocol}: {caption}"] = means.rename(columns=_signed)
-        found[f"{protocol}: all scores"] = averaged(part, ["method", "deviation"])
-    return found
+            by_caption[f"{protocol}: {caption}"] = means.rename(columns=_signed)
+        by_caption[f"{protocol}: all scores"] = averaged(part, ["method", "deviation"])
+    return by_caption
 
 
 def figure(runs: pd.DataFrame) -> Any:
@@ -115,11 +118,11 @@ def _signed(shift: Any) -> str:
 
 
 def _wide(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give each run its deviation, and one that was not told k all of them."""
+    """Give each run its deviation; a run that was not told k stands for all of them."""
     import pandas as pd
 
-    told = runs[~runs["method"].isin(NOT_TOLD)]
+    with_k = runs[~runs["method"].isin(NOT_TOLD)]
     level = runs[runs["method"].isin(NOT_TOLD)]
-    parts = [told.assign(deviation=[int(variant or 0) for variant in told["variant"]])]
+    parts = [with_k.assign(deviation=[int(variant or 0) for variant in with_k["variant"]])]
     parts += [level.assign(deviation=shift) for shift in DEVIATIONS]
     return pd.concat([part for part in parts if len(part)], ignore_index=True)

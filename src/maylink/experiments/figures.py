@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from maylink.experiments import printed
+from maylink.experiments.paper_scores import PaperScores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,12 +45,11 @@ def line_of(method: str) -> dict[str, Any]:
 
 def in_order(methods: Iterable[str]) -> list[str]:
     """Return the methods once each, as legends have them: ours first."""
-    known = [*OURS, *OTHERS]
-    rank = {name: number for number, name in enumerate(known)}
-    return sorted(dict.fromkeys(methods), key=lambda name: rank.get(name, len(known)))
+    rank = {name: number for number, name in enumerate([*OURS, *OTHERS])}
+    return sorted(dict.fromkeys(methods), key=lambda name: rank.get(name, len(rank)))
 
 
-def dots(runs: pd.DataFrame, by: str, figures: dict[Any, printed.Scores]) -> Any:
+def dots(runs: pd.DataFrame, by: str, figures: dict[Any, PaperScores]) -> Any:
     """Draw mean F of every method, a panel for each protocol and a group of marks for each value.
 
     Printed figures of the same method stand beside as open marks.
@@ -72,10 +71,10 @@ def dots(runs: pd.DataFrame, by: str, figures: dict[Any, printed.Scores]) -> Any
                 continue
             mark: dict[str, Any] = {**line_of(method), "ls": "none", "ms": 6}
             at = np.arange(len(values)) + 0.8 * (number / max(1, len(methods) - 1) - 0.5)
-            found = [means.get((method, value), np.nan) for value in values]
-            axis.plot(at, found, **mark, label=method)
-            shown = [figures[method, v].f if (method, v) in figures else np.nan for v in values]
-            axis.plot(at, shown, **{**mark, "ms": 10, "mfc": "none"})
+            ours = [means.get((method, value), np.nan) for value in values]
+            axis.plot(at, ours, **mark, label=method)
+            paper = [figures[method, v].f if (method, v) in figures else np.nan for v in values]
+            axis.plot(at, paper, **{**mark, "ms": 10, "mfc": "none"})
         axis.set(title=protocol, ylabel="F", ylim=(0, 1.02), xlim=(-0.6, len(values) - 0.4))
         axis.set_xticks(range(len(values)), [str(value) for value in values])
         axis.grid(axis="y", alpha=0.3)

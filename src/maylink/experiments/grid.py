@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from maylink.datasets import Dataset, load
-from maylink.experiments.cells import Cell, Plan
+from maylink.datasets import load
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import ACCURACIES, RATES, make_task, methods_of
-from maylink.links import Links
-from maylink.metrics import adjusted_rand, normalized_mutual_information, pair_f
+from maylink.experiments.scoring import RunResult, score
 
 DATA = ("iris", "wine", "ecoli", "glass", "balance")
 
 
-def cells(plan: Plan) -> list[Cell]:
+def cells(plan: RunPlan) -> list[Cell]:
     """Return all cells of the grid; in a quick plan slow methods make the first trial alone."""
     return [
         Cell("grid", protocol, method, name, rate, accuracy, trial, plan.seed)
@@ -30,20 +24,8 @@ def cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def run(cell: Cell) -> dict[str, Any]:
+def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit the method, score it."""
     truth = load(cell.data)
     task = make_task(truth, cell.rate, cell.accuracy, cell.protocol, cell.links_seed)
-    return scores(truth, methods_of(cell.protocol)[cell.method](task), task.links)
-
-
-def scores(truth: Dataset, labels: NDArray[np.int64], links: Links) -> dict[str, Any]:
-    """Return the paper's scores, those of pairs over unlinked pairs alone, and K."""
-    return {
-        "F": pair_f(truth.y, labels),
-        "ARI": adjusted_rand(truth.y, labels),
-        "NMI": normalized_mutual_information(truth.y, labels),
-        "F_unlinked": pair_f(truth.y, labels, unlinked=links),
-        "ARI_unlinked": adjusted_rand(truth.y, labels, unlinked=links),
-        "K": len(set(labels.tolist())),
-    }
+    return score(truth, methods_of(cell.protocol)[cell.method](task), task.links)

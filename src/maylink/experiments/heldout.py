@@ -1,18 +1,21 @@
 """Settings chosen by held-out links, against the best setting in hindsight.
 
-Not in the paper. Ten data sets, of which three hold counts; 4 and 8 links a point, all right, nine
-in ten and eight in ten of them; nothing is given to TVClust and RDP-means but data and links.
-Beside them run every candidate that TVClust chooses among, fitted to all links, of which the best
-by F is told (*hindsight*, for nobody could choose it without labels: anew in every run, or one for
-all trials of a cell, or one for a data set), the plain model (full covariance, or multinomial, at
-data weight 1), K-means told the true k, on the features as they are and on scaled ones (counts:
+Ten data sets, of which three hold counts; 4 and 8 links a point, of which all, nine in ten and
+eight in ten are right; nothing is given to TVClust and RDP-means but data and links. Beside them
+run every candidate that TVClust chooses among, fitted to all links, of which the best by F is
+reported (*hindsight*, for nobody could choose it without labels: anew in every run, or one for all
+trials of a cell, or one for a data set), the plain model (full covariance, or multinomial, at data
+weight 1), K-means told the true k, on the features as they are and on scaled ones (counts:
 directions of their square roots), and links alone.
+
+Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments heldout``.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +28,9 @@ from maylink.datasets import Dataset, load, sample_links
 from maylink.errors import DatasetError
 from maylink.estimators import RDPMeans, TVClust
 from maylink.experiments import grid
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.figures import line_of
+from maylink.experiments.scoring import RunResult, score
 from maylink.links import Links
 from maylink.metrics import pair_f
 from maylink.tuning.tvclust import Wish, every
@@ -46,7 +50,7 @@ METHODS = (
 )  # fmt: skip
 
 
-def cells(plan: Plan) -> list[Cell]:
+def cells(plan: RunPlan) -> list[Cell]:
     """Return the runs of all methods; a quick plan has one trial of three data sets.
 
     The rate of a cell is its links a point over n.
@@ -71,48 +75,13 @@ def cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def run(cell: Cell) -> dict[str, Any]:
+def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit the method, score it."""
     truth = load(cell.data)
     rng = np.random.default_rng([*cell.links_seed[:2], int(cell.variant[0]), *cell.links_seed[3:]])
     links = sample_links(truth.y, cell.rate, cell.accuracy, "stated", rng)
-    labels, told = fitted(cell.method, truth, links, rng)
-    return {**grid.scores(truth, labels, links), **told}
-
-
-def fitted(
-    method: str, truth: Dataset, links: Links, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], dict[str, Any]]:
-    """Return the labels of a method, and what it chose."""
-    X, k = truth.X, len(truth.classes)
-    counts = bool(sparse.issparse(X))
-    if method == "hindsight":
-        wish = Wish("auto", "auto", "auto", None)
-        tried = every(X, links, wish, rng, n_jobs=1)
-        found = {name: pair_f(truth.y, labels) for name, labels in tried.items()}
-        best = max(found, key=lambda candidate: found[candidate])
-        told = {f"{one.family}, {one.data_weight:g}": value for one, value in found.items()}
-        return tried[best], {"chosen": f"{best.family}, {best.data_weight:g}", "tried": told}
-    if method in ("K-means", "K-means, scaled"):
-        if method == "K-means, scaled":
-            X = normalize(np.sqrt(X)) if counts else StandardScaler().fit_transform(X)
-        model = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
-        return np.asarray(model.fit(X).labels_, np.int64), {}
-    if method == "links alone":
-        nothing = np.zeros((links.n, 1))  # it does not look at the data
-        return LinkOnly(random_state=rng).fit(nothing, links=links).labels_, {}
-    if method.startswith("RDP"):
-        weight = "auto" if method == "RDP-means" else None
-        family = "multinomial" if counts else "diagonal-gaussian"
-        deterministic = RDPMeans(family, link_weight=weight, n_jobs=1, random_state=rng)
-        return deterministic.fit(X, links=links).labels_, {}
-    if method == "TVClust, plain":
-        family = "multinomial" if counts else "full-gaussian"
-        model = TVClust(family, data_weight=1.0, n_jobs=1, random_state=rng)
-    else:
-        model = TVClust(n_jobs=1, random_state=rng)
-    model.fit(X, links=links)
-    return model.labels_, {"chosen": f"{model.family_.name}, {model.data_weight_:g}"}
+    fit = fit_method(cell.method, truth, links, rng)
+    return score(truth, fit.labels, links, fit.more)
 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -126,63 +95,9 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "hindsight: the best candidate of each run, of each cell, of each data set": hindsight(
             runs
         ),
-        "where TVClust is behind K-means (true k) or links alone": behind(runs),
-        "what was chosen": chosen(runs),
+        "where TVClust is behind K-means (true k) or links alone": losing_cells(runs),
+        "what was chosen": choices(runs),
     }
-
-
-def hindsight(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the F of TVClust and that of candidates which labels choose, more or less often.
-
-    The best of one run is the largest of a dozen or two noisy figures; one candidate for all trials
-    of a cell, or for all runs of a data set, has less luck in it.
-    """
-    import pandas as pd
-
-    if "tried" not in runs:
-        return pd.DataFrame()
-    looked = runs[runs["tried"].notna()]
-    tried = pd.DataFrame(list(looked["tried"]), index=looked.index)
-    sets = list(dict.fromkeys(looked["data"]))
-    cell = [looked["data"], looked["variant"], looked["p"]]
-    best = {
-        "each run": tried.max(axis=1).groupby(looked["data"]).mean(),
-        "each cell": tried.groupby(cell).mean().max(axis=1).groupby("data").mean(),
-        "each data set": tried.groupby(looked["data"]).mean().max(axis=1),
-    }
-    own = runs[runs["method"] == "TVClust"].groupby("data")["F"].mean()
-    table = pd.DataFrame({"TVClust": own, **best}).loc[sets]
-    table.loc["mean"] = table.mean()
-    return table
-
-
-def behind(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells in which TVClust is below the better of the two by over a standard error."""
-    import pandas as pd
-
-    rows = []
-    for cell, some in runs.groupby(["data", "variant", "p"], sort=False):
-        scores = some.pivot_table("F", "trial", "method")
-        others = [name for name in ("K-means", "K-means, scaled", "links alone") if name in scores]
-        if "TVClust" not in scores or not others:
-            continue
-        better = scores[others].mean().idxmax()
-        apart = scores["TVClust"] - scores[better]
-        error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
-        if apart.mean() < -error:
-            rows.append((*cell, scores["TVClust"].mean(), better, scores[better].mean(), error))
-    names = ["data", "links", "p", "TVClust", "better", "F of it", "error of difference"]
-    return pd.DataFrame(rows, columns=names).set_index(names[:3])
-
-
-def chosen(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return how often TVClust chose what, by data set."""
-    import pandas as pd
-
-    own = runs[runs["method"] == "TVClust"]
-    if "chosen" not in own:
-        return pd.DataFrame()
-    return own.pivot_table("F", "chosen", "data", aggfunc="size", fill_value=0, sort=False)
 
 
 def figure(runs: pd.DataFrame) -> Any:
@@ -202,3 +117,104 @@ def figure(runs: pd.DataFrame) -> Any:
     axis.grid(alpha=0.3)
     drawing.legend(fontsize=8, loc="outside right center")
     return drawing
+
+
+class SettingsFit(NamedTuple):
+    """The labels of a method, and the settings that it chose, where it chooses any."""
+
+    labels: NDArray[np.int64]
+    chosen: str = ""  # "family, data weight"
+    f_by_candidate: Mapping[str, float] | None = None
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """The settings under the names that they are stored by."""
+        columns = {"chosen": self.chosen, "tried": self.f_by_candidate}
+        return {name: value for name, value in columns.items() if value}
+
+
+def fit_method(method: str, truth: Dataset, links: Links, rng: np.random.Generator) -> SettingsFit:
+    """Fit a method, with the settings that it has by default or chooses by itself."""
+    X, k = truth.X, len(truth.classes)
+    counts = bool(sparse.issparse(X))
+    if method == "hindsight":
+        wish = Wish("auto", "auto", "auto", None)
+        tried = every(X, links, wish, rng, n_jobs=1)
+        scores = {candidate: pair_f(truth.y, labels) for candidate, labels in tried.items()}
+        best = max(scores, key=lambda candidate: scores[candidate])
+        by_name = {f"{one.family}, {one.data_weight:g}": value for one, value in scores.items()}
+        return SettingsFit(tried[best], f"{best.family}, {best.data_weight:g}", by_name)
+    if method in ("K-means", "K-means, scaled"):
+        if method == "K-means, scaled":
+            X = normalize(np.sqrt(X)) if counts else StandardScaler().fit_transform(X)
+        model = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
+        return SettingsFit(np.asarray(model.fit(X).labels_, np.int64))
+    if method == "links alone":
+        nothing = np.zeros((links.n, 1))  # it does not look at the data
+        return SettingsFit(LinkOnly(random_state=rng).fit(nothing, links=links).labels_)
+    if method.startswith("RDP"):
+        weight = "auto" if method == "RDP-means" else None
+        family = "multinomial" if counts else "diagonal-gaussian"
+        deterministic = RDPMeans(family, link_weight=weight, n_jobs=1, random_state=rng)
+        return SettingsFit(deterministic.fit(X, links=links).labels_)
+    if method == "TVClust, plain":
+        family = "multinomial" if counts else "full-gaussian"
+        model = TVClust(family, data_weight=1.0, n_jobs=1, random_state=rng)
+    else:
+        model = TVClust(n_jobs=1, random_state=rng)
+    model.fit(X, links=links)
+    return SettingsFit(model.labels_, f"{model.family_.name}, {model.data_weight_:g}")
+
+
+def hindsight(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the F of TVClust and that of candidates which labels choose, more or less often.
+
+    The best of one run is the largest of a dozen or two noisy figures; one candidate for all trials
+    of a cell, or for all runs of a data set, has less luck in it.
+    """
+    import pandas as pd
+
+    if "tried" not in runs:
+        return pd.DataFrame()
+    in_hindsight = runs[runs["tried"].notna()]
+    tried = pd.DataFrame(list(in_hindsight["tried"]), index=in_hindsight.index)
+    sets = list(dict.fromkeys(in_hindsight["data"]))
+    cell = [in_hindsight[name] for name in ("data", "variant", "p")]
+    best = {
+        "each run": tried.max(axis=1).groupby(in_hindsight["data"]).mean(),
+        "each cell": tried.groupby(cell).mean().max(axis=1).groupby("data").mean(),
+        "each data set": tried.groupby(in_hindsight["data"]).mean().max(axis=1),
+    }
+    tvclust = runs[runs["method"] == "TVClust"].groupby("data")["F"].mean()
+    table = pd.DataFrame({"TVClust": tvclust, **best}).loc[sets]
+    table.loc["mean"] = table.mean()
+    return table
+
+
+def losing_cells(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells in which TVClust is below the better of the two by over a standard error."""
+    import pandas as pd
+
+    rows = []
+    for cell, some in runs.groupby(["data", "variant", "p"], sort=False):
+        scores = some.pivot_table("F", "trial", "method")
+        others = [name for name in ("K-means", "K-means, scaled", "links alone") if name in scores]
+        if "TVClust" not in scores or not others:
+            continue
+        better = scores[others].mean().idxmax()
+        apart = scores["TVClust"] - scores[better]
+        error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
+        if apart.mean() < -error:
+            rows.append((*cell, scores["TVClust"].mean(), better, scores[better].mean(), error))
+    names = ["data", "links", "p", "TVClust", "better", "F of it", "error of difference"]
+    return pd.DataFrame(rows, columns=names).set_index(names[:3])
+
+
+def choices(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return how often TVClust chose what, by data set."""
+    import pandas as pd
+
+    tvclust = runs[runs["method"] == "TVClust"]
+    if "chosen" not in tvclust:
+        return pd.DataFrame()
+    return tvclust.pivot_table("F", "chosen", "data", aggfunc="size", fill_value=0, sort=False)

@@ -2,6 +2,9 @@
 
 A pattern is drawn once and its links anew in each of five trials. The paper shows the strongest of
 five runs; since that flatters whoever varies most, the mean stands beside it.
+
+Paper: the figure of simulated patterns. Protocol: those of ``--protocol``; the picture shows
+``stated``. Command: ``python -m maylink.experiments patterns``.
 """
 
 from __future__ import annotations
@@ -13,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.datasets import PATTERNS, Dataset, make_pattern
-from maylink.experiments import grid
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.averages import averaged
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import Task, make_task, methods_of
-from maylink.experiments.tables import averaged
+from maylink.experiments.scoring import RunResult, score
+from maylink.plots import plot_partition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +32,7 @@ SHOWN = ("K-means", "MPCKMeans", "LCVQE", "constrained spectral", "RDP-means", "
 SHOWN_PROTOCOL = "stated"
 
 
-def cells(plan: Plan) -> list[Cell]:
+def cells(plan: RunPlan) -> list[Cell]:
     """Return five runs of every method on every pattern, however many trials the plan has.
 
     A quick plan leaves slow methods out.
@@ -43,62 +47,53 @@ def cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def run(cell: Cell) -> dict[str, Any]:
+def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit the method, score it."""
-    truth, task = drawn(cell)
-    return grid.scores(truth, methods_of(cell.protocol)[cell.method](task), task.links)
-
-
-def drawn(cell: Cell) -> tuple[Dataset, Task]:
-    """Return the pattern, which is that of all trials, and the task of this one."""
-    seed, name, *_ = cell.links_seed
-    truth = make_pattern(cell.data, rng=np.random.default_rng([seed, name]))
-    return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, cell.links_seed)
+    truth, task = make_trial(cell)
+    return score(truth, methods_of(cell.protocol)[cell.method](task), task.links)
 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return F of the best of the trials, and its mean, by pattern."""
     import pandas as pd
 
-    found: dict[str, pd.DataFrame] = {}
+    by_caption: dict[str, pd.DataFrame] = {}
     names = list(dict.fromkeys(runs["data"]))
     for protocol, part in runs.groupby("protocol", sort=False):
         groups = part.groupby(["method", "data"], sort=False)["F"]
         columns = {f"best of {TRIALS}": groups.max(), "mean": groups.mean()}
         wide = {kind: column.unstack("data")[names] for kind, column in columns.items()}
-        found[f"{protocol}: F"] = pd.concat(
+        by_caption[f"{protocol}: F"] = pd.concat(
             {kind: table.assign(all=table.mean(axis=1)) for kind, table in wide.items()}, axis=1
         )
-        found[f"{protocol}: means over patterns and trials"] = averaged(part, ["method"])
-    return found
+        by_caption[f"{protocol}: means over patterns and trials"] = averaged(part, ["method"])
+    return by_caption
 
 
 def figure(runs: pd.DataFrame) -> Any:
     """Draw the partition of the best run, a row for each pattern, the truth first.
 
-    Runs are a matter of their cell alone, so the best one is made again for its labels.
+    A run depends on its cell alone, so the best one is repeated for its labels.
     """
     if runs.empty:
         return None
     import matplotlib.pyplot as plt
 
-    from maylink.plots import plot_partition
-
-    shown = runs[runs["protocol"] == SHOWN_PROTOCOL]
-    shown = runs if shown.empty else shown
-    shown = shown[(shown["protocol"] == shown["protocol"].iloc[0]) & shown["F"].notna()]
-    methods = [method for method in SHOWN if method in set(shown["method"])]
-    methods = methods or list(dict.fromkeys(shown["method"]))[: len(SHOWN)]
-    names = list(dict.fromkeys(shown["data"]))
+    protocols = list(dict.fromkeys(runs["protocol"]))
+    protocol = SHOWN_PROTOCOL if SHOWN_PROTOCOL in protocols else protocols[0]
+    runs = runs[(runs["protocol"] == protocol) & runs["F"].notna()]
+    methods = [method for method in SHOWN if method in set(runs["method"])]
+    methods = methods or list(dict.fromkeys(runs["method"]))[: len(SHOWN)]
+    names = list(dict.fromkeys(runs["data"]))
     drawing, axes = plt.subplots(
         len(names), 1 + len(methods), squeeze=False, layout="constrained",
         figsize=(1.7 * (1 + len(methods)), 1.75 * len(names)),
     )  # fmt: skip
     for row, name in zip(axes, names, strict=True):
-        truth, _ = drawn(_cell(shown[shown["data"] == name].iloc[0]))
+        truth, _ = make_trial(_cell(runs[runs["data"] == name].iloc[0]))
         plot_partition(truth.X, truth.y, ax=row[0])
         for axis, method in zip(row[1:], methods, strict=True):
-            part = shown[(shown["data"] == name) & (shown["method"] == method)]
+            part = runs[(runs["data"] == name) & (runs["method"] == method)]
             if part.empty:
                 axis.set_axis_off()
                 continue
@@ -109,10 +104,17 @@ def figure(runs: pd.DataFrame) -> Any:
     for axis, title in zip(axes[0], ("truth", *methods), strict=True):
         axis.set_title(title, fontsize=9)
     drawing.suptitle(
-        f"best of {TRIALS} runs, {shown['protocol'].iloc[0]}, r = {RATE:g}, p = {ACCURACY:g}",
+        f"best of {TRIALS} runs, {protocol}, r = {RATE:g}, p = {ACCURACY:g}",
         fontsize=10,
     )
     return drawing
+
+
+def make_trial(cell: Cell) -> tuple[Dataset, Task]:
+    """Return the pattern, which is that of all trials, and the task of this one."""
+    seed, name, *_ = cell.links_seed
+    truth = make_pattern(cell.data, rng=np.random.default_rng([seed, name]))
+    return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, cell.links_seed)
 
 
 def _cell(row: Any) -> Cell:
@@ -122,7 +124,7 @@ def _cell(row: Any) -> Cell:
 
 
 def _labels(cell: Cell) -> NDArray[np.int64]:
-    _, task = drawn(cell)
+    _, task = make_trial(cell)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return methods_of(cell.protocol)[cell.method](task)

@@ -50,7 +50,7 @@ from maylink.links import Links
 PROTOCOLS = ("published", "stated", "pilot")
 RATES = (0.01, 0.03, 0.05)
 ACCURACIES = (1.0, 0.95, 0.9, 0.8)
-BOX_SWEEPS = 51
+BOX_SWEEPS = 51  # of the published K-means
 Labels = NDArray[np.int64]
 
 
@@ -64,7 +64,7 @@ class UnsquaredDistance(Gaussian):
 
 @dataclass(frozen=True)
 class Task:
-    """What a method gets: data, links, how many clusters there are, and its own randomness."""
+    """What a method gets: data, links, the number of clusters, and its source of randomness."""
 
     X: NDArray[np.float64]
     links: Links
@@ -80,8 +80,8 @@ def make_task(data: Dataset, rate: float, accuracy: float, protocol: str, seed: 
     if protocol == "published" and data.name == "glass":
         X, k = np.column_stack([np.arange(1, len(X) + 1), X]), 7
     rng = np.random.default_rng(seed)
-    drawn = "stated" if protocol == "stated" else "published"
-    return Task(X, sample_links(data.y, rate, accuracy, drawn, rng), k, protocol, rng)
+    sampling = "stated" if protocol == "stated" else "published"
+    return Task(X, sample_links(data.y, rate, accuracy, sampling, rng), k, protocol, rng)
 
 
 def k_means(task: Task) -> Labels:
@@ -180,7 +180,7 @@ def tvclust(task: Task) -> Labels:
     """TVClust by variational inference with its defaults, k not told.
 
     As published: features scaled to unit variance, 15 sticks, α = 1, at most 30 rounds from random
-    means, prior mean 0 with strength 1, W = I and d degrees of freedom, links heard at one end.
+    means, prior mean 0 with strength 1, W = I, d degrees of freedom, links that count at one end.
     """
     if task.protocol == "published":
         return published_tvclust.fit(task.X, task.links, task.rng)
@@ -213,14 +213,15 @@ def as_method(cls: type[Baseline], **settings: Any) -> Callable[[Task], Labels]:
     """Return a baseline as a method: told k and given ten starts where it has them."""
 
     def fit(task: Task) -> Labels:
-        known = inspect.signature(cls).parameters
-        wished = {"n_clusters": task.k, "n_init": 10, "random_state": task.rng, **settings}
-        model = cls(**{name: value for name, value in wished.items() if name in known})
+        parameters = inspect.signature(cls).parameters
+        values = {"n_clusters": task.k, "n_init": 10, "random_state": task.rng, **settings}
+        model = cls(**{name: value for name, value in values.items() if name in parameters})
         return _fitted(model, task.X, task.links)
 
-    told = "told the true k" if "n_clusters" in inspect.signature(cls).parameters else "k not told"
+    takes_k = "n_clusters" in inspect.signature(cls).parameters
+    about_k = "told the true k" if takes_k else "k not told"
     more = "".join(f", {name}={value!r}" for name, value in settings.items())
-    fit.__doc__ = f"{cls.__name__}{more}, {told}, ten starts where it has any."
+    fit.__doc__ = f"{cls.__name__}{more}, {about_k}, ten starts where it has any."
     return fit
 
 
@@ -267,7 +268,7 @@ def methods_of(protocol: str) -> dict[str, Callable[[Task], Labels]]:
 
 def _fitted(model: Any, X: NDArray[np.float64], links: Links) -> Labels:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # some go on for ever under wrong links
+        warnings.simplefilter("ignore", ConvergenceWarning)  # wrong links can keep them moving
         labels: Labels = model.fit(X, links=links).labels_
         return labels
 

@@ -28,8 +28,8 @@ def fit(
     from maylink.kernels.cvqe import ask_second, nearest, sums
 
     X = np.ascontiguousarray(X)
-    drawn = rng.permutation(links.n_links)
-    order = np.repeat(drawn[np.argsort(links.kind[drawn] != MAY, kind="stable")], 2)
+    shuffled = rng.permutation(links.n_links)
+    order = np.repeat(shuffled[np.argsort(links.kind[shuffled] != MAY, kind="stable")], 2)
     i, j = links.i[order].astype(np.int64), links.j[order].astype(np.int64)
     i[1::2], j[1::2] = j[1::2], i[1::2].copy()
     n_may = 2 * int((links.kind == MAY).sum())

@@ -3,12 +3,12 @@
 The variational solver of the library does the same model better, so what follows is kept apart:
 features of unit variance; 15 sticks with α = 1; Normal–Wishart clusters with mean 0, strength 1,
 W = I and d degrees of freedom; p ~ Beta(1, 10) and q ~ Beta(10, 1), the first against the sense of
-p; shares of 1/15 at first. A round visits the points in turn, ::
+p; responsibilities of 1/15 at first. A round visits the points in turn, ::
 
-    log r_ik = E log π_k + E log N(x_i | μ_k, Λ_k) + Σ_{j heard by i} w_ij r_jk + constant
+    log r_ik = E log π_k + E log N(x_i | μ_k, Λ_k) + Σ_{j linked to i} w_ij r_jk + constant
     w_ij = E log p − E log (1 − q) for a may link, E log (1 − p) − E log q for a may-not link
 
-and then updates sticks, clusters, p and q. Before the first update w_ij = 0: links have no say in
+and then updates sticks, clusters, p and q. Before the first update w_ij = 0: links do not count in
 the first round. :data:`SWITCHES` are conventions that can be left, one at a time or together.
 """
 
@@ -27,12 +27,12 @@ from maylink.links import MAY, Links
 
 STICKS = 15
 ROUNDS = 30
-SETTLED = 1e-6  # the largest change of a share in a round that counts as none
+SETTLED = 1e-6  # the largest change of a responsibility in a round that counts as none
 PRIOR = {"p": (1.0, 10.0), "q": (10.0, 1.0)}
 
 SWITCHES = {
     "means": "one draw of standard normal means for all runs in place of a new one for each",
-    "direction": "a link is heard at one of its ends, drawn at random, in place of both",
+    "direction": "a link counts at one of its ends, drawn at random, in place of both",
     "doubt": "p ~ Beta(1, 10) in place of Beta(10, 1)",
     "turns": "points in turn in place of all at once",
     "start": "random means in place of the partition of RDP-means with its defaults",
@@ -46,7 +46,7 @@ def fit(
     X = (X - X.mean(axis=0)) / _spread(X)
     n, d = X.shape
     visits = rng.permutation(n)
-    neighbours = _heard(links, rng, at_both_ends="direction" in off)
+    neighbours = _neighbours(links, rng, at_both_ends="direction" in off)
     votes = {"p": (10.0, 1.0) if "doubt" in off else PRIOR["p"], "q": PRIOR["q"]}
     prior = votes
     responsibilities = np.full((n, STICKS), 1.0 / STICKS)
@@ -59,9 +59,9 @@ def fit(
         sticks, clusters = _sticks(responsibilities), _clusters(X, responsibilities)
         votes = _votes(links, responsibilities, prior)
     else:
-        drawn = rng.normal(size=STICKS * d) if "means" in off else normals_of_r(STICKS * d)
-        clusters = Clusters(
-            drawn.reshape(STICKS, d), np.ones(STICKS), np.full(STICKS, float(d)), np.eye(d)[None]
+        means = rng.normal(size=STICKS * d) if "means" in off else normals_of_r(STICKS * d)
+        clusters = NormalWisharts(
+            means.reshape(STICKS, d), np.ones(STICKS), np.full(STICKS, float(d)), np.eye(d)[None]
         )
     for _ in range(ROUNDS):
         before = responsibilities.copy()
@@ -80,7 +80,7 @@ def fit(
     return np.asarray(responsibilities.argmax(axis=1), np.int64)
 
 
-class Clusters(NamedTuple):
+class NormalWisharts(NamedTuple):
     """Normal–Wishart factors of all clusters."""
 
     mean: Array
@@ -125,16 +125,19 @@ def _spread(X: Array) -> Array:
     return np.where(spread > 0, spread, 1.0)
 
 
-def _heard(links: Links, rng: np.random.Generator, at_both_ends: bool) -> list[tuple[Any, Any]]:
-    """Return for each point whom it hears of, and by which kind of link: 0 for may, 1 for not."""
+def _neighbours(
+    links: Links, rng: np.random.Generator, at_both_ends: bool
+) -> list[tuple[Any, Any]]:
+    """Return for each point those whose links count at it, and the kinds: 0 for may, 1 for not."""
     kind = (links.kind != MAY).astype(np.int64)
-    turned = rng.random(links.n_links) < 0.5
-    hears, of = np.where(turned, links.j, links.i), np.where(turned, links.i, links.j)
+    swap = rng.random(links.n_links) < 0.5
+    here, there = np.where(swap, links.j, links.i), np.where(swap, links.i, links.j)
     if at_both_ends:
-        hears, of, kind = np.append(hears, of), np.append(of, hears), np.append(kind, kind)
-    order = np.argsort(hears, kind="stable")
-    ends = np.searchsorted(hears[order], np.arange(1, links.n))
-    return list(zip(np.split(of[order], ends), np.split(kind[order], ends), strict=True))
+        here, there = np.append(here, there), np.append(there, here)
+        kind = np.append(kind, kind)
+    order = np.argsort(here, kind="stable")
+    ends = np.searchsorted(here[order], np.arange(1, links.n))
+    return list(zip(np.split(there[order], ends), np.split(kind[order], ends), strict=True))
 
 
 def _weights(votes: dict[str, tuple[float, float]]) -> tuple[float, float]:
@@ -145,8 +148,8 @@ def _weights(votes: dict[str, tuple[float, float]]) -> tuple[float, float]:
 
 def _log_weights(sticks: Array) -> Array:
     """Return E log π."""
-    taken, left = (digamma(sticks) - digamma(sticks.sum(axis=1))[:, None]).T
-    return np.asarray(np.append(taken, 0.0) + np.append(0.0, np.cumsum(left)))
+    broken, left = (digamma(sticks) - digamma(sticks.sum(axis=1))[:, None]).T
+    return np.asarray(np.append(broken, 0.0) + np.append(0.0, np.cumsum(left)))
 
 
 def _sticks(responsibilities: Array) -> Array:
@@ -155,7 +158,7 @@ def _sticks(responsibilities: Array) -> Array:
     return np.column_stack([1.0 + size[:-1], 1.0 + beyond[1:]])
 
 
-def _clusters(X: Array, responsibilities: Array) -> Clusters:
+def _clusters(X: Array, responsibilities: Array) -> NormalWisharts:
     size = responsibilities.sum(axis=0)
     mean = responsibilities.T @ X / np.maximum(size, 1e-100)[:, None]
     gap = (X[:, None] - mean).transpose(1, 0, 2)
@@ -163,7 +166,7 @@ def _clusters(X: Array, responsibilities: Array) -> Clusters:
     pull = (size / (1.0 + size))[:, None, None] * mean[:, :, None] * mean[:, None, :]
     scale = np.linalg.inv(np.eye(X.shape[1]) + scatter + pull)
     shrunk = mean * (size / (1.0 + size))[:, None]
-    return Clusters(shrunk, 1.0 + size, X.shape[1] + size, scale)
+    return NormalWisharts(shrunk, 1.0 + size, X.shape[1] + size, scale)
 
 
 def _votes(

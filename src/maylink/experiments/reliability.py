@@ -1,13 +1,15 @@
 """What TVClust says about its links: how reliable they are, and which of them are wrong.
 
-Not in the paper. Links at r = .03 are right with probability p = q ∈ {1, .95, .9, .8, .7}; what is
-wrong at .95 stays so below. Data are iris, wine, and draws from the model itself ("two-view": 300
-points, two features, Gaussians with covariances), where the family fits. Measured are
+Links at r = .03 are right with probability p = q ∈ {1, .95, .9, .8, .7}; what is wrong at .95 stays
+so below. Data are iris, wine, and draws from the model itself ("two-view": 300 points, two
+features, Gaussians with covariances), where the family fits. Measured are
 
 * the posterior means of p and q, and whether their 95% intervals hold the truth. At p = 1 none can,
   since intervals between quantiles of a Beta end below 1: that row shows how near they come;
-* the precision of suspicion: of as many most suspect links as there are wrong ones, the share that
-  is wrong, beside what suspecting at random would give (1 − p).
+* the precision of suspicion: of as many most suspect links as there are wrong ones, the proportion
+  that is wrong, beside what suspecting at random would give (1 − p).
+
+Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments reliability``.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ import numpy as np
 
 from maylink.datasets import Dataset, load, make_two_view
 from maylink.estimators import TVClust
-from maylink.experiments import grid
-from maylink.experiments.cells import Cell, Plan
+from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import Task, make_task
-from maylink.links import MAY
+from maylink.experiments.scoring import RunResult, score
+from maylink.links import MAY, Links
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +38,7 @@ POINTS = 300
 INFERENCE = {"TVClust": "variational", "TVClust, Gibbs": "gibbs"}
 
 
-def cells(plan: Plan) -> list[Cell]:
+def cells(plan: RunPlan) -> list[Cell]:
     """Return the runs of both kinds of inference."""
     plan = plan.once()
     return [
@@ -50,42 +52,14 @@ def cells(plan: Plan) -> list[Cell]:
     ]
 
 
-def run(cell: Cell) -> dict[str, Any]:
-    """Draw the links of the trial, fit TVClust, score its partition and its doubts."""
-    truth, task = drawn(cell)
+def run(cell: Cell) -> RunResult:
+    """Draw the links of the trial, fit TVClust, score its partition and its judgement of links."""
+    truth, task = make_trial(cell)
     model = TVClust(inference=INFERENCE[cell.method], random_state=task.rng, n_jobs=1)
     model.fit(task.X, links=task.links)
-    return {**grid.scores(truth, model.labels_, task.links), **doubts(model, truth, task, cell)}
-
-
-def drawn(cell: Cell) -> tuple[Dataset, Task]:
-    """Return the data and the task of a cell."""
-    key = cell.nested_seed
-    if cell.data == MODEL:
-        draw = make_two_view(
-            POINTS, 2, family="full-gaussian", rng=np.random.default_rng([*key, 1])
-        )
-        classes = tuple(str(k) for k in range(int(draw.y.max()) + 1))
-        truth = Dataset(MODEL, draw.X, draw.y, classes, "simulated")
-    else:
-        truth = load(cell.data)
-    return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, key)
-
-
-def doubts(model: TVClust, truth: Dataset, task: Task, cell: Cell) -> dict[str, Any]:
-    """Return what was learned about the links, beside the truth."""
-    links = task.links
-    same = truth.y[links.i] == truth.y[links.j]
-    wrong = same != (links.kind == MAY)
-    found: dict[str, Any] = {"links": int(wrong.size), "wrong_links": int(wrong.sum())}
-    row = model.reliability_.iloc[0]
-    for name in ("p", "q"):
-        found[f"{name}_learned"] = float(row[name])
-        found[f"{name}_width"] = float(row[f"{name}_high"] - row[f"{name}_low"])
-        found[f"{name}_held"] = bool(row[f"{name}_low"] <= cell.accuracy <= row[f"{name}_high"])
-    most = model.suspect_links().index[: int(wrong.sum())]
-    found["precision"] = float(wrong[most].mean()) if wrong.any() else None
-    return found
+    return score(
+        truth, model.labels_, task.links, link_measures(model, truth, task.links, cell.accuracy)
+    )
 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -96,25 +70,6 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
         f"{PROTOCOL}, r = {RATE:g}, all data": table(runs, ["method", "p"]),
         f"{PROTOCOL}, r = {RATE:g}, by data set": table(runs, ["data", "method", "p"]),
     }
-
-
-def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Average the runs."""
-    import pandas as pd
-
-    groups = runs.astype({"precision": float}).groupby(by, sort=False)
-    columns: dict[str, Any] = {}
-    for name in ("p", "q"):
-        columns[f"{name} learned"] = groups[f"{name}_learned"].mean()
-        columns[f"± {name}"] = groups[f"{name}_learned"].sem()
-        columns[f"{name} in 95%"] = groups[f"{name}_held"].agg(
-            lambda held: held.astype(float).mean()
-        )
-        columns[f"{name} width"] = groups[f"{name}_width"].mean()
-    columns["precision"] = groups["precision"].mean()
-    columns["wrong links"] = groups["wrong_links"].mean()
-    columns |= {name: groups[name].mean() for name in ("F", "F_unlinked", "K", "seconds")}
-    return pd.DataFrame(columns)
 
 
 def figure(runs: pd.DataFrame) -> Any:
@@ -159,3 +114,53 @@ def figure(runs: pd.DataFrame) -> Any:
     marks, names = axes[0].get_legend_handles_labels()
     drawing.legend(marks, names, fontsize=7, loc="outside right center")
     return drawing
+
+
+def make_trial(cell: Cell) -> tuple[Dataset, Task]:
+    """Return the data and the task of a cell."""
+    key = cell.nested_seed
+    if cell.data == MODEL:
+        draw = make_two_view(
+            POINTS, 2, family="full-gaussian", rng=np.random.default_rng([*key, 1])
+        )
+        classes = tuple(str(k) for k in range(int(draw.y.max()) + 1))
+        truth = Dataset(MODEL, draw.X, draw.y, classes, "simulated")
+    else:
+        truth = load(cell.data)
+    return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, key)
+
+
+def link_measures(
+    model: TVClust, truth: Dataset, links: Links, accuracy: float
+) -> dict[str, float | None]:
+    """Return what was learned about the links, beside the truth."""
+    same = truth.y[links.i] == truth.y[links.j]
+    wrong = same != (links.kind == MAY)
+    measures: dict[str, float | None] = {"links": int(wrong.size), "wrong_links": int(wrong.sum())}
+    row = model.reliability_.iloc[0]
+    for name in ("p", "q"):
+        measures[f"{name}_learned"] = float(row[name])
+        measures[f"{name}_width"] = float(row[f"{name}_high"] - row[f"{name}_low"])
+        measures[f"{name}_held"] = bool(row[f"{name}_low"] <= accuracy <= row[f"{name}_high"])
+    most = model.suspect_links().index[: int(wrong.sum())]
+    measures["precision"] = float(wrong[most].mean()) if wrong.any() else None
+    return measures
+
+
+def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Average the runs."""
+    import pandas as pd
+
+    groups = runs.astype({"precision": float}).groupby(by, sort=False)
+    columns: dict[str, Any] = {}
+    for name in ("p", "q"):
+        columns[f"{name} learned"] = groups[f"{name}_learned"].mean()
+        columns[f"± {name}"] = groups[f"{name}_learned"].sem()
+        columns[f"{name} in 95%"] = groups[f"{name}_held"].agg(
+            lambda held: held.astype(float).mean()
+        )
+        columns[f"{name} width"] = groups[f"{name}_width"].mean()
+    columns["precision"] = groups["precision"].mean()
+    columns["wrong links"] = groups["wrong_links"].mean()
+    columns |= {name: groups[name].mean() for name in ("F", "F_unlinked", "K", "seconds")}
+    return pd.DataFrame(columns)

@@ -1,15 +1,13 @@
-"""The report: everything that the experiments found, on one page that needs nothing else."""
+"""The report: all tables, figures and comparisons on one HTML page that loads nothing."""
 
 from __future__ import annotations
 
-import base64
 import inspect
-import io
 import platform
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -21,16 +19,26 @@ from typing import TYPE_CHECKING, Any
 
 import maylink
 from maylink.experiments import compare, grid, protocols
-from maylink.experiments.cells import code
+from maylink.experiments.averages import trials_of
+from maylink.experiments.cells import code_fingerprint
+from maylink.experiments.exhibits import Exhibit
+from maylink.experiments.page import (
+    count,
+    duration,
+    heading,
+    legend,
+    listed,
+    picture,
+    prose,
+    slug,
+)
 from maylink.experiments.tables import (
-    STEPS,
-    Entry,
-    Readable,
+    ReadableTable,
+    TableEntry,
     change,
     formatted,
     readable,
     to_html,
-    trials_of,
 )
 
 if TYPE_CHECKING:
@@ -42,18 +50,17 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "matplotlib")
 
 
 @dataclass
-class Section:
-    """One exhibit with its runs; tables and figure are made once."""
+class ReportSection:
+    """One exhibit with its runs; its tables and figure are computed once."""
 
     name: str
-    exhibit: Any  # a module with TITLE, tables(runs) and figure(runs)
+    exhibit: Exhibit
     runs: pd.DataFrame
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables by caption."""
-        found: dict[str, pd.DataFrame] = self.exhibit.tables(self.runs)
-        return found
+        return self.exhibit.tables(self.runs)
 
     @cached_property
     def figure(self) -> Any:
@@ -63,7 +70,7 @@ class Section:
 
 def write(
     path: str | Path,
-    sections: Sequence[Section],
+    sections: Sequence[ReportSection],
     runs: pd.DataFrame,
     *,
     reference: str = "RDP-means",
@@ -75,7 +82,7 @@ def write(
     ----------
     path : str or Path
         The file.
-    sections : sequence of Section
+    sections : sequence of ReportSection
         The tables and figures to show, in their order.
     runs : DataFrame
         All runs, each once. Those of the grid are summed up in the league table and compared.
@@ -94,7 +101,7 @@ def write(
         *([("League table", _league(compared))] if len(compared) else []),
         *((section.exhibit.TITLE, _exhibit(section)) for section in sections),
         *([("Comparison of methods", _comparison(compared, reference))] if len(compared) else []),
-        ("Protocols", _prose(protocols.__doc__)),
+        ("Protocols", prose(protocols.__doc__)),
         ("Methods and their settings", _methods(runs)),
         ("What it was made with", _versions(runs)),
         ("How to rerun one cell", _rerun(compared)),
@@ -104,9 +111,9 @@ def write(
         title=escape(title),
         style=(folder / "report.css").read_text("utf-8"),
         summary=_summary(runs),
-        contents="\n".join(f'<li><a href="#{_slug(n)}">{escape(n)}</a></li>' for n, _ in parts),
+        contents="\n".join(f'<li><a href="#{slug(n)}">{escape(n)}</a></li>' for n, _ in parts),
         body="\n".join(
-            f'<section id="{_slug(name)}">\n<h2>{escape(name)}</h2>\n{text}\n</section>'
+            f'<section id="{slug(name)}">\n<h2>{escape(name)}</h2>\n{text}\n</section>'
             for name, text in parts
         ),
     )
@@ -139,28 +146,25 @@ def league(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns).sort_values("F", ascending=False, kind="stable")
 
 
-# ---------------------------------------------------------------------- the parts of the page
-
-
 def _summary(runs: pd.DataFrame) -> str:
     failed = runs[runs["F"].isna()]
     by = ", ".join(f"{name} {size}" for name, size in failed["method"].value_counts().items())
     trials = int(runs["trial"].nunique())
     facts = [
-        f"{_count(len(runs), 'run')} of {_count(runs['method'].nunique(), 'method')} on "
-        f"{_count(runs['data'].nunique(), 'data set')} ({_listed(runs['data'].unique())}), "
+        f"{count(len(runs), 'run')} of {count(runs['method'].nunique(), 'method')} on "
+        f"{count(runs['data'].nunique(), 'data set')} ({listed(runs['data'].unique())}), "
         f"{trials_of(runs)}, under the "
         f"{'protocols' if runs['protocol'].nunique() > 1 else 'protocol'} "
-        f"{_listed(runs['protocol'].unique())}.",
-        f"{_count(len(failed), 'run')} failed ({by})." if len(failed) else "No run failed.",
-        f"Together they took {_duration(runs['seconds'].sum())} of computing.",
+        f"{listed(runs['protocol'].unique())}.",
+        f"{count(len(failed), 'run')} failed ({by})." if len(failed) else "No run failed.",
+        f"Together they took {duration(runs['seconds'].sum())} of computing.",
     ]
     if trials == 1:
         facts.append("One trial a cell is a look, not a measurement.")
     compared = runs[runs["experiment"] == "grid"]
     if 0 < compared["data"].nunique() < len(grid.DATA):
         facts.append(
-            f"Printed averages over data sets are over {_listed(grid.DATA)}; "
+            f"Printed averages over data sets are over {listed(grid.DATA)}; "
             "ours here are over fewer, so that their differences mean little."
         )
     lines = [f"<p>{escape(' '.join(facts))}</p>"]
@@ -182,18 +186,18 @@ def _league(runs: pd.DataFrame) -> str:
     ]
     for protocol, part in runs.groupby("protocol", sort=False):
         table = readable(league(part), best=(*QUALITY, "seconds"))
-        lines += [_heading(protocol), to_html(table, f"League table, {protocol}")]
+        lines += [heading(protocol), to_html(table, f"League table, {protocol}")]
     return "\n".join(lines)
 
 
-def _exhibit(section: Section) -> str:
+def _exhibit(section: ReportSection) -> str:
     exhibit = section.exhibit
-    lines = [_prose(re.sub(r"^(Table|Figure) \w+: ", "", exhibit.__doc__ or ""))]
+    lines = [prose(re.sub(r"^(Table|Figure) \w+: ", "", exhibit.__doc__ or ""))]
     texts = []
     for caption, table in section.tables.items():
-        texts += [_heading(caption), to_html(readable(table), f"{exhibit.TITLE}; {caption}")]
+        texts += [heading(caption), to_html(readable(table), f"{exhibit.TITLE}; {caption}")]
     if any("− printed" in text for text in texts):
-        lines.append(_legend())
+        lines.append(legend())
     if any('<th scope="col">failed' in text for text in texts):
         lines.append(
             '<p class="faint">Means here are over the runs that did not fail; '
@@ -201,7 +205,7 @@ def _exhibit(section: Section) -> str:
         )
     lines += texts
     what = (inspect.getdoc(exhibit.figure) or "").partition("\n")[0].removeprefix("Draw ")
-    lines.append(_picture(section.figure, exhibit.TITLE, what[:1].upper() + what[1:]))
+    lines.append(picture(section.figure, exhibit.TITLE, what[:1].upper() + what[1:]))
     return "\n".join(lines)
 
 
@@ -213,64 +217,57 @@ def _comparison(runs: pd.DataFrame, reference: str) -> str:
         "Ranks are those of mean F over the trials of each data set, rate and accuracy; cells of "
         "one data set are not independent, so the tests are rather too sure. After "
         '<a href="https://jmlr.org/papers/v7/demsar06a.html">Demšar (2006)</a>.</p>',
-        _legend(),
+        legend(),
     ]
     for protocol, part in runs.groupby("protocol", sort=False):
         if part["method"].nunique() < 2:
             continue
         against = reference if reference in set(part["method"]) else str(league(part).index[0])
-        found = compare.ranks(part)
+        ranks = compare.ranks(part)
         lines += [
-            _heading(f"{protocol}: F minus that of {against}"),
+            heading(f"{protocol}: F minus that of {against}"),
             to_html(_pairs(part, against), f"Paired differences, {protocol}"),
-            _heading(f"{protocol}: mean ranks"),
-            f"<p>{escape(_verdict(found))}</p>",
-            _picture(
+            heading(f"{protocol}: mean ranks"),
+            f"<p>{escape(_verdict(ranks))}</p>",
+            picture(
                 compare.critical_difference(part),
                 f"Critical-difference diagram, {protocol}",
                 "Methods by mean rank, the best on the left; bars join methods that do not differ",
-                more=_listed(f"{name} {rank:.2f}" for name, rank in found.mean.items()),
+                more=listed(f"{name} {rank:.2f}" for name, rank in ranks.mean.items()),
             ),
         ]
     return "\n".join(lines)
 
 
-def _pairs(runs: pd.DataFrame, reference: str) -> Readable:
+def _pairs(runs: pd.DataFrame, reference: str) -> ReadableTable:
     table = compare.paired(runs, reference).sort_values("difference", ascending=False)
-    responsibilities = ["won", "tied", "lost"]
-    head = [
-        "method",
-        "difference",
-        "95% interval",
-        *responsibilities,
-        "pairs",
-        "failed",
-        "reference failed",
-    ]
+    proportions = ["won", "tied", "lost"]
+    counts = ["pairs", "failed", "reference failed"]
+    head = ["method", "difference", "95% interval", *proportions, *counts]
     rows = [
         [
-            Entry(str(name)),
+            TableEntry(str(name)),
             change(row["difference"]),
-            Entry(f"{change(row['low']).text} to {change(row['high']).text}"),
-            *(Entry(formatted(share, float(row[share]))) for share in responsibilities),
-            *(Entry(f"{row[count]:.0f}") for count in ("pairs", "failed", "reference failed")),
+            TableEntry(f"{change(row['low']).text} to {change(row['high']).text}"),
+            *(TableEntry(formatted(column, float(row[column]))) for column in proportions),
+            *(TableEntry(f"{row[column]:.0f}") for column in counts),
         ]
         for name, row in table.iterrows()
     ]
-    return Readable(head, rows)
+    return ReadableTable(head, rows)
 
 
-def _verdict(found: compare.Ranks) -> str:
-    blocks = f"{_count(found.n_blocks, 'block')}" + (
-        f" ({found.n_dropped} without some method left out)" if found.n_dropped else ""
+def _verdict(ranks: compare.MeanRanks) -> str:
+    blocks = f"{count(ranks.n_blocks, 'block')}" + (
+        f" ({ranks.n_dropped} without some method left out)" if ranks.n_dropped else ""
     )
-    words = f"{_count(len(found.mean), 'method')}, {blocks}. "
-    if found.p_value == found.p_value:
-        p = f"= {found.p_value:.2g}" if found.p_value >= 1e-4 else "< 0.0001"
-        words += f"Friedman's test that all are alike: χ² = {found.statistic:.1f}, p {p}. "
+    words = f"{count(len(ranks.mean), 'method')}, {blocks}. "
+    if ranks.p_value == ranks.p_value:
+        p = f"= {ranks.p_value:.2g}" if ranks.p_value >= 1e-4 else "< 0.0001"
+        words += f"Friedman's test that all are alike: χ² = {ranks.statistic:.1f}, p {p}. "
     return words + (
-        f"Mean ranks that are {found.difference:.2f} or more apart differ "
-        f"(Nemenyi, α = {found.alpha:g})."
+        f"Mean ranks that are {ranks.difference:.2f} or more apart differ "
+        f"(Nemenyi, α = {ranks.alpha:g})."
     )
 
 
@@ -280,8 +277,8 @@ def _methods(runs: pd.DataFrame) -> str:
     for name, fit in protocols.METHODS.items():
         if name in used:
             at = runs.loc[runs["method"] == name, "protocol"].unique()
-            lines.append(f'<dt>{escape(name)} <span class="faint">({_listed(at)})</span></dt>')
-            lines.append(f"<dd>{_prose(fit.__doc__)}</dd>")
+            lines.append(f'<dt>{escape(name)} <span class="faint">({listed(at)})</span></dt>')
+            lines.append(f"<dd>{prose(fit.__doc__)}</dd>")
     return "<dl>\n" + "\n".join(lines) + "\n</dl>"
 
 
@@ -292,12 +289,15 @@ def _versions(runs: pd.DataFrame) -> str:
             rows.append([name, version(name)])
         except PackageNotFoundError:
             continue
-    rows += [[f"digest of the code, {name}", code(name)] for name in runs["experiment"].unique()]
+    rows += [
+        [f"digest of the code, {name}", code_fingerprint(name)]
+        for name in runs["experiment"].unique()
+    ]
     commit = _commit(Path(maylink.__file__).parent)
     if commit:
         rows.append(["commit", commit])
-    rows.append(["seed", _listed(str(seed) for seed in runs["seed"].unique())])
-    table = Readable(["what", "which"], [[Entry(text) for text in row] for row in rows])
+    rows.append(["seed", listed(str(seed) for seed in runs["seed"].unique())])
+    table = ReadableTable(["what", "which"], [[TableEntry(text) for text in row] for row in rows])
     return to_html(table, "Versions")
 
 
@@ -321,63 +321,6 @@ def _rerun(runs: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-# ---------------------------------------------------------------------- pieces
-
-
-def _heading(text: object) -> str:
-    return f"<h3>{escape(str(text))}</h3>"
-
-
-def _legend() -> str:
-    one, two, three = STEPS
-    kinds = {
-        "down3": f"−{three:.2f} or less",
-        "down2": f"−{three:.2f} to −{two:.2f}",
-        "down1": f"−{two:.2f} to −{one:.2f}",
-        "same": f"within {one:.2f}",
-        "up1": f"+{one:.2f} to +{two:.2f}",
-        "up2": f"+{two:.2f} to +{three:.2f}",
-        "up3": f"+{three:.2f} or more",
-    }
-    items = "".join(f'<li class="{kind}">{text}</li>' for kind, text in kinds.items())
-    return f'<ul class="legend" aria-label="Shades of differences">{items}</ul>'
-
-
-def close(drawing: Any) -> None:
-    """Let pyplot forget a figure that it may hold on to."""
-    if drawing is not None and drawing.canvas.manager is not None:
-        import matplotlib.pyplot as plt
-
-        plt.close(drawing)
-
-
-def _picture(drawing: Any, title: str, what: str, more: str = "") -> str:
-    """Return a matplotlib figure inside the page, or nothing for None."""
-    if drawing is None:
-        return ""
-    stream = io.BytesIO()
-    drawing.savefig(stream, format="png", dpi=130, bbox_inches="tight", facecolor="white")
-    close(drawing)
-    data = base64.b64encode(stream.getvalue()).decode()
-    alt = ". ".join(text.rstrip(".") for text in (title, what, more) if text) + "."
-    return (
-        f'<figure><div><img alt="{escape(alt)}" src="data:image/png;base64,{data}"></div>'
-        f"<figcaption>{escape(what.rstrip('.'))}.</figcaption></figure>"
-    )
-
-
-def _prose(text: str | None) -> str:
-    """Return the paragraphs of a docstring, with what is code or stressed in it as such."""
-    paragraphs = inspect.cleandoc(text or "").split("\n\n")
-    found = []
-    for paragraph in paragraphs:
-        words = escape(" ".join(paragraph.split()), quote=False)
-        words = re.sub(r"``(.+?)``|:\w+:`~?(.+?)`", lambda m: f"<code>{m[1] or m[2]}</code>", words)
-        words = re.sub(r"(?<!\*)\*([^*]+)\*(?!\*)", r"<em>\1</em>", words)
-        found.append(f"<p>{words[:1].upper() + words[1:]}</p>")
-    return "\n".join(found)
-
-
 def _commit(folder: Path) -> str:
     """Return the commit that the package's files are of; nothing where git does not know them."""
 
@@ -393,23 +336,3 @@ def _commit(folder: Path) -> str:
         return git("rev-parse", "--short=12", "HEAD") + (", with changes" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return ""
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"\W+", "-", text.lower()).strip("-")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _listed(words: Iterable[object]) -> str:
-    *others, last = map(str, words)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

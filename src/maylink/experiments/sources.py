@@ -1,9 +1,12 @@
-"""What TVClust makes of a good and a bad source of links, and of wrong links.
+"""What TVClust learns about a good and a bad source of links, and about wrong links.
 
-``python -m maylink.experiments.sources`` prints two tables. In the first, three overlapping
-clusters have a few links from a source that is right 95% of the time and many from one that is
-right 55% of the time: both named, each alone, both as one source. In the second, 100 of 1,000
-links are flipped: how many of the 50 most suspect ones are among them.
+There are two tables. In the first, three overlapping clusters have a few links from a source that
+is right 95% of the time and many from one that is right 55% of the time: both named, each alone,
+both as one source. In the second, 100 of 1,000 links are flipped: how many of the 50 most suspect
+ones are among them.
+
+Paper: not in it. Protocol: ``stated`` for the first table, random pairs for the second.
+Command: ``python -m maylink.experiments.sources``.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 
 from maylink.datasets import load, sample_links
 from maylink.estimators import TVClust
+from maylink.experiments.tables import print_tables
 from maylink.families import as_family
 from maylink.links import Links
 from maylink.metrics import pair_f
@@ -24,6 +28,7 @@ from maylink.metrics import pair_f
 if TYPE_CHECKING:
     import pandas as pd
 
+TITLE = "Sources of links, and suspect links"
 N = 240
 GOOD, BAD = (2, 0.95), (120, 0.55)  # links a point, and how often they are right
 
@@ -33,12 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=20)
     options = parser.parse_args(arguments)
-    print(f"{N} points in 3 overlapping clusters, {options.trials} trials; F by links used")
-    print(two_sources(options.trials).round(3).to_string())
-    print(
-        f"\n100 of 1,000 links flipped, {options.trials} trials; of the 50 most suspect, wrong are"
-    )
-    print(suspects(options.trials).round(3).to_string())
+    print_tables(tables(options.trials))
+
+
+def tables(trials: int) -> dict[str, pd.DataFrame | pd.Series[float]]:
+    """Return F by the links that are used, and how many suspect links are wrong."""
+    two = f"{N} points in 3 overlapping clusters, {trials} trials; F by links used"
+    wrong = f"100 of 1,000 links flipped, {trials} trials; of the 50 most suspect, wrong are"
+    return {two: two_sources(trials), wrong: suspects(trials)}
 
 
 def two_sources(trials: int, inference: str = "variational") -> pd.DataFrame:
@@ -67,14 +74,19 @@ def two_sources(trials: int, inference: str = "variational") -> pd.DataFrame:
 
 
 def plain_tvclust(family: str, inference: str, seed: int) -> TVClust:
-    """Return TVClust with settings given: what is asked here is how it weighs links."""
+    """Return TVClust with fixed settings: the question here is how it weighs links."""
     return TVClust(
-        as_family(family), data_weight=1.0, init="rdp-means", inference=inference, random_state=seed
+        as_family(family),
+        data_weight=1.0,
+        init="rdp-means",
+        inference=inference,
+        n_jobs=1,
+        random_state=seed,
     )
 
 
 def _covered(table: pd.DataFrame) -> float:
-    """Share of the four reliabilities that lie in their intervals."""
+    """Return the proportion of the four reliabilities that lie in their intervals."""
     truth = np.array([GOOD[1], BAD[1]])
     rows = table.loc[["good", "bad"]]
     inside = [
@@ -84,18 +96,18 @@ def _covered(table: pd.DataFrame) -> float:
     return float(np.mean(inside))
 
 
-def suspects(trials: int, inference: str = "variational") -> pd.Series:
-    """Return the share of wrong links among the 50 most suspect ones, by data set."""
+def suspects(trials: int, inference: str = "variational") -> pd.Series[float]:
+    """Return the proportion of wrong links among the 50 most suspect ones, by data set."""
     import pandas as pd
 
-    found = {}
+    by_data = {}
     for name in ("iris", "wine"):
         data = load(name)
-        responsibilities = [
+        proportions = [
             wrong_among_suspects(data.X, data.y, seed, inference) for seed in range(trials)
         ]
-        found[name] = float(np.mean(responsibilities))
-    return pd.Series(found)
+        by_data[name] = float(np.mean(proportions))
+    return pd.Series(by_data)
 
 
 def wrong_among_suspects(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from maylink.errors import MaylinkError
-from maylink.experiments.cells import Cell, code
+from maylink.experiments.cells import Cell, code_fingerprint
+from maylink.experiments.scoring import RunResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCORES = ("F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds")
 VERSION = 1
 TABLE = """
 create table if not exists cells (
@@ -30,31 +30,35 @@ create table if not exists cells (
 """
 
 
-class Store:
+class ResultStore:
     """Results on disk, one row a cell; a row is there when it is complete, and then for good.
 
     Parameters
     ----------
     path : str or Path
-        The file; made if there is none.
+        The file; it is created if there is none.
+    code_of : callable
+        The fingerprint of the code of an experiment, by the experiment's name. Results of other
+        code stay in the file and are not shown.
 
     Examples
     --------
-    >>> from maylink.experiments.store import Store
-    >>> with Store(":memory:") as store:
+    >>> from maylink.experiments.store import ResultStore
+    >>> with ResultStore(":memory:") as store:
     ...     len(store)
     0
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, code_of: Callable[[str], str] = code_fingerprint) -> None:
+        self._code_of = code_of
         if str(path) != ":memory:":
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(path)
         try:
-            (found,) = self._connection.execute("pragma user_version").fetchone()
-            if found not in (0, VERSION):
+            (version,) = self._connection.execute("pragma user_version").fetchone()
+            if version not in (0, VERSION):
                 raise MaylinkError(
-                    f"store: {path} was written by another version ({found}); name another file"
+                    f"store: {path} was written by another version ({version}); name another file"
                 )
             # A commit survives a kill at any moment, and readers do not wait for it.
             self._connection.execute("pragma journal_mode = wal")
@@ -80,20 +84,18 @@ class Store:
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have no result yet, each once."""
-        known = {key for (key,) in self._connection.execute("select key from cells")}
-        found = {cell.key: cell for cell in cells}
-        return [cell for key, cell in found.items() if key not in known]
+        stored = {key for (key,) in self._connection.execute("select key from cells")}
+        by_key = {self._key(cell): cell for cell in cells}
+        return [cell for key, cell in by_key.items() if key not in stored]
 
-    def add(self, cell: Cell, scores: Mapping[str, Any]) -> None:
+    def add(self, cell: Cell, result: RunResult) -> None:
         """Write the result of a cell, at once and for good."""
-        more = {name: value for name, value in scores.items() if name not in (*SCORES, "failure")}
         row = {
-            "key": cell.key,
-            "code": code(cell.experiment),
+            "key": self._key(cell),
+            "code": self._code_of(cell.experiment),
             **asdict(cell),
-            **{name: scores.get(name) for name in SCORES},
-            "failure": scores.get("failure"),
-            "more": json.dumps(more) if more else None,
+            **asdict(result),
+            "more": json.dumps(dict(result.more)) if result.more else None,
         }
         names = ", ".join(row)
         places = ", ".join(f":{name}" for name in row)
@@ -110,7 +112,7 @@ class Store:
         """
         import pandas as pd
 
-        keys = list({cell.key: None for cell in cells})
+        keys = dict.fromkeys(self._key(cell) for cell in cells)
         frame = pd.read_sql("select * from cells", self._connection, index_col="key")
         frame = frame.loc[[key for key in keys if key in frame.index]].reset_index(drop=True)
         more = pd.DataFrame(
@@ -119,3 +121,6 @@ class Store:
         )
         frame = frame.rename(columns={"rate": "r", "accuracy": "p"}).drop(columns="code")
         return pd.concat([frame, more], axis=1)
+
+    def _key(self, cell: Cell) -> str:
+        return cell.key(self._code_of(cell.experiment))

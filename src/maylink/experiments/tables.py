@@ -1,8 +1,8 @@
-"""Tables to be read: measured beside printed, the difference with its sign, HTML and Markdown."""
+"""Tables to be read, in HTML and Markdown: measured beside printed, differences with their sign."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,38 +18,21 @@ LOW_IS_GOOD = ("seconds",)
 NONE = "–"
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """What one place of a table says, and of which kind it is."""
 
     text: str
     kind: str = ""  # a class of the style sheet
 
 
-class Readable(NamedTuple):
+class ReadableTable(NamedTuple):
     """A table as text: heads of columns, and rows that begin with the table's index."""
 
     head: list[str]
-    rows: list[list[Entry]]
+    rows: list[list[TableEntry]]
 
 
-def averaged(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return the mean scores of the runs that did not fail, and the share of those that did."""
-    groups = runs.groupby(by, sort=False)
-    means = groups[["F", "ARI", "NMI", "F_unlinked", "ARI_unlinked", "K", "seconds"]].mean()
-    means.insert(1, "± F", groups["F"].sem())
-    means["failed"] = groups["F"].agg(lambda scores: scores.isna().mean())
-    return means
-
-
-def trials_of(runs: pd.DataFrame) -> str:
-    """Say how many trials a cell has; "at most" where some have fewer."""
-    cell = ("experiment", "protocol", "method", "data", "r", "p", "variant")
-    sizes = runs.groupby([name for name in cell if name in runs])["trial"].nunique()
-    most = int(sizes.max())
-    return f"{'at most ' if sizes.min() < most else ''}{most} trial{'s' * (most > 1)} a cell"
-
-
-def readable(table: pd.DataFrame, best: Collection[str] = ()) -> Readable:
+def readable(table: pd.DataFrame, best: Collection[str] = ()) -> ReadableTable:
     """Make a table ready to be read.
 
     Parameters
@@ -62,14 +45,15 @@ def readable(table: pd.DataFrame, best: Collection[str] = ()) -> Readable:
 
     Returns
     -------
-    Readable
+    ReadableTable
     """
     table = table.set_axis([_title(name) for name in table.columns], axis=1)
     names = ["" if name is None else str(name) for name in table.index.names]
     index = [entry if isinstance(entry, tuple) else (entry,) for entry in table.index]
     head = list(names)
-    columns: list[list[Entry]] = [
-        [Entry(formatted(name, row[place])) for row in index] for place, name in enumerate(names)
+    columns: list[list[TableEntry]] = [
+        [TableEntry(formatted(name, row[place])) for row in index]
+        for place, name in enumerate(names)
     ]
     for name in table.columns:
         if _belongs_to_another(name, table):
@@ -80,9 +64,9 @@ def readable(table: pd.DataFrame, best: Collection[str] = ()) -> Readable:
             if partner in table:
                 printed = table[partner].astype(float)
                 head += [partner, f"{name} − printed"]
-                columns.append([Entry(_fixed(value, 2)) for value in printed])
+                columns.append([TableEntry(_fixed(value, 2)) for value in printed])
                 columns.append([change(v) for v in table[name].astype(float) - printed])
-    return Readable(head, [list(row) for row in zip(*columns, strict=True)])
+    return ReadableTable(head, [list(row) for row in zip(*columns, strict=True)])
 
 
 def formatted(name: str, value: Any) -> str:
@@ -104,18 +88,18 @@ def formatted(name: str, value: Any) -> str:
     return _fixed(float(value), 1 if name == "K" else 3)
 
 
-def change(value: float) -> Entry:
+def change(value: float) -> TableEntry:
     """Return a difference with its sign, and the shade that it has by sign and size."""
     if np.isnan(value):
-        return Entry(NONE)
+        return TableEntry(NONE)
     value = round(float(value), 3)
     shade = sum(abs(value) >= step for step in STEPS)
     kind = f"{'up' if value > 0 else 'down'}{shade}" if shade else "same"
     sign = "+" if value > 0 else "−" if value < 0 else "±"
-    return Entry(f"{sign}{abs(value):.3f}", kind)
+    return TableEntry(f"{sign}{abs(value):.3f}", kind)
 
 
-def to_markdown(table: Readable) -> str:
+def to_markdown(table: ReadableTable) -> str:
     """Return the table in Markdown; what is best stands in bold."""
     rows = [
         [f"**{entry.text}**" if entry.kind == "best" else entry.text for entry in row]
@@ -125,7 +109,7 @@ def to_markdown(table: Readable) -> str:
     return "\n".join("| " + " | ".join(x.replace("|", "\\|") for x in row) + " |" for row in lines)
 
 
-def to_html(table: Readable, name: str) -> str:
+def to_html(table: ReadableTable, name: str) -> str:
     """Return the table in a box of its own that scrolls; ``name`` is read out to the blind."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.head)
     rows = []
@@ -142,12 +126,18 @@ def to_html(table: Readable, name: str) -> str:
     )
 
 
-def _cell(entry: Entry) -> str:
+def print_tables(tables: Mapping[str, pd.DataFrame | pd.Series[float]]) -> None:
+    """Print tables under their captions, an empty line between them."""
+    texts = [f"{caption}\n{table.round(3).to_string()}" for caption, table in tables.items()]
+    print("\n\n".join(texts))
+
+
+def _cell(entry: TableEntry) -> str:
     kind = f' class="{entry.kind}"' if entry.kind else ""
     return f"<td{kind}>{escape(entry.text)}</td>"
 
 
-def _scores(table: pd.DataFrame, name: str, marked: bool) -> list[Entry]:
+def _scores(table: pd.DataFrame, name: str, marked: bool) -> list[TableEntry]:
     texts = [formatted(name, value) for value in table[name]]
     top = ""
     if marked and table[name].notna().any():
@@ -157,7 +147,7 @@ def _scores(table: pd.DataFrame, name: str, marked: bool) -> list[Entry]:
         errors = [formatted(name, value) for value in table[f"± {name}"]]
         texts = [f"{text} ± {error}" if error != NONE else text
                  for text, error in zip(texts, errors, strict=True)]  # fmt: skip
-    return [Entry(text, kind) for text, kind in zip(texts, kinds, strict=True)]
+    return [TableEntry(text, kind) for text, kind in zip(texts, kinds, strict=True)]
 
 
 def _title(name: object) -> str:

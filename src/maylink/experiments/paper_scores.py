@@ -1,11 +1,11 @@
-"""Figures that the paper prints, to stand beside ours."""
+"""The scores that the paper prints in its tables, to stand beside ours."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Scores(NamedTuple):
+class PaperScores(NamedTuple):
     """The three scores of the paper's tables."""
 
     f: float
@@ -13,16 +13,16 @@ class Scores(NamedTuple):
     nmi: float
 
 
-def _parsed(text: str) -> dict[tuple[str, ...], Scores]:
+def _parsed(text: str) -> dict[tuple[str, ...], PaperScores]:
     """Read lines of keys | F ARI NMI."""
-    found = {}
+    scores_of = {}
     for line in text.strip().splitlines():
         *keys, scores = (part.strip() for part in line.split("|"))
-        found[tuple(keys)] = Scores(*map(float, scores.split()))
-    return found
+        scores_of[tuple(keys)] = PaperScores(*map(float, scores.split()))
+    return scores_of
 
 
-TABLE_1: dict[tuple[str, str], Scores] = {
+TABLE_1: dict[tuple[str, str], PaperScores] = {
     (method, data): scores
     for (method, data), scores in _parsed(
         """
@@ -61,7 +61,7 @@ TABLE_1: dict[tuple[str, str], Scores] = {
 }
 """By method and data set: averages over r ∈ {.01, .03, .05} and p ∈ {1, .95, .9, .8}."""
 
-TABLE_2: dict[tuple[str, float], Scores] = {
+TABLE_2: dict[tuple[str, float], PaperScores] = {
     (method, float(p)): scores
     for (method, p), scores in _parsed(
         """
@@ -94,7 +94,7 @@ TABLE_2: dict[tuple[str, float], Scores] = {
 }
 """By method and accuracy of the links: averages over data sets and rates."""
 
-TABLE_3: dict[tuple[str, float, float], Scores] = {
+TABLE_3: dict[tuple[str, float, float], PaperScores] = {
     (method, float(r), float(p)): scores
     for (method, r, p), scores in _parsed(
         """
@@ -175,8 +175,8 @@ TABLE_3: dict[tuple[str, float, float], Scores] = {
 }
 """By method, rate and accuracy of the links: averages over data sets."""
 
-BEST_OF_TABLE_3: dict[tuple[float, float], Scores] = {
-    (r, p): Scores(*map(max, *(s for (_, *at), s in TABLE_3.items() if at == [r, p])))
+BEST_OF_TABLE_3: dict[tuple[float, float], PaperScores] = {
+    (r, p): PaperScores(*map(max, *(s for (_, *at), s in TABLE_3.items() if at == [r, p])))
     for _, r, p in TABLE_3
 }
 """The best score of any method, by rate and accuracy of the links."""
