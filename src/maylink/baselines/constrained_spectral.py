@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 
 from maylink.arrays import Array, Index
 from maylink.baselines.base import BaselineRun, draw_seed
-from maylink.baselines.eigenvectors import SHIFT, greatest, is_dense, lanczos
+from maylink.baselines.eigenvectors import DENSE, SHIFT, greatest, lanczos
 from maylink.baselines.graph import GraphBaseline, SimilarityGraph, pair_matrix, scaled_laplacian
 from maylink.errors import MaylinkError
 from maylink.links import Links
@@ -210,22 +210,25 @@ class ConstrainedCut(NamedTuple):
     n_pairs: int  # linked pairs
     top: float  # the greatest eigenvalue of Q̄
     shifted: sparse.csc_array  # L̄ + SHIFT I
-    inverse: Any  # product with its inverse, for graphs that are large
+    inverse: Any  # product with its inverse, for graphs of more than ``dense`` points
+    dense: int  # up to so many points all vectors are computed at once
 
     @classmethod
-    def of(cls, graph: SimilarityGraph, links: Links, rng: np.random.Generator) -> ConstrainedCut:
+    def of(
+        cls, graph: SimilarityGraph, links: Links, rng: np.random.Generator, dense: int = DENSE
+    ) -> ConstrainedCut:
         """Return the matrices of this graph and these links."""
         votes = pair_matrix(links, links.kind * links.weight)
         root = sparse.diags_array(1.0 / np.sqrt(graph.degree))
         scaled = (root @ votes @ root).tocsr()
         constant = np.sqrt(graph.degree / graph.volume)
-        top = float(greatest(scaled, 1, rng)[0])
+        top = float(greatest(scaled, 1, rng, dense)[0])
         laplacian = scaled_laplacian(graph.weight, graph.degree)
         n = graph.degree.size
         shifted = (laplacian + SHIFT * sparse.eye_array(n)).tocsc()
-        inverse = sparse_linalg.splu(shifted).solve if not is_dense(n, 0) else None
+        inverse = sparse_linalg.splu(shifted).solve if n > dense else None
         n_pairs = votes.nnz // 2
-        return cls(laplacian, scaled, constant, graph.degree, n_pairs, top, shifted, inverse)
+        return cls(laplacian, scaled, constant, graph.degree, n_pairs, top, shifted, inverse, dense)
 
     @property
     def volume(self) -> float:
@@ -242,14 +245,14 @@ class ConstrainedCut(NamedTuple):
         if beta is not None:
             vectors = self.feasible(count, beta / self.volume, rng)
             if vectors.cost.size < count:
-                bound = float(greatest(self.links, count + 1, rng)[-1]) * self.volume
+                bound = float(greatest(self.links, count + 1, rng, self.dense)[-1]) * self.volume
                 raise MaylinkError(
                     f"beta: only {vectors.cost.size} vectors agree with the links by {beta!r}, "
                     f"{count + 1} clusters need {count}; a beta below {bound:g} is enough"
                 )
             return vectors
         ratio = 0.5 + 0.4 * self.n_pairs / self.degree.size**2
-        values = greatest(self.links, count + 1, rng)
+        values = greatest(self.links, count + 1, rng, self.dense)
         for value in values[-2:]:
             rest = value if value > ROUNDING * self.top else self.top
             vectors = self.feasible(count, float(value - (1.0 - ratio) * rest), rng)
@@ -300,7 +303,7 @@ class ConstrainedCut(NamedTuple):
             out = out - u[:, None] * (u @ out) - across[:, None] * ((across @ w) / along)
             return np.asarray(out.reshape(np.shape(vector)))
 
-        if is_dense(n, count):
+        if n <= self.dense or count >= n - 1:
             left = product(np.eye(n))
             right = self.shifted.toarray() + np.outer(u, u)
             values, w = linalg.eigh((left + left.T) / 2.0, right)

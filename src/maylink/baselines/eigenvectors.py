@@ -15,7 +15,9 @@ DENSE = 500  # up to this size all eigenvectors are computed at once
 SHIFT = 1e-6  # added to the diagonal of a Laplacian, which makes it invertible
 
 
-def smoothest(matrix: Any, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def smoothest(
+    matrix: Any, count: int, rng: np.random.Generator, dense: int = DENSE
+) -> tuple[Array, Array]:
     """Return the least eigenvalues and their vectors of a matrix without negative eigenvalues.
 
     Lanczos steps are made on the inverse of the matrix plus ``SHIFT`` times the identity, which has
@@ -23,7 +25,7 @@ def smoothest(matrix: Any, count: int, rng: np.random.Generator) -> tuple[Array,
     """
     n = matrix.shape[0]
     count = min(count, n)
-    if is_dense(n, count):
+    if n <= dense or count >= n - 1:
         values, vectors = linalg.eigh(np.asarray(matrix.todense()))
         return values[:count], vectors[:, :count]
     inverse = sparse_linalg.splu((matrix + SHIFT * sparse.eye_array(n)).tocsc())
@@ -33,20 +35,17 @@ def smoothest(matrix: Any, count: int, rng: np.random.Generator) -> tuple[Array,
     return 1.0 / inverted[order] - SHIFT, vectors[:, order]
 
 
-def greatest(matrix: sparse.csr_array, count: int, rng: np.random.Generator) -> Array:
+def greatest(
+    matrix: sparse.csr_array, count: int, rng: np.random.Generator, dense: int = DENSE
+) -> Array:
     """Return the ``count`` greatest eigenvalues, the greatest first; all if there are fewer."""
     n = matrix.shape[0]
     count = min(count, n)
     if matrix.nnz == 0:
         return np.zeros(count)
-    if is_dense(n, count):
+    if n <= dense or count >= n - 1:
         return np.asarray(linalg.eigvalsh(matrix.toarray()))[::-1][:count]
     return np.sort(lanczos(matrix, count, rng.standard_normal(n))[0])[::-1]
-
-
-def is_dense(n: int, count: int) -> bool:
-    """Return whether ``count`` vectors of an n × n matrix are best computed with all others."""
-    return n <= DENSE or count >= n - 1
 
 
 def lanczos(operator: Any, count: int, start: Array, **options: Any) -> tuple[Array, Array]:

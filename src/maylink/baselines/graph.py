@@ -146,16 +146,19 @@ def scaled_laplacian(weight: sparse.csr_array, mass: Array) -> sparse.csr_array:
 
 def symmetric_weights(weight: Array) -> Array:
     """Check weights that a user gives; differences that rounding makes across are averaged."""
+    needs = "affinity='precomputed' needs"
     if weight.shape[0] != weight.shape[1]:
-        raise MaylinkError(f"X: shape {weight.shape} is not square; precomputed weights are n × n")
+        raise MaylinkError(f"X: shape {weight.shape} is not square; {needs} an n × n matrix")
     rounding = 1e-10 * np.abs(weight).max()
-    for bad, what in (
-        (weight < 0.0, "is negative"),
-        (~np.isclose(weight, weight.T, rtol=1e-8, atol=rounding), "differs from the one across"),
-    ):
-        if bad.any():
-            i, j = np.argwhere(bad)[0]
-            raise MaylinkError(f"X: the weight at [{i}, {j}], {weight[i, j]}, {what}")
+    differs = ~np.isclose(weight, weight.T, rtol=1e-8, atol=rounding)
+    bad = (weight < 0.0) | differs
+    if bad.any():
+        i, j = (int(place) for place in np.argwhere(bad)[0])
+        problem = f"differs from X[{j}, {i}] = {weight[j, i]:g}" if differs[i, j] else "is negative"
+        raise MaylinkError(
+            f"X[{i}, {j}] = {weight[i, j]:g} {problem}; {needs} a symmetric matrix without "
+            "negative values"
+        )
     return (weight + weight.T) / 2.0
 
 

@@ -13,10 +13,8 @@ import numpy as np
 
 from maylink.kernels.compile import compiled
 
-ROUNDING = (
-    1e-12  # of what is compared: a smaller gain may be rounding, and moves could go in circles
-)
-MOST_PASSES = 1000
+ROUNDING = 1e-12  # relative gain that may be rounding alone: such moves could repeat for ever
+MOST_PASSES = 1000  # a stop that only rounding could make necessary
 
 
 @compiled()
