@@ -1,13 +1,21 @@
-"""Checks of parameters: each raises an error that names the parameter and says what to give."""
+"""Checks of parameters: each raises an error that names the parameter and says what to give.
+
+Kinds and limits of numbers are checked by :func:`sklearn.utils.check_scalar`; messages, and what it
+lets pass (True as a number, NaN), are handled here.
+"""
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_scalar
 
 from maylink.errors import LinksError, MaylinkError
 from maylink.links import Links
+
+FLAG = (bool, np.bool_)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -37,29 +45,31 @@ def forbid_sample_weight(sample_weight: Any) -> None:
 
 def check_number(name: str, value: Any, least: float, *, above: bool = False) -> None:
     """Raise unless value is a finite number of at least ``least``, or above it."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
-        value, bool
+    relation = "above" if above else "of at least"
+    _check(
+        name,
+        value,
+        Real,
+        f"a finite number {relation} {least:g}",
+        min_val=least,
+        max_val=np.inf,
+        include_boundaries="neither" if above or least == -np.inf else "left",
     )
-    if not (is_number and np.isfinite(value) and (value > least if above else value >= least)):
-        relation = "above" if above else "of at least"
-        raise MaylinkError(f"{name}: {value!r} is not a finite number {relation} {least:g}")
 
 
 def check_integer(name: str, value: Any, least: int) -> None:
     """Raise unless value is a whole number of at least ``least``."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise MaylinkError(f"{name}: {value!r} is not a whole number of at least {least}")
+    _check(name, value, Integral, f"a whole number of at least {least}", min_val=least)
 
 
 def check_flag(name: str, value: Any) -> None:
     """Raise unless value is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise MaylinkError(f"{name}: {value!r} is not True or False")
+    _check(name, value, FLAG, "True or False")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless value is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise MaylinkError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}")
 
 
@@ -83,3 +93,15 @@ def as_link_weights(link_weight: Any) -> tuple[float, float]:
     for weight in pair:
         check_number("link_weight", weight, 0.0)
     return float(pair[0]), float(pair[1])
+
+
+def _check(name: str, value: Any, kind: Any, requirement: str, **limits: Any) -> None:
+    """Raise unless value is of a kind and within limits; True and NaN are not numbers."""
+    try:
+        check_scalar(value, name, kind, **limits)
+    except (TypeError, ValueError):
+        fits = False
+    else:  # True is an Integral, and NaN is outside no limit
+        fits = (kind is FLAG or not isinstance(value, FLAG)) and value == value
+    if not fits:
+        raise MaylinkError(f"{name}: {value!r} is not {requirement}")

@@ -7,9 +7,8 @@ from maylink.baselines.centers import cluster_means, initial_centers, plus_plus,
 from maylink.errors import MaylinkError
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("shift", [0.0, 1e8])
-@pytest.mark.parametrize("scale", [1.0, 1e-8, 1e8])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("shift", "scale"), [(0.0, 1.0), (1e8, 1.0), (0.0, 1e-8), (1e8, 1e8)])
 def test_plus_plus_finds_every_far_group(seed, shift, scale):
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(5), 20)
@@ -19,7 +18,7 @@ def test_plus_plus_finds_every_far_group(seed, shift, scale):
     assert all((center == X).all(axis=1).any() for center in centers)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_plus_plus_goes_where_no_given_centre_is(seed):
     rng = np.random.default_rng(seed)
     X = np.repeat([0.0, 50.0, 90.0], 10)[:, None] + rng.random((30, 1))

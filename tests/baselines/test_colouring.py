@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from maylink import Links
-from maylink.baselines.colouring import Graph, find_colouring, smaller_proof
+from maylink.baselines.colouring import ApartGraph, find_colouring, smaller_proof
 from maylink.baselines.neighbourhoods import neighbourhoods
 
 
 def graph_of(m, pairs):
-    return Graph.build(neighbourhoods(Links.from_pairs(may_not=pairs, n=m)))
+    return ApartGraph.of(neighbourhoods(Links.from_pairs(may_not=pairs, n=m)))
 
 
 def draw_graph(m, n_pairs, seed):
@@ -45,9 +45,9 @@ def test_finds_a_colouring_exactly_where_there_is_one(K):
             assert all(found.labels[i] != found.labels[j] for i, j in pairs)
             assert found.labels.min() >= 0
             assert found.labels.max() < K
-            assert found.hopeless.size == 0
+            assert found.impossible.size == 0
         else:
-            assert not can_be_coloured(found.hopeless.tolist(), pairs, K)
+            assert not can_be_coloured(found.impossible.tolist(), pairs, K)
     assert 0 < sum(possible) < 60
 
 
@@ -57,10 +57,10 @@ def test_the_smaller_proof_is_one_and_can_do_without_nobody(K):
     for seed in range(40):
         pairs = draw_graph(7, 18, seed)
         graph = graph_of(7, pairs)
-        hopeless = find_colouring(graph, np.zeros((7, K)), 10**6).hopeless
-        if hopeless.size:
+        impossible = find_colouring(graph, np.zeros((7, K)), 10**6).impossible
+        if impossible.size:
             seen += 1
-            proof = set(smaller_proof(graph, hopeless, K).tolist())
+            proof = set(smaller_proof(graph, impossible, K).tolist())
             assert not can_be_coloured(proof, pairs, K)
             assert all(can_be_coloured(proof - {v}, pairs, K) for v in proof)
     assert seen >= 10
@@ -85,15 +85,15 @@ def test_parts_do_not_cost_each_other():
     triangles = [(3 * t + a, 3 * t + b) for t in range(30) for a, b in ((0, 1), (1, 2), (0, 2))]
     last = [(i, 90 + j) for i, j in ((90, 1), (90, 2), (90, 3), (91, 2), (91, 3), (92, 3))]
     found = find_colouring(graph_of(94, triangles + last), np.zeros((94, 3)), 200)
-    assert found.hopeless.tolist() == [90, 91, 92, 93]
+    assert found.impossible.tolist() == [90, 91, 92, 93]
 
 
-def test_out_of_steps_is_neither_found_nor_hopeless():
+def test_out_of_steps_is_neither_found_nor_impossible():
     complete = [(i, j) for i in range(6) for j in range(i)]
     found = find_colouring(graph_of(6, complete), np.zeros((6, 4)), 2)
     assert found.labels is None
-    assert found.hopeless.size == 0
-    assert find_colouring(graph_of(6, complete), np.zeros((6, 4)), 10**30).hopeless.size == 6
+    assert found.impossible.size == 0
+    assert find_colouring(graph_of(6, complete), np.zeros((6, 4)), 10**30).impossible.size == 6
 
 
 def test_without_conflicts_everyone_gets_the_cheapest():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from maylink.baselines.cvqe import CVQE
-from maylink.baselines.quantisation import _votes, turned
-from maylink.kernels.cvqe import nearest
+from maylink.baselines.kernels.quantisation import nearest
+from maylink.baselines.quantisation import _ordered_votes, by_feature
 from zoo import draw_pairs, links_of
 
 unsettled = pytest.mark.filterwarnings("ignore:.*had not settled")
@@ -98,7 +98,7 @@ def move(X, pairs, labels, centers):
 
 
 @unsettled
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_every_sweep_is_that_of_the_plain_loop(seed, k):
     X, pairs, start = build(seed, k=k, n_links=(6, 20, 80)[seed % 3])
@@ -119,12 +119,12 @@ def test_every_sweep_is_that_of_the_plain_loop(seed, k):
         np.testing.assert_allclose(model.objective_path_, path, rtol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_each_centre_is_the_least_of_its_own_terms(seed):
     """Finite differences, with the other centres where they were."""
     X, pairs, centers = build(seed, n_links=40)
     labels = np.random.default_rng(seed).integers(0, 3, len(X))
-    moved = CVQE(3)._move(X, _votes(links_of(pairs, len(X)), 1.0), centers, labels)
+    moved = CVQE(3)._move(X, _ordered_votes(links_of(pairs, len(X)), 1.0), centers, labels)
     for k in range(3):
         terms = [(1.0, x) for x in X[labels == k]] + pulls(pairs, labels, centers, k)
 
@@ -139,11 +139,11 @@ def test_each_centre_is_the_least_of_its_own_terms(seed):
 # ---------------------------------------------------------------------- the objective
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_centre_step_never_rises_while_only_may_links_are_violated(seed):
     X, pairs, centers = build(seed, n_links=60)
     pairs = [p for p in pairs if p[2] > 0]
-    votes = _votes(links_of(pairs, len(X)), 10.0 ** (seed % 5 - 2))
+    votes = _ordered_votes(links_of(pairs, len(X)), 10.0 ** (seed % 5 - 2))
     labels = np.random.default_rng(seed).integers(0, 3, len(X))
     model = CVQE(3)
     for _ in range(5):
@@ -152,23 +152,23 @@ def test_the_centre_step_never_rises_while_only_may_links_are_violated(seed):
         assert model._value(X, votes, centers, labels) <= before * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("link_weight", [0.3, 1.0, 10.0])
-def test_may_links_without_common_points_never_raise_the_objective(seed, link_weight):
+@pytest.mark.parametrize("seed", range(4))
+def test_may_links_without_common_points_never_raise_the_objective(seed):
     X, _, start = build(seed, n=60, k=4)
     links = links_of(disjoint(seed, 60, [1]), 60)
-    path = CVQE(4, init=start, link_weight=link_weight).fit(X, links=links).objective_path_
-    assert np.all(np.diff(path) <= 1e-12 * path[0])
+    for link_weight in (0.3, 1.0, 10.0):
+        path = CVQE(4, init=start, link_weight=link_weight).fit(X, links=links).objective_path_
+        assert np.all(np.diff(path) <= 1e-12 * path[0])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_links_without_common_points_get_the_best_assignment(seed):
     """Of both kinds, against every pair of clusters; so the assignment never raises."""
     X, _, centers = build(seed, n=40, k=4)
     pairs = disjoint(seed, 40, [1, -1])
     labels = np.empty(40, np.int64)
-    nearest(X, turned(centers), labels)
-    CVQE(4)._ask(X, _votes(links_of(pairs, 40), 1.0), centers, labels)
+    nearest(X, by_feature(centers), labels)
+    CVQE(4)._reassign(X, _ordered_votes(links_of(pairs, 40), 1.0), centers, labels)
     least = objective(X, pairs, labels, centers)
     for i, j, *_ in pairs:
         for z, y in product(range(4), range(4)):

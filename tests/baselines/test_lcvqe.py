@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from maylink import Links
-from maylink.baselines.lcvqe import LCVQE, _ghosts
-from maylink.baselines.quantisation import _votes, turned
-from maylink.kernels.cvqe import nearest
+from maylink.baselines.kernels.quantisation import nearest
+from maylink.baselines.lcvqe import LCVQE, _pulls
+from maylink.baselines.quantisation import _ordered_votes, by_feature
 from zoo import draw_pairs, links_of
 
 unsettled = pytest.mark.filterwarnings("ignore:.*had not settled")
@@ -90,7 +90,7 @@ def move(X, pairs, labels, centers):
 
 
 @unsettled
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_every_sweep_is_that_of_the_plain_loop(seed, k):
     X, pairs, start = build(seed, k=k, n_links=(6, 20, 80)[seed % 3])
@@ -131,13 +131,13 @@ def test_the_plain_loop_meets_every_choice():
     }
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_centres_are_the_least_of_the_objective(seed):
     """Finite differences, with labels and the points that violated links add as they were."""
     X, pairs, centers = build(seed, n_links=40)
     labels = np.random.default_rng(seed).integers(0, 3, len(X))
     found = terms(X, pairs, labels.tolist(), centers)
-    moved = LCVQE(3)._move(X, _votes(links_of(pairs, len(X)), 1.0), centers, labels)
+    moved = LCVQE(3)._move(X, _ordered_votes(links_of(pairs, len(X)), 1.0), centers, labels)
     for k, f in product(range(3), range(2)):
         step = np.zeros((3, 2))
         step[k, f] = 1e-4
@@ -146,13 +146,13 @@ def test_centres_are_the_least_of_the_objective(seed):
     assert value(X, found, moved) <= value(X, found, centers)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_violated_links_add_the_right_points(seed):
     X, pairs, centers = build(seed, n_links=40)
     labels = np.random.default_rng(seed).integers(0, 3, len(X))
-    added = _ghosts(X, _votes(links_of(pairs, len(X)), 1.0), centers, labels)
+    added = _pulls(X, _ordered_votes(links_of(pairs, len(X)), 1.0), centers, labels)
     found = sorted(
-        zip(added.share.tolist(), added.point.tolist(), added.cluster.tolist(), strict=True)
+        zip(added.fraction.tolist(), added.point.tolist(), added.cluster.tolist(), strict=True)
     )
     assert found == sorted(terms(X, pairs, labels.tolist(), centers)[len(X) :])
 
@@ -160,13 +160,13 @@ def test_violated_links_add_the_right_points(seed):
 # ---------------------------------------------------------------------- the objective
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("link_weight", [0.3, 1.0, 10.0])
-def test_two_clusters_and_may_links_without_common_points_never_raise_it(seed, link_weight):
+@pytest.mark.parametrize("seed", range(4))
+def test_two_clusters_and_may_links_without_common_points_never_raise_it(seed):
     X, _, start = build(seed, n=60, k=2)
     links = links_of(disjoint_may(seed, 60), 60)
-    path = LCVQE(2, init=start, link_weight=link_weight).fit(X, links=links).objective_path_
-    assert np.all(np.diff(path) <= 1e-12 * path[0])
+    for link_weight in (0.3, 1.0, 10.0):
+        path = LCVQE(2, init=start, link_weight=link_weight).fit(X, links=links).objective_path_
+        assert np.all(np.diff(path) <= 1e-12 * path[0])
 
 
 def test_a_third_cluster_is_not_looked_at():
@@ -179,9 +179,9 @@ def test_a_third_cluster_is_not_looked_at():
         key=lambda labels: value(X, terms(X, pairs, labels, centers), centers),
     )
     labels = np.array([1, 1])
-    nearest(X, turned(centers), labels)
+    nearest(X, by_feature(centers), labels)
     assert labels.tolist() == [0, 2]
-    LCVQE(3)._ask(X, _votes(links_of(pairs, 2), 1.0), centers, labels)
+    LCVQE(3)._reassign(X, _ordered_votes(links_of(pairs, 2), 1.0), centers, labels)
     assert best == (1, 1)
     assert 1 not in labels
 
@@ -199,7 +199,7 @@ def test_links_of_either_kind_can_raise_the_objective(kind):
 
 
 @unsettled
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_at_a_weight_of_one_each_may_not_link_is_obeyed_in_its_turn(seed):
     X, _, start = build(seed, n=40, k=3)
     points = np.random.default_rng(seed).permutation(40)

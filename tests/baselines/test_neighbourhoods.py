@@ -8,7 +8,7 @@ from maylink.baselines.neighbourhoods import neighbourhoods
 from zoo import draw_pairs
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_components_and_what_is_apart_against_merging_sets(seed):
     n = 8
     pairs = draw_pairs(n, 6, seed)

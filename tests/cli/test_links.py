@@ -42,3 +42,10 @@ def test_links_are_converted_with_and_without_their_data(files):
     Path("rows.txt").write_text("5 1 +1\n")
     assert run("links", "convert", "rows.txt", "rows.csv") == 0
     assert ml.read_links("rows.csv").n == 6  # row numbers are not ids
+
+
+def test_a_link_file_in_another_encoding_is_refused_until_it_is_named(files, capsys):
+    Path("latin.csv").write_bytes("i,j,kind,source\n0,1,may,Zo\xeb\n".encode("latin-1"))
+    assert run("links", "show", "latin.csv") == 3
+    assert "say which encoding it is, for example --read-links encoding=" in capsys.readouterr().err
+    assert run("links", "show", "latin.csv", "--read-links", "encoding=latin-1") == 0

@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.cluster import KMeans
 
-from maylink.baselines.quantisation import turned
+from maylink.baselines.kernels.quantisation import reassign_to_second
+from maylink.baselines.quantisation import by_feature
 from maylink.experiments import published_lcvqe
-from maylink.kernels.cvqe import ask_second
 from maylink.links import Links
 from maylink.metrics import pair_f
 
@@ -18,7 +18,7 @@ def asked(X, may, may_not):
     labels = np.abs(X - CENTERS.T).argmin(axis=1)
     i, j = np.array([*may, *may_not]).T
     total, count = np.zeros((3, 1)), np.zeros(3)
-    ask_second(X, turned(CENTERS), i, j, len(may), labels, total, count)
+    reassign_to_second(X, by_feature(CENTERS), i, j, len(may), labels, total, count)
     return labels.tolist(), total[:, 0].tolist(), count.tolist()
 
 

@@ -58,7 +58,7 @@ def test_principal_components_are_those_of_scaled_columns():
 
 def test_sparse_and_dense_counts_give_one_picture():
     counts = np.random.default_rng(0).poisson(1.0, (60, 30)).astype(float)
-    model = SimpleNamespace(labels_=Y, family_=SimpleNamespace(name="multinomial"))
+    model = SimpleNamespace(labels_=Y, family_=SimpleNamespace(name="multinomial", kind="counts"))
     one, other = (
         project(ReportInputs.build(model, X_), "pca") for X_ in (counts, sparse.csr_array(counts))
     )

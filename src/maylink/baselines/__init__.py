@@ -1,6 +1,8 @@
-"""Baselines: the algorithms that the paper compares with, with one face.
+"""Baselines: the algorithms that the paper compares with, with one interface.
 
-Each file holds one algorithm, or two that differ in a line, found here by itself.
+Each file holds one algorithm, or two that differ in a line; :func:`all_baselines` lists them by
+itself. Files with several users inside this folder: ``base``, ``centers``, ``neighbourhoods``,
+``graph`` and ``eigenvectors``. Compiled loops are in ``kernels``.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from maylink.baselines.link_only import LinkOnly
 from maylink.baselines.mpck_means import MPCKMeans
 from maylink.baselines.mrf_dp_mixture import MRFDPMixture
 from maylink.baselines.pck_means import PCKMeans
-from maylink.baselines.plain import PlainKMeans, PlainSpectral
+from maylink.baselines.plain_kmeans import PlainKMeans
+from maylink.baselines.plain_spectral import PlainSpectral
 from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans, SeededKMeans
 
 __all__ = [
@@ -50,7 +53,7 @@ def all_baselines() -> dict[str, type[Baseline]]:
     >>> all_baselines()["LCVQE"](3)
     LCVQE(n_clusters=3)
     """
-    found = {}
+    baselines = {}
     for module in pkgutil.iter_modules(__path__):
         for member in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
             if (
@@ -58,5 +61,5 @@ def all_baselines() -> dict[str, type[Baseline]]:
                 and issubclass(member, Baseline)
                 and not inspect.isabstract(member)
             ):
-                found[member.__name__] = member
-    return dict(sorted(found.items()))
+                baselines[member.__name__] = member
+    return dict(sorted(baselines.items()))

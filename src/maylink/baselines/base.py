@@ -1,7 +1,7 @@
 """What the baselines share: checks, restarts, fitted attributes, prediction from centres.
 
-A baseline is one file with one class. It names its parameters, checks them in
-``_check_parameters``, and makes one run in ``_run``; all the rest is here.
+A baseline is one file with one class. It names its parameters, checks those that no other baseline
+has in ``_check_parameters``, and makes one run in ``_run``; all the rest is here.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.baselines.centers import squared_distances
 from maylink.errors import MaylinkError
 from maylink.estimators.base import keep_fitted
@@ -30,12 +29,12 @@ from maylink.links import Links
 from maylink.parameters import as_generator, check_integer, forbid_links_as_y
 from maylink.problem import as_data
 
-Labels = NDArray[np.int64]
+COUNTS = ("n_clusters", "n_init", "max_sweeps")  # parameters that several baselines have, from 1 on
 
 
 @dataclass(frozen=True)
-class Run:
-    """What one run of a baseline found.
+class BaselineRun:
+    """The result of one run of a baseline.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class Run:
         Why the run failed; raised if no other run does better.
     """
 
-    labels: Labels
+    labels: Index
     path: Array
     converged: bool = True
     by_cluster: Mapping[str, Any] = field(default_factory=dict)
@@ -71,26 +70,28 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
     True
     """
 
-    # Pipelines and cross-validation hand links on without being told to.
+    # Pipelines and cross-validation hand links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
 
     n_clusters: int
     max_sweeps: int
     random_state: Any
 
-    labels_: Labels
+    labels_: Index
     n_clusters_: int
     n_iter_: int
     objective_: float
     objective_path_: Array
 
     @abstractmethod
-    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> BaselineRun:
         """Make one run; X is finite, float64."""
 
-    @abstractmethod
     def _check_parameters(self) -> None:
         """Raise a MaylinkError about the first parameter that cannot be."""
+        for name in COUNTS:
+            if hasattr(self, name):
+                check_integer(name, getattr(self, name), 1)
 
     def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
         """Cluster the rows of X.
@@ -109,32 +110,29 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         self
         """
         forbid_links_as_y(y)
-        return self._fit(X, links)
+        return self._fit(X, links, self._run)
 
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Labels:
+    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Index:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, links=links).labels_
 
-    def _fit(self, X: Any, links: Any, run: Callable[..., Run] | None = None) -> Self:
+    def _fit(self, X: Any, links: Any, run: Callable[..., BaselineRun]) -> Self:
         self._check_parameters()
         data = self._data(X)
-        checked = as_links(links, data.shape[0])
-        if hasattr(self, "n_clusters"):
-            check_integer("n_clusters", self.n_clusters, 1)
-            if self.n_clusters > data.shape[0]:
-                raise MaylinkError(
-                    f"n_clusters: {self.n_clusters} is more than the n_samples={data.shape[0]} "
-                    "points of X"
-                )
+        n = data.shape[0]
+        checked_links = as_links(links, n)
+        if getattr(self, "n_clusters", 1) > n:
+            raise MaylinkError(
+                f"n_clusters: {self.n_clusters} is more than the n_samples={n} points of X"
+            )
         rng = as_generator(self.random_state)
-        run = self._run if run is None else run
-        runs = [run(data, checked, rng) for _ in range(getattr(self, "n_init", 1))]
-        best = min(runs, key=lambda made: (made.failure is not None, float(made.path[-1])))
+        runs = [run(data, checked_links, rng) for _ in range(getattr(self, "n_init", 1))]
+        best = min(runs, key=lambda one: (one.failure is not None, float(one.path[-1])))
         if best.failure is not None:
             raise best.failure
         return self._keep(X, best)
 
-    def _keep(self, X: Any, run: Run) -> Self:
+    def _keep(self, X: Any, run: BaselineRun) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
         if not run.converged:
             warnings.warn(
@@ -143,17 +141,17 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        labels, numbers = first_appearance(run.labels)
-        found = {
+        labels, old_numbers = first_appearance(run.labels)
+        attributes = {
             "labels_": labels,
-            "n_clusters_": numbers.size,
+            "n_clusters_": old_numbers.size,
             "n_iter_": run.path.size,
             "objective_": float(run.path[-1]),
             "objective_path_": np.asarray(run.path, np.float64),
-            **{name: value[numbers] for name, value in run.by_cluster.items()},
+            **{name: value[old_numbers] for name, value in run.by_cluster.items()},
             **run.others,
         }
-        keep_fitted(self, X, found)
+        keep_fitted(self, X, attributes)
         return self
 
     def _data(self, X: Any) -> Any:
@@ -166,8 +164,13 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         return data.astype(np.float64, copy=False)
 
 
+def draw_seed(rng: np.random.Generator) -> int:
+    """Return a seed for an estimator of scikit-learn."""
+    return int(rng.integers(2**31))
+
+
 class CenterBaseline(Baseline):
-    """A baseline whose clusters have centres, to which new points can be put."""
+    """A baseline whose clusters have centres, from which new points are predicted."""
 
     cluster_centers_: Array
 
@@ -176,8 +179,8 @@ class CenterBaseline(Baseline):
         Gaussian().check(data)  # squares must not overflow
         return data
 
-    def predict(self, X: Any) -> Labels:
-        """Return the nearest cluster of each new point; links have no say.
+    def predict(self, X: Any) -> Index:
+        """Return the nearest cluster of each new point; links play no part.
 
         Parameters
         ----------

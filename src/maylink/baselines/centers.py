@@ -1,15 +1,14 @@
-"""Centres: where they start, the means that they move to, and what that costs."""
+"""Centres: initial ones, the means that they move to, what that costs, and when sweeps repeat."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
 from maylink.parameters import check_choice
 
@@ -31,7 +30,7 @@ def check_init(init: Any) -> None:
 
 
 def initial_centers(X: Array, init: Any, n_clusters: int, rng: np.random.Generator) -> Array:
-    """Return the centres to start from, shape (K, d): drawn, or those that are given."""
+    """Return the centres to start from, shape (K, d): drawn, or those that the user gave."""
     if not isinstance(init, str):
         centers = np.array(init, np.float64)
         if centers.shape != (n_clusters, X.shape[1]):
@@ -45,18 +44,18 @@ def initial_centers(X: Array, init: Any, n_clusters: int, rng: np.random.Generat
     return plus_plus(X, X[:0], n_clusters, rng)
 
 
-def plus_plus(X: Array, given: Array, n_clusters: int, rng: np.random.Generator) -> Array:
-    """Add points of X to the given centres until there are K: greedy k-means++.
+def plus_plus(X: Array, first: Array, n_clusters: int, rng: np.random.Generator) -> Array:
+    """Add points of X to the first centres until there are K: greedy k-means++.
 
     Each time a few points are drawn, with chances proportional to the squared distance from the
-    nearest centre so far, and the one that lowers the sum of these distances most is taken.
+    nearest centre so far. The one that lowers the sum of these distances most becomes a centre.
 
     References
     ----------
     Arthur, Vassilvitskii: k-means++: The Advantages of Careful Seeding, 2007.
     """
-    centers = np.concatenate([given, np.empty((n_clusters - len(given), X.shape[1]))])
-    count = len(given)
+    centers = np.concatenate([first, np.empty((n_clusters - len(first), X.shape[1]))])
+    count = len(first)
     if count == 0:
         centers[0] = X[rng.integers(len(X))]
         count = 1
@@ -75,15 +74,27 @@ def plus_plus(X: Array, given: Array, n_clusters: int, rng: np.random.Generator)
     return centers
 
 
-def cluster_means(X: Array, labels: NDArray[np.int64], centers: Array) -> Array:
+def cluster_means(X: Array, labels: Index, centers: Array) -> Array:
     """Return the mean of each cluster; one without points keeps its centre."""
     size = np.bincount(labels, minlength=len(centers))
-    join = sparse.csr_array(
-        (np.ones(len(X)), (labels, np.arange(len(X)))), shape=(len(centers), len(X))
-    )
-    moved = np.array(centers)
-    np.divide(join @ X, size[:, None], out=moved, where=size[:, None] > 0)
-    return moved
+    total = membership(labels, len(centers)) @ X
+    return means_or(total, size.astype(np.float64), centers)
+
+
+def means_or(total: Array, count: Array, centers: Array) -> Array:
+    """Return ``total / count`` by cluster, and the old centre where the count is 0."""
+    means = np.array(centers)
+    np.divide(total, count[:, None], out=means, where=count[:, None] > 0)
+    return means
+
+
+def membership(group: Index, n_groups: int) -> sparse.csr_array:
+    """Return the matrix of groups by points that is 1 where a point is in a group.
+
+    Its product with data of points is their sum by group.
+    """
+    n = group.size
+    return sparse.csr_array((np.ones(n), (group, np.arange(n))), shape=(n_groups, n))
 
 
 def squared_distances(X: Array, centers: Array) -> Array:
@@ -91,6 +102,40 @@ def squared_distances(X: Array, centers: Array) -> Array:
     return np.asarray(cdist(X, centers, "sqeuclidean"))
 
 
-def distortion(X: Array, labels: NDArray[np.int64], centers: Array) -> float:
+def distortion(X: Array, labels: Index, centers: Array) -> float:
     """Return Σ_i ‖x_i − μ_z_i‖²."""
     return float(((X - centers[labels]) ** 2).sum())
+
+
+class Cycle:
+    """Says when sweeps that need not descend may stop: at the best sweep of a cycle.
+
+    A sweep whose labels and centres are those of an earlier one starts a cycle, which would repeat
+    for ever. Most cycles are one sweep long.
+
+    Parameters
+    ----------
+    tolerance : float, default 0
+        Summed squared distance within which centres are the same.
+
+    Attributes
+    ----------
+    path : list of floats
+        The objective after each sweep.
+    """
+
+    def __init__(self, tolerance: float = 0.0) -> None:
+        self.tolerance = tolerance
+        self.path: list[float] = []
+        self._last: dict[int, tuple[int, Array]] = {}
+        self._best = -np.inf
+
+    def ends(self, labels: Index, centers: Array, objective: float) -> bool:
+        """Take note of a sweep; return whether it is the best one of a cycle."""
+        self.path.append(objective)
+        key = hash(labels.tobytes())
+        sweep, before = self._last.get(key, (0, None))
+        if before is not None and ((centers - before) ** 2).sum() <= self.tolerance:
+            self._best = max(self._best, min(self.path[sweep + 1 :]))
+        self._last[key] = (len(self.path) - 1, centers)
+        return self.path[-1] <= self._best

@@ -1,4 +1,7 @@
-"""Constrained 1-spectral clustering: normalised cuts with links, by a relaxation that is tight."""
+"""Constrained 1-spectral clustering: normalised cuts with links, by a relaxation that is tight.
+
+Rangapuram, Hein, AISTATS 2012. Contradictory links on a pair cancel out but for a constant.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maylink.arrays import Array
-from maylink.baselines.base import Labels, Run
-from maylink.baselines.graph import Graph, GraphBaseline, pair_matrix, smoothest
+from maylink.arrays import Array, Index
+from maylink.baselines.base import BaselineRun
+from maylink.baselines.centers import membership
+from maylink.baselines.eigenvectors import smoothest
+from maylink.baselines.graph import (
+    GraphBaseline,
+    SimilarityGraph,
+    off_diagonal,
+    pair_matrix,
+    scaled_laplacian,
+)
 from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.links import Links
 from maylink.parameters import check_flag, check_integer, check_number
@@ -155,40 +166,38 @@ class ConstrainedOneSpectral(GraphBaseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        self._check_graph_parameters()
+        super()._check_parameters()
         check_number("link_weight", self.link_weight, 0.0, above=bool(self.hard))
         check_flag("hard", self.hard)
         check_integer("n_starts", self.n_starts, 0)
-        check_integer("max_sweeps", self.max_sweeps, 1)
 
-    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> BaselineRun:
         with one_thread():
             graph = self._graph(X)
             gamma = float(self.link_weight) * graph.volume / graph.degree.size
+            problem = LinkedGraph.of(graph, links)
+            of_point = np.arange(graph.degree.size)
             if self.hard:
                 of_point = neighbourhoods(links).of_point
-                problem = LinkedGraph.build(graph, links).merged(of_point)
-            else:
-                of_point = np.arange(graph.degree.size)
-                problem = LinkedGraph.build(graph, links)
+                problem = problem.merge(of_point)
             splitter = Splitter(problem, bool(self.hard), self.n_starts, self.max_sweeps, rng)
-            found = splitter.grow(self.n_clusters, gamma)
-        labels = found.labels[of_point]
+            partition = splitter.split_into(self.n_clusters, gamma)
+        labels = partition.labels[of_point]
         together = labels[links.i] == labels[links.j]
-        return Run(
+        return BaselineRun(
             labels,
-            found.path,
-            found.settled,
+            partition.path,
+            partition.converged,
             others={
-                "split_paths_": found.split_paths,
-                "link_weight_": found.gamma,
+                "split_paths_": partition.split_paths,
+                "link_weight_": partition.gamma,
                 "broken_weight_": float(links.weight[together != (links.kind > 0)].sum()),
             },
         )
 
 
-class Gammas(NamedTuple):
-    """What links weigh in a split."""
+class LinkGammas(NamedTuple):
+    """γ of the links in one split."""
 
     may: float
     may_not: float
@@ -203,60 +212,59 @@ class LinkedGraph(NamedTuple):
     mass: Array  # (n,) the degrees
 
     @classmethod
-    def build(cls, graph: Graph, links: Links) -> LinkedGraph:
+    def of(cls, graph: SimilarityGraph, links: Links) -> LinkedGraph:
         """Return the graph with these links."""
         may, may_not = (pair_matrix(links, links.weight * (links.kind == k)) for k in (1, -1))
         return cls(graph.weight, may, may_not, graph.degree)
 
-    def merged(self, of_point: NDArray[np.int64]) -> LinkedGraph:
+    def merge(self, of_point: Index) -> LinkedGraph:
         """Return the graph whose vertices are groups of the vertices of this one."""
-        n = of_point.size
-        join = sparse.csr_array((np.ones(n), (of_point, np.arange(n))))
-        edges, may, may_not = (off_diagonal(join @ m @ join.T) for m in self[:3])
-        return LinkedGraph(edges, may, may_not, join @ self.mass)
+        members = membership(of_point, int(of_point.max()) + 1)
+        edges, may, may_not = (off_diagonal(members @ m @ members.T) for m in self[:3])
+        return LinkedGraph(edges, may, may_not, members @ self.mass)
 
-    def part(self, rows: NDArray[np.int64]) -> LinkedGraph:
+    def part(self, rows: Index) -> LinkedGraph:
         """Return the graph between some of the vertices; they keep their masses."""
         edges, may, may_not = (m[rows][:, rows] for m in self[:3])
         return LinkedGraph(edges, may, may_not, self.mass[rows])
 
-    def signed(self, gamma: Gammas) -> sparse.csr_array:
-        """Return what cutting each pair costs, less than zero where that is wanted."""
+    def signed(self, gamma: LinkGammas) -> sparse.csr_array:
+        """Return what cutting each pair costs; less than zero where links reward it."""
         return (self.edges + gamma.may * self.may - gamma.may_not * self.may_not).tocsr()
 
-    def broken(self, labels: Labels) -> float:
+    def broken(self, labels: Index) -> float:
         """Return the weight of the may-not links inside clusters."""
         links = self.may_not.tocoo()
         inside = labels[links.row] == labels[links.col]
         return float(links.data[inside].sum()) / 2.0
 
-    def cut(self, labels: Labels, gamma: float) -> float:
+    def cut(self, labels: Index, gamma: float) -> float:
         """Return F of a partition without empty clusters."""
-        joined = (self.edges + gamma * self.may).tocoo()
-        leaving = labels[joined.row] != labels[joined.col]
+        entries = (self.edges + gamma * self.may).tocoo()
+        leaves = labels[entries.row] != labels[entries.col]
         n_clusters = int(labels.max()) + 1
-        leaves = np.bincount(labels[joined.row[leaving]], joined.data[leaving], n_clusters)
+        leaving = np.bincount(labels[entries.row[leaves]], entries.data[leaves], n_clusters)
         volumes = np.bincount(labels, self.mass, n_clusters)
-        return float(((leaves + gamma * self.broken(labels)) / volumes).sum())
+        return float(((leaving + gamma * self.broken(labels)) / volumes).sum())
 
 
 class Split(NamedTuple):
     """The best cut of a part of the graph."""
 
     sides: list[Side]  # after every step
-    ratios: Array  # theirs
+    ratios: Array  # of these
     gamma: float
-    settled: bool
+    converged: bool
 
 
-class Grown(NamedTuple):
-    """The partition that the splits made."""
+class SplitPartition(NamedTuple):
+    """The partition after all splits."""
 
-    labels: Labels
+    labels: Index
     path: Array
     split_paths: list[Array]
     gamma: float
-    settled: bool
+    converged: bool
 
 
 class Splitter(NamedTuple):
@@ -268,42 +276,41 @@ class Splitter(NamedTuple):
     max_sweeps: int
     rng: np.random.Generator
 
-    def grow(self, n_clusters: int, gamma: float) -> Grown:
-        """Split until there are so many clusters, or none can be split."""
+    def split_into(self, n_clusters: int, gamma: float) -> SplitPartition:
+        """Split until there are K clusters, or none can be split."""
         labels = np.zeros(self.graph.mass.size, np.int64)
         path: list[float] = []
         split_paths: list[Array] = []
-        settled, last = True, gamma
+        converged, last = True, gamma
         for new in range(1, n_clusters):
             to_come = n_clusters - new
             best: tuple[tuple[float, float], int, Split] | None = None
             for cluster in range(new):
-                split = self.split(np.flatnonzero(labels == cluster), gamma, to_come)
-                if split is None:
+                candidate = self.split(np.flatnonzero(labels == cluster), gamma, to_come)
+                if candidate is None:
                     continue
-                after = put(labels, cluster, split.sides[-1], new)
+                after = put(labels, cluster, candidate.sides[-1], new)
                 broken = self.graph.broken(after) if self.hard and to_come == 1 else 0.0
                 rank = (broken, self.graph.cut(after, gamma))
                 if best is None or rank < best[0]:
-                    best = rank, cluster, split
+                    best = rank, cluster, candidate
             if best is None:
                 break
-            _, cluster, made = best
-            last = max(last, made.gamma)
-            path += [self.graph.cut(put(labels, cluster, s, new), last) for s in made.sides]
-            split_paths.append(made.ratios)
-            settled &= made.settled
-            labels = put(labels, cluster, made.sides[-1], new)
-        return Grown(
-            labels, np.array(path or [self.graph.cut(labels, last)]), split_paths, last, settled
-        )
+            _, cluster, split = best
+            last = max(last, split.gamma)
+            path += [self.graph.cut(put(labels, cluster, s, new), last) for s in split.sides]
+            split_paths.append(split.ratios)
+            converged &= split.converged
+            labels = put(labels, cluster, split.sides[-1], new)
+        whole_path = np.array(path or [self.graph.cut(labels, last)])
+        return SplitPartition(labels, whole_path, split_paths, last, converged)
 
-    def split(self, rows: NDArray[np.int64], gamma: float, to_come: int) -> Split | None:
+    def split(self, rows: Index, gamma: float, to_come: int) -> Split | None:
         """Return the best cut in two of some vertices, None of a single one."""
         if rows.size < 2:
             return None
         part = self.graph.part(rows)
-        weights = Gammas(gamma, gamma / to_come**2)
+        weights = LinkGammas(gamma, gamma / to_come**2)
         best = self._best(part, weights, None)
         if not self.hard:
             return best
@@ -318,14 +325,14 @@ class Splitter(NamedTuple):
                 best, least = trial, broken
         return best
 
-    def _best(self, part: LinkedGraph, gamma: Gammas, before: Side | None) -> Split:
+    def _best(self, part: LinkedGraph, gamma: LinkGammas, before: Side | None) -> Split:
         """Descend from every start and keep the least ratio."""
-        found = [
+        splits = [
             descend(part, gamma, f, self.max_sweeps) for f in self._starts(part, gamma, before)
         ]
-        return min(found, key=lambda split: float(split.ratios[-1]))
+        return min(splits, key=lambda split: float(split.ratios[-1]))
 
-    def _starts(self, part: LinkedGraph, gamma: Gammas, before: Side | None) -> Iterator[Array]:
+    def _starts(self, part: LinkedGraph, gamma: LinkGammas, before: Side | None) -> Iterator[Array]:
         n = part.mass.size
         if before is not None:
             yield before.astype(np.float64)
@@ -338,9 +345,9 @@ class Splitter(NamedTuple):
             yield self.rng.standard_normal(n)
 
 
-def descend(part: LinkedGraph, gamma: Gammas, start: Array, max_sweeps: int) -> Split:
+def descend(part: LinkedGraph, gamma: LinkGammas, start: Array, max_sweeps: int) -> Split:
     """Lower the ratio of the best threshold of ``start`` until no step does."""
-    from maylink.kernels import one_spectral
+    from maylink.baselines.kernels import one_spectral
 
     signed = part.signed(gamma)
     signed.sort_indices()
@@ -367,23 +374,8 @@ def descend(part: LinkedGraph, gamma: Gammas, start: Array, max_sweeps: int) -> 
     return Split(sides, np.array(ratios), gamma.may_not, not moved)
 
 
-def put(labels: Labels, cluster: int, side: Side, new: int) -> Labels:
+def put(labels: Index, cluster: int, side: Side, new: int) -> Index:
     """Return the labels after one side of a cluster became the new cluster."""
     out = labels.copy()
     out[np.flatnonzero(labels == cluster)[side]] = new
     return out
-
-
-def scaled_laplacian(signed: sparse.csr_array, mass: Array) -> sparse.csr_array:
-    """Return ``B^{-1/2} (diag(Σ_j |t_ij|) − T) B^{-1/2}``, which has no negative eigenvalue."""
-    root = sparse.diags_array(1.0 / np.sqrt(mass))
-    own = np.asarray(abs(signed).sum(axis=1)).ravel()
-    return (root @ (sparse.diags_array(own) - signed) @ root).tocsr()
-
-
-def off_diagonal(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return the matrix without its diagonal."""
-    entries = sparse.coo_array(matrix)
-    keep = entries.row != entries.col
-    kept = (entries.data[keep], (entries.row[keep], entries.col[keep]))
-    return sparse.csr_array(kept, shape=matrix.shape)

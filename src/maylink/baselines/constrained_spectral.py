@@ -1,4 +1,7 @@
-"""Constrained spectral clustering: smooth vectors that agree with the links well enough."""
+"""Constrained spectral clustering: smooth vectors that agree with the links well enough.
+
+Wang, Davidson, KDD 2010. Contradictory links on a pair cancel out by their votes.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +13,17 @@ from scipy import linalg, sparse
 from scipy.sparse import linalg as sparse_linalg
 from sklearn.cluster import KMeans
 
-from maylink.arrays import Array
-from maylink.baselines.base import Labels, Run
-from maylink.baselines.graph import (
-    DENSE,
-    SHIFT,
-    Graph,
-    GraphBaseline,
-    lanczos,
-    normalised_laplacian,
-    pair_matrix,
-)
+from maylink.arrays import Array, Index
+from maylink.baselines.base import BaselineRun, draw_seed
+from maylink.baselines.eigenvectors import DENSE, SHIFT, greatest, lanczos
+from maylink.baselines.graph import GraphBaseline, SimilarityGraph, pair_matrix, scaled_laplacian
 from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.parameters import check_choice, check_integer, check_number
 from maylink.runtime.threads import one_thread
 
-SHARES = (-1.0, -0.25, 0.0, 0.25)  # of λ_1(Q̄) that are tried as β / vol
-ROUNDING = 1e-9  # eigenvalues below this share of the links' are zero
+TRIED_BETAS = (-1.0, -0.25, 0.0, 0.25)  # β / vol, in units of λ_1(Q̄)
+ROUNDING = 1e-9  # eigenvalues below this, relative to those of the links, are zero
 
 
 class ConstrainedSpectral(GraphBaseline):
@@ -40,7 +36,7 @@ class ConstrainedSpectral(GraphBaseline):
         minimise vᵀ L̄ v   subject to   vᵀ Q̄ v ≥ α,   vᵀ v = vol,   v ≠ D^{1/2} 1
 
     Its stationary points solve ``L̄ v = λ (Q̄ − (β / vol) I) v`` with λ > 0, and each of them has
-    ``vᵀ Q̄ v > β``: β is the agreement that is asked for, α the one that comes out. Of the vectors
+    ``vᵀ Q̄ v > β``: β is the agreement requested, α the one that comes out. Of the vectors
     with λ > 0, all of which are feasible, the K − 1 with the least cost vᵀ L̄ v are kept, and
     K-means splits the rows of ``D^{-1/2} V (I − Vᵀ L̄ V)``. The objective is the cost of the
     vectors that are kept, ``Σ_k v_kᵀ L̄ v_k / vol``.
@@ -78,7 +74,7 @@ class ConstrainedSpectral(GraphBaseline):
     beta_ : float
         β as used.
     embedding_ : array of shape (n, K − 1)
-        What K-means saw.
+        The rows that K-means split.
     agreement_ : array of shape (K − 1,)
         vᵀ Q̄ v of each vector, never below ``beta_``.
 
@@ -106,8 +102,8 @@ class ConstrainedSpectral(GraphBaseline):
 
     Time is O(n³) up to 500 points, else that of a sparse factor of the graph and some dozens of
     solves; links cost one product each. Contradictory links on a pair cancel out; wrong links turn
-    the vectors towards them, softly, for a vector has to meet the links on the whole only. Vectors
-    lean towards points with many links and few neighbours.
+    the vectors towards them, softly, for a vector has to meet the links on the whole only. Points
+    with many links and few neighbours have much weight in the vectors.
 
     References
     ----------
@@ -148,52 +144,54 @@ class ConstrainedSpectral(GraphBaseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        self._check_graph_parameters()
+        super()._check_parameters()
         if isinstance(self.beta, str):
             check_choice("beta", self.beta, ("auto", "rule"))
         else:
             check_number("beta", self.beta, -np.inf)
         check_integer("n_starts", self.n_starts, 1)
 
-    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> BaselineRun:
         with one_thread():
-            problem = ConstrainedCut.build(self._graph(X), links, rng)
-            kept, most = None, (-np.inf, 0.0)
-            for found in self._candidates(problem, rng):
-                embedding = problem.embed(found)
+            problem = ConstrainedCut.of(self._graph(X), links, rng)
+            best, most = None, (-np.inf, 0.0)
+            for candidate in self._candidates(problem, rng):
+                embedding = problem.embed(candidate)
                 labels = split_rows(embedding, self.n_clusters, self.n_starts, rng)
                 together = labels[links.i] == labels[links.j]
                 agree = float(links.weight[together == (links.kind > 0)].sum())
-                rank = (agree, -found.beta)
-                if kept is None or rank > most:
-                    kept, most = (found, embedding, labels), rank
-        assert kept is not None
-        found, embedding, labels = kept
-        return Run(
+                rank = (agree, -candidate.beta)
+                if best is None or rank > most:
+                    best, most = (candidate, embedding, labels), rank
+        assert best is not None
+        vectors, embedding, labels = best
+        return BaselineRun(
             labels,
-            np.array([found.cost.sum()]),
+            np.array([vectors.cost.sum()]),
             others={
-                "beta_": found.beta,
+                "beta_": vectors.beta,
                 "embedding_": embedding,
-                "agreement_": found.agreement * problem.volume,
+                "agreement_": vectors.agreement * problem.volume,
             },
         )
 
-    def _candidates(self, problem: ConstrainedCut, rng: np.random.Generator) -> Iterator[Feasible]:
+    def _candidates(
+        self, problem: ConstrainedCut, rng: np.random.Generator
+    ) -> Iterator[FeasibleVectors]:
         """Yield the vectors of every β that is to be tried."""
         count = self.n_clusters - 1
         if not isinstance(self.beta, str):
             yield problem.solve(count, float(self.beta), rng)
             return
         if self.beta == "auto" and problem.n_pairs and count:
-            for share in SHARES:
-                found = problem.feasible(count, share * problem.top, rng)
-                if found.cost.size == count:
-                    yield found
+            for ratio in TRIED_BETAS:
+                vectors = problem.feasible(count, ratio * problem.top, rng)
+                if vectors.cost.size == count:
+                    yield vectors
         yield problem.solve(count, None, rng)
 
 
-class Feasible(NamedTuple):
+class FeasibleVectors(NamedTuple):
     """Vectors of length 1 that agree with the links, those of least cost first."""
 
     vectors: Array  # (n, K − 1)
@@ -212,59 +210,62 @@ class ConstrainedCut(NamedTuple):
     n_pairs: int  # linked pairs
     top: float  # the greatest eigenvalue of Q̄
     shifted: sparse.csc_array  # L̄ + SHIFT I
-    inverse: Any  # product with its inverse, for graphs that are large
+    inverse: Any  # product with its inverse, for graphs of more than ``dense`` points
+    dense: int  # up to so many points all vectors are computed at once
 
     @classmethod
-    def build(cls, graph: Graph, links: Links, rng: np.random.Generator) -> ConstrainedCut:
+    def of(
+        cls, graph: SimilarityGraph, links: Links, rng: np.random.Generator, dense: int = DENSE
+    ) -> ConstrainedCut:
         """Return the matrices of this graph and these links."""
         votes = pair_matrix(links, links.kind * links.weight)
         root = sparse.diags_array(1.0 / np.sqrt(graph.degree))
         scaled = (root @ votes @ root).tocsr()
         constant = np.sqrt(graph.degree / graph.volume)
-        top = float(greatest(scaled, 1, rng)[0])
-        laplacian = normalised_laplacian(graph)
+        top = float(greatest(scaled, 1, rng, dense)[0])
+        laplacian = scaled_laplacian(graph.weight, graph.degree)
         n = graph.degree.size
         shifted = (laplacian + SHIFT * sparse.eye_array(n)).tocsc()
-        inverse = sparse_linalg.splu(shifted).solve if n > DENSE else None
+        inverse = sparse_linalg.splu(shifted).solve if n > dense else None
         n_pairs = votes.nnz // 2
-        return cls(laplacian, scaled, constant, graph.degree, n_pairs, top, shifted, inverse)
+        return cls(laplacian, scaled, constant, graph.degree, n_pairs, top, shifted, inverse, dense)
 
     @property
     def volume(self) -> float:
         """The sum of the degrees."""
         return float(self.degree.sum())
 
-    def solve(self, count: int, beta: float | None, rng: np.random.Generator) -> Feasible:
+    def solve(self, count: int, beta: float | None, rng: np.random.Generator) -> FeasibleVectors:
         """Return ``count`` feasible vectors; β is chosen where it is None."""
         if count == 0:
             none = np.empty(0)
-            return Feasible(np.empty((self.degree.size, 0)), none, none, beta or 0.0)
+            return FeasibleVectors(np.empty((self.degree.size, 0)), none, none, beta or 0.0)
         if self.n_pairs == 0:  # any β below zero: all vectors are feasible alike
             return self.feasible(count, -1.0, rng)
         if beta is not None:
-            found = self.feasible(count, beta / self.volume, rng)
-            if found.cost.size < count:
-                bound = float(greatest(self.links, count + 1, rng)[-1]) * self.volume
+            vectors = self.feasible(count, beta / self.volume, rng)
+            if vectors.cost.size < count:
+                bound = float(greatest(self.links, count + 1, rng, self.dense)[-1]) * self.volume
                 raise MaylinkError(
-                    f"beta: only {found.cost.size} vectors agree with the links by {beta!r}, "
+                    f"beta: only {vectors.cost.size} vectors agree with the links by {beta!r}, "
                     f"{count + 1} clusters need {count}; a beta below {bound:g} is enough"
                 )
-            return found
-        share = 0.5 + 0.4 * self.n_pairs / self.degree.size**2
-        values = greatest(self.links, count + 1, rng)
+            return vectors
+        ratio = 0.5 + 0.4 * self.n_pairs / self.degree.size**2
+        values = greatest(self.links, count + 1, rng, self.dense)
         for value in values[-2:]:
             rest = value if value > ROUNDING * self.top else self.top
-            found = self.feasible(count, float(value - (1.0 - share) * rest), rng)
-            if found.cost.size >= count:
+            vectors = self.feasible(count, float(value - (1.0 - ratio) * rest), rng)
+            if vectors.cost.size >= count:
                 break
-        return found
+        return vectors
 
-    def embed(self, found: Feasible) -> Array:
-        """Return the rows that K-means is to split: smooth vectors count most."""
-        rows = found.vectors * (1.0 - found.cost) * np.sqrt(self.volume)
+    def embed(self, feasible: FeasibleVectors) -> Array:
+        """Return the rows for K-means to split: smooth vectors count most."""
+        rows = feasible.vectors * (1.0 - feasible.cost) * np.sqrt(self.volume)
         return np.asarray(rows / np.sqrt(self.degree)[:, None])
 
-    def feasible(self, count: int, beta: float, rng: np.random.Generator) -> Feasible:
+    def feasible(self, count: int, beta: float, rng: np.random.Generator) -> FeasibleVectors:
         """Return the vectors of least cost with λ > 0, at the most ``count``."""
         values, vectors = self.pencil(beta, max(4 * (count + 1), count + 21), rng)
         keep = values > ROUNDING * (self.top + abs(beta))
@@ -272,10 +273,10 @@ class ConstrainedCut(NamedTuple):
         cost = np.einsum("ij,ij->j", vectors, self.laplacian @ vectors)
         order = np.argsort(cost, kind="stable")[:count]
         vectors = vectors[:, order]
-        # Signs of eigenvectors are an accident; the largest entry is made positive.
+        # The sign of an eigenvector is arbitrary; here its largest entry is positive.
         vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(order.size)])
         agreement = np.einsum("ij,ij->j", vectors, self.links @ vectors)
-        return Feasible(vectors, np.maximum(cost[order], 0.0), agreement, beta * self.volume)
+        return FeasibleVectors(vectors, np.maximum(cost[order], 0.0), agreement, beta * self.volume)
 
     def solve_right(self, vector: Array) -> Array:
         """Return the product of a vector with the inverse of the pencil's right side."""
@@ -290,19 +291,19 @@ class ConstrainedCut(NamedTuple):
         # number would do, and a small one would let rounding pass for a feasible vector.
         n, u = self.degree.size, self.constant
         image = self.links @ u - beta * u
-        own = float(u @ image)  # uᵀ B u
+        along = float(u @ image)  # uᵀ B u
         least = 1e-12 * (self.top + abs(beta))
-        own = own if abs(own) > least else -least
+        along = along if abs(along) > least else -least
         across = image - float(u @ image) * u  # B u, off u
 
         def product(vector: Array) -> Array:
             w = np.asarray(vector, np.float64).reshape(n, -1)
             w = w - u[:, None] * (u @ w)
             out = self.links @ w - beta * w
-            out = out - u[:, None] * (u @ out) - across[:, None] * ((across @ w) / own)
+            out = out - u[:, None] * (u @ out) - across[:, None] * ((across @ w) / along)
             return np.asarray(out.reshape(np.shape(vector)))
 
-        if n <= DENSE or count >= n - 1:
+        if n <= self.dense or count >= n - 1:
             left = product(np.eye(n))
             right = self.shifted.toarray() + np.outer(u, u)
             values, w = linalg.eigh((left + left.T) / 2.0, right)
@@ -318,26 +319,14 @@ class ConstrainedCut(NamedTuple):
             values, w = lanczos(operator, count, start, M=right, Minv=solve)
         order = np.argsort(-values, kind="stable")
         w = w[:, order] - u[:, None] * (u @ w[:, order])
-        return values[order], w - u[:, None] * ((across @ w) / own)
+        return values[order], w - u[:, None] * ((across @ w) / along)
 
 
-def greatest(matrix: sparse.csr_array, count: int, rng: np.random.Generator) -> Array:
-    """Return the ``count`` greatest eigenvalues, the greatest first; all if there are fewer."""
-    n = matrix.shape[0]
-    count = min(count, n)
-    if matrix.nnz == 0:
-        return np.zeros(count)
-    if n <= DENSE or count >= n - 1:
-        return np.asarray(linalg.eigvalsh(matrix.toarray()))[::-1][:count]
-    return np.sort(lanczos(matrix, count, rng.standard_normal(n))[0])[::-1]
-
-
-def split_rows(rows: Array, n_clusters: int, n_starts: int, rng: np.random.Generator) -> Labels:
+def split_rows(rows: Array, n_clusters: int, n_starts: int, rng: np.random.Generator) -> Index:
     """Split the rows by K-means; into fewer clusters where fewer of them differ."""
     if rows.shape[1] == 0:
         return np.zeros(len(rows), np.int64)
     scale = float(np.abs(rows).max()) or 1.0
     n_clusters = min(n_clusters, len(np.unique(np.round(rows / scale, 9), axis=0)))
-    seed = int(rng.integers(2**31))
-    model = KMeans(n_clusters, n_init=n_starts, random_state=seed)
+    model = KMeans(n_clusters, n_init=n_starts, random_state=draw_seed(rng))
     return np.asarray(model.fit_predict(rows / scale), np.int64)

@@ -1,30 +1,33 @@
-"""COP-KMeans: K-means that keeps every link, or fails."""
+"""COP-KMeans: K-means that keeps every link, or fails.
+
+Wagstaff, Cardie, Rogers, Schroedl, ICML 2001. Contradictory links are an error that names them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from maylink.arrays import Array
-from maylink.baselines.base import CenterBaseline, Labels, Run
+from maylink.arrays import Array, Index
+from maylink.baselines.base import BaselineRun, CenterBaseline
 from maylink.baselines.centers import (
+    Cycle,
     check_init,
     cluster_means,
     distortion,
     initial_centers,
+    membership,
     squared_distances,
 )
-from maylink.baselines.colouring import Graph, find_colouring, smaller_proof
+from maylink.baselines.colouring import ApartGraph, find_colouring, smaller_proof
 from maylink.baselines.neighbourhoods import Neighbourhoods, neighbourhoods
 from maylink.errors import InfeasibleLinksError
 from maylink.links import Links
 from maylink.parameters import check_flag, check_integer
 
-SHOWN = 8  # links that a message names
-STEPS_FOR_EACH = 20  # in later sweeps, where an assignment is at hand already
+NAMED_LINKS = 8  # at most, in a message
+STEPS_FOR_EACH = 20  # neighbourhood, in later sweeps, which have an assignment to fall back on
 
 
 class COPKMeans(CenterBaseline):
@@ -91,10 +94,10 @@ class COPKMeans(CenterBaseline):
 
     The points are visited in one random order, drawn once for each run. The objective may rise from
     one sweep to the next, as a point that is visited early takes a cluster from one to which it
-    matters more. So a run may go round in circles; it then stops at the cheapest assignment among
-    these. With ``search=True`` the objective never rises: a sweep takes what the search found, or
-    what it had where that is cheaper, and moves each neighbourhood to the nearest cluster that the
-    others leave open to it.
+    matters more. So sweeps may repeat in a cycle; a run then stops at the cheapest assignment of
+    the cycle. With ``search=True`` the objective never rises: a sweep takes the assignment of the
+    search or the one before, whichever is cheaper, and moves each neighbourhood to the nearest
+    cluster that the others leave open to it.
 
     A cluster that loses all points keeps its centre, and is left out of the result if it stays so.
 
@@ -138,47 +141,53 @@ class COPKMeans(CenterBaseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_init(self.init)
         check_flag("search", self.search)
-        for name in ("max_steps", "n_init", "max_sweeps"):
-            check_integer(name, getattr(self, name), 1)
+        check_integer("max_steps", self.max_steps, 1)
 
-    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> BaselineRun:
         blocks = neighbourhoods(links)
         if blocks.torn.size:
             raise InfeasibleLinksError(_torn(links))
-        start = initial_centers(X, self.init, self.n_clusters, rng)
-        sweep: Search | InOrder
+        centers = initial_centers(X, self.init, self.n_clusters, rng)
+        assign: BacktrackingAssignment | AssignmentInOrder
         if self.search:
-            sweep = Search(X, links, blocks, self.max_steps)
+            assign = BacktrackingAssignment(X, links, blocks, self.max_steps)
         else:
-            sweep = InOrder(X, links, blocks, rng)
+            assign = AssignmentInOrder(X, links, blocks, rng)
+        cycle = Cycle()
+        converged = False
         try:
-            return _sweeps(X, start, blocks, sweep, self.max_sweeps)
+            while len(cycle.path) < self.max_sweeps and not converged:
+                labels = assign(centers)[blocks.of_point]
+                centers = cluster_means(X, labels, centers)
+                converged = cycle.ends(labels, centers, distortion(X, labels, centers))
         except _StuckError as stuck:
             failure = InfeasibleLinksError(str(stuck))
-            return Run(np.zeros(len(X), np.int64), np.array([np.inf]), failure=failure)
+            return BaselineRun(np.zeros(len(X), np.int64), np.array([np.inf]), failure=failure)
+        return BaselineRun(labels, np.array(cycle.path), converged, {"cluster_centers_": centers})
 
 
-class InOrder:
-    """A sweep as published: each point in turn, none is ever moved again.
+class AssignmentInOrder:
+    """The published assignment: each point in turn, none is ever moved again.
 
-    The first point of a neighbourhood decides for all, which then have no choice.
+    The first point of a neighbourhood decides for all of it.
     """
 
     def __init__(
         self, X: Array, links: Links, blocks: Neighbourhoods, rng: np.random.Generator
     ) -> None:
-        self.links, self.blocks, self.graph = links, blocks, Graph.build(blocks)
+        self.links, self.blocks, self.graph = links, blocks, ApartGraph.of(blocks)
         order = rng.permutation(len(X))
         first = np.sort(np.unique(blocks.of_point[order], return_index=True)[1])
         self.order = blocks.of_point[order[first]]
         self.leader = np.empty((first.size, X.shape[1]))
         self.leader[self.order] = X[order[first]]
 
-    def __call__(self, centers: Array) -> Labels:
+    def __call__(self, centers: Array) -> Index:
         """Return the cluster of each neighbourhood."""
-        from maylink.kernels.hard_links import place_in_order
+        from maylink.baselines.kernels.colouring import place_in_order
 
         labels = np.full(self.blocks.size.size, -1)
         cost = squared_distances(self.leader, centers)
@@ -188,45 +197,42 @@ class InOrder:
         return labels
 
 
-class Search:
-    """A sweep that looks back: neighbourhoods as a whole, and never dearer than before."""
+class BacktrackingAssignment:
+    """An assignment by search: neighbourhoods as a whole, at no more cost than the one before."""
 
     def __init__(self, X: Array, links: Links, blocks: Neighbourhoods, max_steps: int) -> None:
-        self.X, self.links, self.blocks, self.graph = X, links, blocks, Graph.build(blocks)
+        self.X, self.links, self.blocks, self.graph = X, links, blocks, ApartGraph.of(blocks)
         self.max_steps = max_steps
-        ones, rows = np.ones(len(X)), np.arange(len(X))
-        self.join = sparse.csr_array(
-            (ones, (blocks.of_point, rows)), shape=(blocks.size.size, len(X))
-        )
-        self.labels: Labels | None = None
+        self.members = membership(blocks.of_point, blocks.size.size)
+        self.labels: Index | None = None
 
-    def __call__(self, centers: Array) -> Labels:
+    def __call__(self, centers: Array) -> Index:
         """Return the cluster of each neighbourhood."""
-        from maylink.kernels.hard_links import move
+        from maylink.baselines.kernels.colouring import move_once
 
-        cost = np.asarray(self.join @ squared_distances(self.X, centers))
-        labels = self._found(cost)
-        move(cost, *self.graph, labels)
+        cost = np.asarray(self.members @ squared_distances(self.X, centers))
+        labels = self._search(cost)
+        move_once(cost, *self.graph, labels)
         if self.labels is not None:
-            kept = self.labels.copy()
-            move(cost, *self.graph, kept)
-            rows = np.arange(kept.size)
-            if cost[rows, kept].sum() <= cost[rows, labels].sum():
-                labels = kept
+            before = self.labels.copy()
+            move_once(cost, *self.graph, before)
+            rows = np.arange(before.size)
+            if cost[rows, before].sum() <= cost[rows, labels].sum():
+                labels = before
         self.labels = labels
         return labels
 
-    def _found(self, cost: Array) -> Labels:
+    def _search(self, cost: Array) -> Index:
         steps = self.max_steps
         if self.labels is not None:
             steps = min(steps, STEPS_FOR_EACH * self.graph.size)
-        found = find_colouring(self.graph, cost, steps)
-        if found.labels is not None:
-            return found.labels
+        colouring = find_colouring(self.graph, cost, steps)
+        if colouring.labels is not None:
+            return colouring.labels
         if self.labels is not None:
             return self.labels.copy()
-        if found.hopeless.size:
-            proof = smaller_proof(self.graph, found.hopeless, cost.shape[1])
+        if colouring.impossible.size:
+            proof = smaller_proof(self.graph, colouring.impossible, cost.shape[1])
             raise InfeasibleLinksError(
                 _too_few_clusters(self.links, self.blocks, proof, cost.shape[1])
             )
@@ -235,23 +241,6 @@ class Search:
             "assignment that keeps all links nor a proof that there is none; raise max_steps or "
             "n_clusters, or use a method that weighs links, such as RDPMeans"
         )
-
-
-def _sweeps(
-    X: Array, centers: Array, blocks: Neighbourhoods, sweep: InOrder | Search, max_sweeps: int
-) -> Run:
-    path: list[float] = []
-    seen: dict[int, int] = {}
-    converged = False
-    while len(path) < max_sweeps and not converged:
-        labels = sweep(centers)[blocks.of_point]
-        centers = cluster_means(X, labels, centers)
-        path.append(distortion(X, labels, centers))
-        state = hash(labels.tobytes() + centers.tobytes())
-        if state in seen:  # all between comes again and again; it may be this alone
-            converged = path[-1] <= min(path[seen[state] + 1 :])
-        seen[state] = len(path) - 1
-    return Run(labels, np.array(path), converged, by_cluster={"cluster_centers_": centers})
 
 
 # ---------------------------------------------------------------------- which links cannot be kept
@@ -273,39 +262,36 @@ def _torn(links: Links) -> str:
     )
 
 
-def _no_cluster_left(links: Links, blocks: Neighbourhoods, labels: Labels, stuck: int) -> str:
+def _no_cluster_left(links: Links, blocks: Neighbourhoods, labels: Index, stuck: int) -> str:
     pairs = np.asarray(links.may_not, np.int64)
     block = blocks.of_point[pairs]
     touching = np.flatnonzero((block == stuck).any(axis=1))
     other = np.where(block[touching, 0] == stuck, block[touching, 1], block[touching, 0])
-    holds = labels[other]
-    # of each cluster one link suffices
-    _, one = np.unique(holds, return_index=True)
+    clusters = labels[other]
+    _, one = np.unique(clusters, return_index=True)  # one link of each cluster shows it
     point = int(np.argmax(blocks.of_point == stuck))
-    whom = f"point {point}" + " and those that may links join it to" * int(blocks.size[stuck] > 1)
+    whose = f"point {point}" + " and those that may links join it to" * int(blocks.size[stuck] > 1)
     return (
-        f"links: no cluster is left for {whom}: the may-not links "
-        f"{_named(pairs[touching[one[holds[one] >= 0]]])} keep it out of all clusters; the points "
-        "are placed one by one and none is moved again, so another assignment may exist: set "
-        "search=True, or raise n_init or n_clusters"
+        f"links: no cluster is left for {whose}: the may-not links "
+        f"{_names(pairs[touching[one[clusters[one] >= 0]]])} keep it out of all clusters; the "
+        "points are placed one by one and none is moved again, so another assignment may exist: "
+        "set search=True, or raise n_init or n_clusters"
     )
 
 
-def _too_few_clusters(
-    links: Links, blocks: Neighbourhoods, proof: NDArray[np.int64], n_clusters: int
-) -> str:
+def _too_few_clusters(links: Links, blocks: Neighbourhoods, proof: Index, n_clusters: int) -> str:
     pairs = np.asarray(links.may_not, np.int64)
     block = np.sort(blocks.of_point[pairs], axis=1)
     inside = np.flatnonzero(np.isin(block, proof).all(axis=1))
     _, one = np.unique(block[inside], axis=0, return_index=True)
-    joined = " together with may links" * bool((blocks.size[proof] > 1).any())
+    with_may = " together with may links" * bool((blocks.size[proof] > 1).any())
     return (
         f"links: no assignment to n_clusters={n_clusters} clusters keeps the may-not links "
-        f"{_named(pairs[inside[np.sort(one)]])}{joined}; raise n_clusters, drop at least one of "
+        f"{_names(pairs[inside[np.sort(one)]])}{with_may}; raise n_clusters, drop at least one of "
         "these, or use a method that weighs links, such as RDPMeans"
     )
 
 
-def _named(pairs: NDArray[np.int64]) -> str:
-    shown = ", ".join(f"({i}, {j})" for i, j in pairs[:SHOWN].tolist())
-    return shown + f" and {len(pairs) - SHOWN} more" * (len(pairs) > SHOWN)
+def _names(pairs: Index) -> str:
+    names = ", ".join(f"({i}, {j})" for i, j in pairs[:NAMED_LINKS].tolist())
+    return names + f" and {len(pairs) - NAMED_LINKS} more" * (len(pairs) > NAMED_LINKS)

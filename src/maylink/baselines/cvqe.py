@@ -1,19 +1,21 @@
-"""CVQE: a K-means in which violated links cost the distance between centres."""
+"""CVQE: a K-means in which violated links cost the distance between centres.
+
+Davidson, Ravi, SDM 2005. Of contradictory links on a pair the may-not link decides.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import distance
 
-from maylink.arrays import Array
-from maylink.baselines.base import Labels
-from maylink.baselines.quantisation import Quantiser, Votes, turned
+from maylink.arrays import Array, Index
+from maylink.baselines.centers import means_or, squared_distances
+from maylink.baselines.quantisation import OrderedVotes, Quantiser, by_feature
 
 
 class CVQE(Quantiser):
     """K-means with the constrained vector quantisation error.
 
-    It goes after the least ::
+    It seeks the least ::
 
         ½ Σ_i |x_i − c_z(i)|²
         + ½ Σ_{may links, z(i) ≠ z(j)}     w |c_z(i) − c_z(j)|²
@@ -68,12 +70,12 @@ class CVQE(Quantiser):
     may-not link pulls at its own centre and not at h(k), so that step can raise the objective; and
     where a point has several links, the last of them moves it without regard to the others. So the
     objective need not fall. A fit stops when labels repeat and centres stand still, or when sweeps
-    go round in a circle, at the least objective of the circle.
+    repeat in a cycle, at the least objective of the cycle.
 
-    Links are asked may links first, then may-not links, each in the order given; one that holds is
-    left alone. So of contradictory links on a pair the may-not link has the last word. Wrong links
-    are obeyed where that is cheap, that is, near the border of two clusters. An empty cluster
-    keeps its centre. With one cluster may-not links cost nothing.
+    Links have their turn may links first, then may-not links, each in the order given; one that
+    holds is left alone. So of contradictory links on a pair the may-not link decides. Wrong links
+    are obeyed where that is cheap, that is, near the border of two clusters. An empty cluster keeps
+    its centre. With one cluster may-not links cost nothing.
 
     A sweep takes O(n d K + links K (d + K)) time; memory is O(n + links + K²) beside the data.
 
@@ -93,44 +95,44 @@ class CVQE(Quantiser):
     array([0, 0, 1, 1, 1])
     """
 
-    def _ask(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> None:
-        from maylink.kernels.cvqe import ask_all_pairs
+    def _reassign(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> None:
+        from maylink.baselines.kernels.quantisation import reassign_over_all_pairs
 
         gap, other = _gaps(centers)
         nearest_other = gap[np.arange(len(gap)), other] if len(gap) > 1 else np.zeros(1)
-        ask_all_pairs(X, turned(centers), gap, nearest_other, *votes, labels)
+        reassign_over_all_pairs(X, by_feature(centers), gap, nearest_other, *votes, labels)
 
-    def _move(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> Array:
-        from maylink.kernels.cvqe import sums
+    def _move(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> Array:
+        from maylink.baselines.kernels.quantisation import add_points
 
-        torn, clash = _violated(votes, labels, len(centers))
+        between, inside = _violated(votes, labels, len(centers))
         _, other = _gaps(centers)
-        total, count = torn @ centers + clash[:, None] * centers[other], torn.sum(axis=1) + clash
-        sums(X, labels, total, count)
-        some = count > 0
-        return np.where(some[:, None], total / np.where(some, count, 1.0)[:, None], centers)
+        total = between @ centers + inside[:, None] * centers[other]
+        count = between.sum(axis=1) + inside
+        add_points(X, labels, total, count)
+        return means_or(total, count, centers)
 
-    def _value(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> float:
-        from maylink.kernels.cvqe import distortion
+    def _value(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> float:
+        from maylink.baselines.kernels.quantisation import distortion
 
-        torn, clash = _violated(votes, labels, len(centers))
+        between, inside = _violated(votes, labels, len(centers))
         gap, other = _gaps(centers)
-        cost = 0.5 * (torn * gap).sum() + clash @ gap[np.arange(len(gap)), other]
+        cost = 0.5 * (between * gap).sum() + inside @ gap[np.arange(len(gap)), other]
         return 0.5 * float(distortion(X, labels, centers) + cost)
 
 
-def _gaps(centers: Array) -> tuple[Array, Labels]:
+def _gaps(centers: Array) -> tuple[Array, Index]:
     """Return squared distances between centres, and the nearest other one of each."""
-    gap = np.asarray(distance.cdist(centers, centers, "sqeuclidean"), np.float64)
-    blocked = gap.copy()
-    np.fill_diagonal(blocked, np.inf)
-    return gap, blocked.argmin(axis=1)
+    gap = squared_distances(centers, centers)
+    others = gap.copy()
+    np.fill_diagonal(others, np.inf)
+    return gap, others.argmin(axis=1)
 
 
-def _violated(votes: Votes, labels: Labels, n_clusters: int) -> tuple[Array, Array]:
+def _violated(votes: OrderedVotes, labels: Index, n_clusters: int) -> tuple[Array, Array]:
     """Return the votes of may links between clusters, and of may-not links inside them."""
-    from maylink.kernels.cvqe import violations
+    from maylink.baselines.kernels.quantisation import violations
 
-    torn, clash = np.zeros((n_clusters, n_clusters)), np.zeros(n_clusters)
-    violations(*votes, labels, torn, clash)
-    return torn, clash if n_clusters > 1 else np.zeros(1)
+    between, inside = np.zeros((n_clusters, n_clusters)), np.zeros(n_clusters)
+    violations(*votes, labels, between, inside)
+    return between, inside if n_clusters > 1 else np.zeros(1)

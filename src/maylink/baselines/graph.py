@@ -1,17 +1,18 @@
 """The graph of similar points that the spectral baselines cut.
 
-Weights are Gaussian with a scale of each point's own, ``w_ij = exp(−|x_i − x_j|² / (σ_i σ_j))``,
-σ_i being the distance to a near neighbour of i (Zelnik-Manor, Perona: Self-tuning spectral
-clustering, 2004): no scale of the data has to be known, and dense and thin regions are alike.
+Weights are Gaussian with a scale for each point, ``w_ij = exp(−|x_i − x_j|² / (σ_i σ_j))``, where
+σ_i is the distance from i to a near neighbour: no scale of the data has to be known, and dense and
+thin regions are alike.
+
+Reference: Zelnik-Manor, Perona: Self-Tuning Spectral Clustering, 2004.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse import linalg as sparse_linalg
+from scipy import sparse
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
@@ -21,14 +22,11 @@ from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.parameters import check_choice, check_integer
 
-AFFINITIES = ("neighbours", "gaussian", "precomputed")
 LOCAL_SCALE = 7  # whose distance is σ_i: the neighbour that the publication takes
 LEAST_WEIGHT = 1e-4  # an outlier's neighbours stay its neighbours, however far they are
-DENSE = 500  # up to here all eigenvectors are found at once
-SHIFT = 1e-6  # added to a Laplacian that has to be solved with
 
 
-class Graph(NamedTuple):
+class SimilarityGraph(NamedTuple):
     """A weighted graph, and what normalised cuts need to know of it."""
 
     weight: sparse.csr_array
@@ -43,34 +41,31 @@ class Graph(NamedTuple):
 
 
 class GraphBaseline(Baseline):
-    """A baseline that sees the data through their graph alone."""
+    """A baseline that uses the data through their graph alone."""
 
     affinity: str
     n_neighbors: int
 
-    def _check_graph_parameters(self) -> None:
-        check_choice("affinity", self.affinity, AFFINITIES)
+    affinities: ClassVar[tuple[str, ...]] = ("neighbours", "gaussian", "precomputed")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("affinity", self.affinity, self.affinities)
         check_integer("n_neighbors", self.n_neighbors, 1)
 
-    def _graph(self, X: Array) -> Graph:
+    def _graph(self, X: Array) -> SimilarityGraph:
         return similarity_graph(X, affinity=self.affinity, n_neighbors=self.n_neighbors)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        given = self.affinity == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.positive_only = given
+        is_matrix = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = is_matrix
         return tags
 
 
-def pair_matrix(links: Links, value: Array) -> sparse.csr_array:
-    """Return a value of each link as a symmetric matrix; those on one pair are added up."""
-    ends = (np.concatenate([links.i, links.j]), np.concatenate([links.j, links.i]))
-    matrix = sparse.csr_array((np.tile(value, 2), ends), shape=links.shape)
-    matrix.eliminate_zeros()
-    return matrix
-
-
-def similarity_graph(X: Array, *, affinity: str = "neighbours", n_neighbors: int = 10) -> Graph:
+def similarity_graph(
+    X: Array, *, affinity: str = "neighbours", n_neighbors: int = 10
+) -> SimilarityGraph:
     """Return the graph of the points of X.
 
     Parameters
@@ -86,101 +81,94 @@ def similarity_graph(X: Array, *, affinity: str = "neighbours", n_neighbors: int
 
     Returns
     -------
-    Graph
+    SimilarityGraph
     """
     if affinity == "precomputed":
-        return graph_of(_checked(X))
+        return graph_of(symmetric_weights(X))
     n = len(X)
     if n == 1:
         return graph_of(sparse.csr_array((1, 1)))
     # Squares of huge or tiny numbers, and differences far from the origin, lose their digits.
     points = X - X[0]
     points = points / (np.abs(points).max() or 1.0)
-    nearest = min(n_neighbors, n - 1)
+    n_nearest = min(n_neighbors, n - 1)
+    scale_at = min(n_nearest, LOCAL_SCALE) - 1
     if affinity == "gaussian":
         distance = pairwise_distances(points)
         np.fill_diagonal(distance, np.inf)
-        own = min(nearest, LOCAL_SCALE) - 1
-        scale = _positive(np.partition(distance, own, axis=1)[:, own])
-        weight = np.maximum(np.exp(-(distance / scale[:, None]) * (distance / scale)), LEAST_WEIGHT)
+        scale = _positive(np.partition(distance, scale_at, axis=1)[:, scale_at])
+        weight = _weights(distance, scale, scale)
         np.fill_diagonal(weight, 0.0)
         return graph_of(sparse.csr_array((weight + weight.T) / 2.0))
-    distance, neighbour = NearestNeighbors(n_neighbors=nearest).fit(points).kneighbors()
-    scale = _positive(distance[:, min(nearest, LOCAL_SCALE) - 1])
-    ratio = (distance / scale[:, None]) * (distance / scale[neighbour])
-    weight = np.maximum(np.exp(-ratio), LEAST_WEIGHT)
-    start = np.arange(0, n * nearest + 1, nearest)
+    distance, neighbour = NearestNeighbors(n_neighbors=n_nearest).fit(points).kneighbors()
+    scale = _positive(distance[:, scale_at])
+    weight = _weights(distance, scale, scale[neighbour])
+    start = np.arange(0, n * n_nearest + 1, n_nearest)
     one_way = sparse.csr_array((weight.ravel(), neighbour.ravel(), start), shape=(n, n))
     return graph_of(one_way.maximum(one_way.T))
 
 
-def graph_of(weight: Any) -> Graph:
+def graph_of(weight: Any) -> SimilarityGraph:
     """Return the graph with these symmetric weights; the diagonal is left out."""
-    off = sparse.coo_array(weight)
-    keep = (off.row != off.col) & (off.data != 0.0)
-    entries = (off.data[keep], (off.row[keep], off.col[keep]))
-    kept = sparse.csr_array(entries, shape=off.shape)  # sums what stands twice
-    degree = np.asarray(kept.sum(axis=1), np.float64).ravel()
-    joined = degree > 0.0
-    return Graph(kept, np.where(joined, degree, degree[joined].mean() if joined.any() else 1.0))
+    edges = off_diagonal(weight)
+    degree = np.asarray(edges.sum(axis=1), np.float64).ravel()
+    has_edges = degree > 0.0
+    mean = degree[has_edges].mean() if has_edges.any() else 1.0
+    return SimilarityGraph(edges, np.where(has_edges, degree, mean))
 
 
-def normalised_laplacian(graph: Graph) -> sparse.csr_array:
-    """Return ``D^{-1/2} (diag(Σ_j w_ij) − W) D^{-1/2}``; zero for a point without neighbours."""
-    root = sparse.diags_array(1.0 / np.sqrt(graph.degree))
-    own = np.asarray(graph.weight.sum(axis=1)).ravel()
-    return (root @ (sparse.diags_array(own) - graph.weight) @ root).tocsr()
+def off_diagonal(matrix: Any) -> sparse.csr_array:
+    """Return the entries of a matrix that are not zero and not on its diagonal."""
+    entries = sparse.coo_array(matrix)
+    keep = (entries.row != entries.col) & (entries.data != 0.0)
+    off = (entries.data[keep], (entries.row[keep], entries.col[keep]))
+    return sparse.csr_array(off, shape=entries.shape)  # adds up entries on one pair
 
 
-def smoothest(matrix: Any, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return the least eigenvalues and their vectors of a symmetric matrix without negative ones.
+def pair_matrix(links: Links, value: Array) -> sparse.csr_array:
+    """Return a value of each link as a symmetric matrix; those on one pair are added up."""
+    ends = (np.concatenate([links.i, links.j]), np.concatenate([links.j, links.i]))
+    matrix = sparse.csr_array((np.tile(value, 2), ends), shape=links.shape)
+    matrix.eliminate_zeros()
+    return matrix
 
-    Small ones are taken apart as a whole; large ones by Lanczos steps on the inverse of the
-    matrix plus ``SHIFT`` times the identity, which has the same vectors.
+
+def scaled_laplacian(weight: sparse.csr_array, mass: Array) -> sparse.csr_array:
+    """Return ``B^{-1/2} (diag(Σ_j |t_ij|) − T) B^{-1/2}`` for signed weights T and masses B.
+
+    It has no negative eigenvalue. With the degrees of a graph as masses it is the normalised
+    Laplacian, whose row of a point without neighbours is zero.
     """
-    n = matrix.shape[0]
-    count = min(count, n)
-    if n <= DENSE or count >= n - 1:
-        values, vectors = linalg.eigh(np.asarray(matrix.todense()))
-        return values[:count], vectors[:, :count]
-    inverse = sparse_linalg.splu((matrix + SHIFT * sparse.eye_array(n)).tocsc())
-    operator = sparse_linalg.LinearOperator((n, n), matvec=inverse.solve, dtype=np.float64)
-    inverted, vectors = lanczos(operator, count, rng.standard_normal(n))
-    order = np.argsort(-inverted)
-    return 1.0 / inverted[order] - SHIFT, vectors[:, order]
+    root = sparse.diags_array(1.0 / np.sqrt(mass))
+    degree = np.asarray(abs(weight).sum(axis=1)).ravel()
+    return (root @ (sparse.diags_array(degree) - weight) @ root).tocsr()
 
 
-def lanczos(operator: Any, count: int, start: Array, **options: Any) -> tuple[Array, Array]:
-    """Return the greatest eigenvalues and their vectors, in no order; with more room if need be."""
-    n = operator.shape[0]
-    for room in (2 * count + 20, 4 * count + 80, 1000):
-        try:
-            found: tuple[Array, Array] = sparse_linalg.eigsh(
-                operator, k=count, which="LA", v0=start, ncv=min(n, max(room, count + 2)), **options
-            )
-            return found
-        except sparse_linalg.ArpackError as error:
-            failure = error
-    raise MaylinkError(
-        f"affinity: the eigensolver failed on this graph ({failure}); try more n_neighbors"
-    ) from failure
+def symmetric_weights(weight: Array) -> Array:
+    """Check weights that a user gives; differences that rounding makes across are averaged."""
+    needs = "affinity='precomputed' needs"
+    if weight.shape[0] != weight.shape[1]:
+        raise MaylinkError(f"X: shape {weight.shape} is not square; {needs} an n × n matrix")
+    rounding = 1e-10 * np.abs(weight).max()
+    differs = ~np.isclose(weight, weight.T, rtol=1e-8, atol=rounding)
+    bad = (weight < 0.0) | differs
+    if bad.any():
+        i, j = (int(place) for place in np.argwhere(bad)[0])
+        problem = f"differs from X[{j}, {i}] = {weight[j, i]:g}" if differs[i, j] else "is negative"
+        raise MaylinkError(
+            f"X[{i}, {j}] = {weight[i, j]:g} {problem}; {needs} a symmetric matrix without "
+            "negative values"
+        )
+    return (weight + weight.T) / 2.0
+
+
+def _weights(distance: Array, scale: Array, other_scale: Array) -> Array:
+    """Return the Gaussian weights of pairs, rows by points with a scale each."""
+    ratio = (distance / scale[:, None]) * (distance / other_scale)
+    return np.maximum(np.exp(-ratio), LEAST_WEIGHT)
 
 
 def _positive(scale: Array) -> Array:
     """Give points that lie on all their neighbours the smallest scale that another one has."""
     above = scale[scale > 0.0]
     return np.where(scale > 0.0, scale, above.min() if above.size else 1.0)
-
-
-def _checked(weight: Array) -> Array:
-    """Check weights that a user gives."""
-    if weight.shape[0] != weight.shape[1]:
-        raise MaylinkError(f"X: shape {weight.shape} is not square; precomputed weights are n × n")
-    for bad, what in (
-        (weight < 0.0, "is negative"),
-        (~np.isclose(weight, weight.T, rtol=1e-8, atol=0.0), "differs from the one across"),
-    ):
-        if bad.any():
-            i, j = np.argwhere(bad)[0]
-            raise MaylinkError(f"X: the weight at [{i}, {j}], {weight[i, j]}, {what}")
-    return (weight + weight.T) / 2.0

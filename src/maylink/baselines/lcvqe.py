@@ -1,21 +1,23 @@
-"""LCVQE: a K-means in which violated links cost distances of points, in linear time."""
+"""LCVQE: a K-means in which violated links cost distances of points, in linear time.
+
+Pelleg, Baras, ECML 2007. Of contradictory links on a pair the may-not link decides.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maylink.arrays import Array
-from maylink.baselines.base import Labels
-from maylink.baselines.quantisation import Quantiser, Votes, turned
+from maylink.arrays import Array, Index
+from maylink.baselines.centers import means_or
+from maylink.baselines.quantisation import OrderedVotes, Quantiser, by_feature
 
 
 class LCVQE(Quantiser):
     """K-means with the linear-time constrained vector quantisation error.
 
-    It goes after the least ::
+    It seeks the least ::
 
         ½ Σ_i |x_i − c_z(i)|²
         + ½ Σ_{may links, z(i) ≠ z(j)}     w ½ (|x_i − c_z(j)|² + |x_j − c_z(i)|²)
@@ -23,8 +25,8 @@ class LCVQE(Quantiser):
 
     where x_r is that of the two points that is farther from their centre, c_s the centre nearest
     to x_r among all others, and w = weight of the link × ``link_weight``. A sweep puts each point
-    to its nearest centre. Then each violated link is asked, in order. A may link between clusters
-    k and m takes the least of ::
+    to its nearest centre. Then each violated link has its turn, in order. A may link between
+    clusters k and m takes the least of ::
 
         keep both    ½ (|x_i − c_k|² + |x_j − c_m|²) + ¼ w (|x_i − c_m|² + |x_j − c_k|²)
         both to k    ½ (|x_i − c_k|² + |x_j − c_k|²)
@@ -76,18 +78,17 @@ class LCVQE(Quantiser):
     Notes
     -----
     The centre step never raises the objective of its labels, r and s. The assignment can: a may
-    link never looks at a third cluster, in which both points may have been, and a may-not link
+    link never considers a third cluster, in which both points may have been, and a may-not link
     never moves the nearer point. With two clusters, may links alone, and no point in two of them,
     the assignment is the best one and the objective never rises. A fit stops when labels repeat
-    and centres stand still, or when sweeps go round in a circle, at the least objective of the
-    circle.
+    and centres stand still, or when sweeps repeat in a cycle, at the least objective of the cycle.
 
     At a weight of 1 or more moving x_r never costs more than keeping it, so every may-not link is
     obeyed in its turn, right or wrong; one is violated only when a later link moves its points
-    again. A smaller weight lets it stay violated where c_s is far away. Links are asked may links
-    first, then may-not links, each in the order given; one that holds is left alone. So of
-    contradictory links on a pair the may-not link has the last word. An empty cluster keeps its
-    centre. With one cluster may-not links cost nothing.
+    again. A smaller weight lets it stay violated where c_s is far away. Links have their turn may
+    links first, then may-not links, each in the order given; one that holds is left alone. So of
+    contradictory links on a pair the may-not link decides. An empty cluster keeps its centre. With
+    one cluster may-not links cost nothing.
 
     A sweep takes O(n d K + links d K) time; memory is O(n + links) beside the data.
 
@@ -106,40 +107,39 @@ class LCVQE(Quantiser):
     array([0, 0, 1, 1, 1])
     """
 
-    def _ask(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> None:
-        from maylink.kernels.cvqe import ask_nearest
+    def _reassign(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> None:
+        from maylink.baselines.kernels.quantisation import reassign_or_keep
 
-        ask_nearest(X, turned(centers), *votes, labels)
+        reassign_or_keep(X, by_feature(centers), *votes, labels)
 
-    def _move(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> Array:
-        from maylink.kernels.cvqe import shared_sums, sums
+    def _move(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> Array:
+        from maylink.baselines.kernels.quantisation import add_fractions, add_points
 
         total, count = np.zeros_like(centers), np.zeros(len(centers))
-        sums(X, labels, total, count)
-        shared_sums(X, *_ghosts(X, votes, centers, labels), total, count)
-        some = count > 0
-        return np.where(some[:, None], total / np.where(some, count, 1.0)[:, None], centers)
+        add_points(X, labels, total, count)
+        add_fractions(X, *_pulls(X, votes, centers, labels), total, count)
+        return means_or(total, count, centers)
 
-    def _value(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> float:
-        from maylink.kernels.cvqe import distortion
+    def _value(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> float:
+        from maylink.baselines.kernels.quantisation import distortion
 
-        added = _ghosts(X, votes, centers, labels)
-        cost = added.share @ ((X[added.point] - centers[added.cluster]) ** 2).sum(axis=1)
+        pulls = _pulls(X, votes, centers, labels)
+        cost = pulls.fraction @ ((X[pulls.point] - centers[pulls.cluster]) ** 2).sum(axis=1)
         return 0.5 * float(distortion(X, labels, centers) + cost)
 
 
-class Ghosts(NamedTuple):
+class Pulls(NamedTuple):
     """Points that violated links add to clusters, beside their members."""
 
-    point: NDArray[np.int64]
-    cluster: NDArray[np.int64]
-    share: Array
+    point: Index
+    cluster: Index
+    fraction: Array
 
 
-def _ghosts(X: Array, votes: Votes, centers: Array, labels: Labels) -> Ghosts:
-    from maylink.kernels.cvqe import ghosts
+def _pulls(X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> Pulls:
+    from maylink.baselines.kernels.quantisation import pulls_of_links
 
     room = 2 * votes.i.size
-    added = Ghosts(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
-    size = ghosts(X, turned(centers), *votes, labels, *added)
-    return Ghosts(added.point[:size], added.cluster[:size], added.share[:size])
+    pulls = Pulls(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room))
+    size = pulls_of_links(X, by_feature(centers), *votes, labels, *pulls)
+    return Pulls(pulls.point[:size], pulls.cluster[:size], pulls.fraction[:size])

@@ -1,4 +1,7 @@
-"""LinkOnly: clusters from links alone, by correlation clustering."""
+"""Correlation clustering: clusters from links alone.
+
+Bansal, Blum, Chawla, 2004. Of contradictory links on a pair the majority of votes decides.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from maylink.arrays import Array
-from maylink.baselines.base import Baseline, Labels, Run
+from maylink.arrays import Array, Index
+from maylink.baselines.base import Baseline, BaselineRun
 from maylink.links import Links
-from maylink.parameters import check_choice, check_integer
+from maylink.parameters import check_choice
 
 RESTS = ("alone", "together")
 
@@ -20,8 +23,8 @@ RESTS = ("alone", "together")
 class LinkOnly(Baseline):
     """Correlation clustering: the partition that goes against the fewest votes of the links.
 
-    Of the data only the number of points is looked at: this tells how far the links get by
-    themselves. It minimises ::
+    Of the data only the number of points is used: this shows how far the links get by themselves.
+    It minimises ::
 
         Σ_{may links with ends in different clusters} weight
         + Σ_{may-not links with both ends in one cluster} weight
@@ -58,7 +61,7 @@ class LinkOnly(Baseline):
 
     Notes
     -----
-    The problem is NP-hard; what is found is a partition that no move of one point and no merge of
+    The problem is NP-hard; the result is a partition that no move of one point and no merge of
     two clusters betters, and in which may links hold each cluster together. All links on a pair
     count as one with their net votes, so where votes contradict each other on a pair the majority
     decides; contradictions along chains are decided by the objective. Wrong links do not break
@@ -68,7 +71,7 @@ class LinkOnly(Baseline):
     many clusters and a fifth of the links wrong, the search can stop far above the least objective.
 
     Time is O(m log² n) for the start, with m linked pairs, and O(m) for a sweep; memory is O(n +
-    m). It never looks at distances and cannot place new points.
+    m). It never uses distances and cannot place new points.
 
     References
     ----------
@@ -102,42 +105,41 @@ class LinkOnly(Baseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("rest", self.rest, RESTS)
-        check_integer("n_init", self.n_init, 1)
-        check_integer("max_sweeps", self.max_sweeps, 1)
 
-    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> Run:
-        asked, ends = np.unique(np.r_[links.i, links.j], return_inverse=True)
+    def _run(self, X: Any, links: Links, rng: np.random.Generator) -> BaselineRun:
+        linked, ends = np.unique(np.r_[links.i, links.j], return_inverse=True)
         first, second = ends.reshape(2, -1)
-        pairs = _net(asked.size, first, second, links.kind * links.weight)
-        disputed = max((links.weight.sum() - np.abs(pairs.votes).sum()) / 2.0, 0.0)
-        found = _descend(pairs, rng, self.max_sweeps)
-        # Points without links have numbers of their own, or one.
-        labels = asked.size + (np.arange(links.n) if self.rest == "alone" else np.zeros(links.n))
+        pairs = _net_votes(linked.size, first, second, links.kind * links.weight)
+        outvoted = max((links.weight.sum() - np.abs(pairs.votes).sum()) / 2.0, 0.0)
+        run = _descend(pairs, rng, self.max_sweeps)
+        # Points without links get a new number each, or one together.
+        labels = linked.size + (np.arange(links.n) if self.rest == "alone" else np.zeros(links.n))
         labels = labels.astype(np.int64)
-        labels[asked] = found.labels
-        return Run(labels, found.path + disputed, found.converged)
+        labels[linked] = run.labels
+        return BaselineRun(labels, run.path + outvoted, run.converged)
 
 
-class Pairs(NamedTuple):
+class VotedPairs(NamedTuple):
     """The pairs of n points on which votes do not cancel, each once."""
 
     n: int
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Index
+    second: Index
     votes: Array
 
-    def inside(self, labels: Labels) -> NDArray[np.bool_]:
+    def inside(self, labels: Index) -> NDArray[np.bool_]:
         """Return which pairs share a cluster."""
         return np.asarray(labels[self.first] == labels[self.second])
 
-    def against(self, labels: Labels) -> float:
+    def against(self, labels: Index) -> float:
         """Return the votes that a partition goes against."""
         return float(np.abs(self.votes[self.inside(labels) != (self.votes > 0)]).sum())
 
-    def take(self, which: NDArray[Any]) -> Pairs:
-        """Return some of the pairs, in the order asked for."""
-        return Pairs(self.n, self.first[which], self.second[which], self.votes[which])
+    def take(self, which: NDArray[Any]) -> VotedPairs:
+        """Return some of the pairs, in the order of ``which``."""
+        return VotedPairs(self.n, self.first[which], self.second[which], self.votes[which])
 
     def graph(self) -> Any:
         """Return the votes as a symmetric matrix."""
@@ -146,26 +148,27 @@ class Pairs(NamedTuple):
         return sparse.coo_array((votes, ends), shape=(self.n, self.n)).tocsr()
 
 
-def _net(n: int, first: Any, second: Any, signed: Array) -> Pairs:
+def _net_votes(n: int, first: Any, second: Any, signed: Array) -> VotedPairs:
     """Add up the votes on each pair; pairs of a point with itself are left out."""
     a, b = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
     apart = a != b
     key, place = np.unique(a[apart] * n + b[apart], return_inverse=True)
     votes = np.bincount(place, signed[apart], minlength=key.size).astype(np.float64)
     volume = np.bincount(place, np.abs(signed[apart]), minlength=key.size)
-    kept = np.abs(votes) > 1e-12 * volume  # votes that cancel may leave a rounding error
-    key = key[kept]
-    return Pairs(n, key // max(n, 1), key % max(n, 1), votes[kept])
+    counts = np.abs(votes) > 1e-12 * volume  # votes that cancel may leave a rounding error
+    key = key[counts]
+    return VotedPairs(n, key // max(n, 1), key % max(n, 1), votes[counts])
 
 
-def _descend(pairs: Pairs, rng: np.random.Generator, max_sweeps: int) -> Run:
-    """Contract, move points, then part and join clusters, until nothing of that helps."""
-    from maylink.kernels.link_only import contract, move_points
+def _descend(pairs: VotedPairs, rng: np.random.Generator, max_sweeps: int) -> BaselineRun:
+    """Contract, move points, then split and join clusters, until none of that helps."""
+    from maylink.baselines.kernels.link_only import move_points
+    from maylink.kernels.edge_contraction import contract_edges
 
     n, graph = pairs.n, pairs.graph()
     indptr, neighbour = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    mixed = pairs.take(rng.permutation(pairs.votes.size))  # decides between equal votes
-    labels: Labels = contract(n, mixed.first, mixed.second, mixed.votes)
+    shuffled = pairs.take(rng.permutation(pairs.votes.size))  # decides between equal votes
+    labels: Index = contract_edges(n, shuffled.first, shuffled.second, shuffled.votes)
     path: list[float] = []
     converged = False
     while not converged and len(path) < max_sweeps:
@@ -177,10 +180,10 @@ def _descend(pairs: Pairs, rng: np.random.Generator, max_sweeps: int) -> Run:
             # Parts of a cluster that no may votes hold together need not be in one cluster.
             held = pairs.take(pairs.inside(labels) & (pairs.votes > 0)).graph()
             n_parts, parts = csgraph.connected_components(held, directed=False)
-            between = _net(n_parts, parts[pairs.first], parts[pairs.second], pairs.votes)
-            joined = contract(n_parts, between.first, between.second, between.votes)
-            nothing_joined = np.array_equal(joined, np.arange(n_parts))
-            converged = n_parts == n - empty.size and nothing_joined
-            labels = joined[parts]
+            between = _net_votes(n_parts, parts[pairs.first], parts[pairs.second], pairs.votes)
+            root = contract_edges(n_parts, between.first, between.second, between.votes)
+            no_part_moved = np.array_equal(root, np.arange(n_parts))
+            converged = n_parts == n - empty.size and no_part_moved
+            labels = root[parts]
         path.append(pairs.against(labels))
-    return Run(labels, np.array(path), converged)
+    return BaselineRun(labels, np.array(path), converged)

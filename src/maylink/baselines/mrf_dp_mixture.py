@@ -1,5 +1,7 @@
 """The Dirichlet-process mixture with a Markov random field over the links, by Gibbs sampling.
 
+Orbanz, Buhmann, 2008. Contradictory links cancel by their votes.
+
 ``P(c | x) ∝ CRP(c; α) · Π_k marginal(x_k) · exp(Σ_links ±strength · weight · 1[c_i = c_j])``
 
 Given known p and q, the link model of TVClust has the same conditional distributions: a link then
@@ -14,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.arrays import Array
-from maylink.baselines.base import Baseline, Labels, Run
+from maylink.arrays import Array, Index
+from maylink.baselines.base import Baseline, BaselineRun
 from maylink.errors import MaylinkError
 from maylink.families import Family, as_family
 from maylink.links import MAY, Links
@@ -147,6 +149,7 @@ class MRFDPMixture(Baseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("concentration", self.concentration, 0.0, above=True)
         check_number("may_strength", self.may_strength, 0.0)
         if self.not_strength is not None:
@@ -162,41 +165,43 @@ class MRFDPMixture(Baseline):
         check_integer("n_split_merge", self.n_split_merge, 0)
         check_choice("loss", self.loss, partitions.LOSSES)
 
-    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
+    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> BaselineRun:
         may_not = self.may_strength if self.not_strength is None else self.not_strength
-        strong = _strengthen(links, float(self.may_strength), float(may_not))
-        problem = Problem(X, strong, as_family(self.family).adapt(X))
-        alpha, known = float(self.concentration), (RIGHT, RIGHT)
-        settings = GibbsSettings(alpha=alpha, reliability=known, n_split_merge=self.n_split_merge)
-        sampler = CollapsedSampler(problem, problem.prior, settings)
-        draws = _sample(
-            sampler, ProblemStart(problem, self.init, as_tuning(None))(rng), self.n_sweeps, rng
+        weighed = _weigh(links, float(self.may_strength), float(may_not))
+        problem = Problem(X, weighed, as_family(self.family).adapt(X))
+        alpha, reliability = float(self.concentration), (RIGHT, RIGHT)
+        settings = GibbsSettings(
+            alpha=alpha, reliability=reliability, n_split_merge=self.n_split_merge
         )
-        kept = draws.labels[self.burn_in :]
-        labels = partitions.point_estimate(kept, self.loss, rng=rng)
-        joint = joint_of(problem, labels, problem.prior, alpha, reliability=known)
+        sampler = CollapsedSampler(problem, problem.prior, settings)
+        start = ProblemStart(problem, self.init, as_tuning(None))(rng)
+        draws = _sample(sampler, start, self.n_sweeps, rng)
+        after_burn_in = draws.labels[self.burn_in :]
+        labels = partitions.point_estimate(after_burn_in, self.loss, rng=rng)
+        joint = joint_of(problem, labels, problem.prior, alpha, reliability=reliability)
         # The link model gives a right vote log p and a wrong one log p − 1.
-        constant = np.log(RIGHT) * strong.weight.sum() - strong.weight[strong.kind == MAY].sum()
+        may_votes = weighed.weight[weighed.kind == MAY].sum()
+        constant = np.log(RIGHT) * weighed.weight.sum() - may_votes
         path = constant - np.append(draws.log_joint, joint)
-        return Run(labels, path, others={"draws_": kept, "n_iter_": self.n_sweeps})
+        return BaselineRun(labels, path, others={"draws_": after_burn_in, "n_iter_": self.n_sweeps})
 
 
-def _strengthen(links: Links, may: float, may_not: float) -> Links:
-    """Return the links with strength · weight for a weight, without those that are worth 0."""
+def _weigh(links: Links, may: float, may_not: float) -> Links:
+    """Return the links with strength · weight as weights, without those of weight 0."""
     with np.errstate(over="ignore"):
-        worth = links.weight * np.where(links.kind == MAY, may, may_not)
-        if not np.isfinite(worth.sum()):
+        weight = links.weight * np.where(links.kind == MAY, may, may_not)
+        if not np.isfinite(weight.sum()):
             raise MaylinkError(
                 "may_strength, not_strength: too large for the weights of these links; lower them"
             )
-    counts = worth > 0.0
+    counts = weight > 0.0
     return Links(
-        links.n, links.i[counts], links.j[counts], links.kind[counts], weight=worth[counts]
+        links.n, links.i[counts], links.j[counts], links.kind[counts], weight=weight[counts]
     )
 
 
 def _sample(
-    sampler: CollapsedSampler, labels: Labels, n_sweeps: int, rng: np.random.Generator
+    sampler: CollapsedSampler, labels: Index, n_sweeps: int, rng: np.random.Generator
 ) -> Draws:
     """Return one draw a sweep; clusters are built anew from time to time, against rounding."""
     state, parts, left = sampler.init(labels), [], n_sweeps

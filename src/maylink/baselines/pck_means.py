@@ -1,6 +1,6 @@
-"""PCKMeans: K-means that pays for each link it does not follow.
+"""PCK-means: K-means that pays for each link it does not follow.
 
-``J = ½ Σ_i ‖x_i − μ_{z_i}‖² + Σ_{may links} w 1[z_i ≠ z_j] + Σ_{may-not links} w 1[z_i = z_j]``
+Basu, Banerjee, Mooney, SDM 2004. Contradictory links are paid for, never an error.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from maylink.arrays import Array
-from maylink.baselines.base import CenterBaseline, Run
+from maylink.arrays import Array, Index
+from maylink.baselines.base import BaselineRun, CenterBaseline
 from maylink.baselines.centers import plus_plus
 from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.links import Links
-from maylink.parameters import as_link_weights, check_integer
+from maylink.parameters import as_link_weights
 
 
 class PCKMeans(CenterBaseline):
@@ -119,38 +119,40 @@ class PCKMeans(CenterBaseline):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if not (isinstance(self.link_weight, str) and self.link_weight == "auto"):
             as_link_weights(self.link_weight)
-        check_integer("n_init", self.n_init, 1)
-        check_integer("max_sweeps", self.max_sweeps, 1)
 
-    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
-        from maylink.kernels.pck_means import assign, move_centers, penalty, squares
+    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> BaselineRun:
+        from maylink.baselines.kernels.pck_means import move_centers, penalty, squares
+        from maylink.kernels.conditional_modes import iterated_conditional_modes
 
         middle = X.mean(axis=0)
         rows = np.ascontiguousarray(X - middle)
         columns = np.ascontiguousarray(rows.T)
         weights = self._weights(rows)
-        hints = hints_of(links, weights)
-        centers = first_centers(rows, links, self.n_clusters, rng)
+        votes = signed_votes(links, weights)
+        centers = centers_from_links(rows, links, self.n_clusters, rng)
         halves = np.full(centers.shape, 0.5)
         cost = np.empty((len(rows), len(centers)))
         squares(columns, centers, halves, cost)
         labels = cost.argmin(axis=1)
         path: list[float] = []
-        settled = False
-        while not settled and len(path) < self.max_sweeps:
-            order = rng.permutation(hints.linked)
-            n_moved = assign(cost, *hints.around, *CONSTANT, order, labels)
+        converged = False
+        while not converged and len(path) < self.max_sweeps:
+            order = rng.permutation(votes.linked_points)
+            n_moved = iterated_conditional_modes(
+                cost, *votes.by_point, *CONSTANT_COST, order, labels
+            )
             move_centers(rows, labels, centers)
             squares(columns, centers, halves, cost)
-            settled = n_moved == 0 and bool(path)  # the first centres are no means
-            paid = penalty(*hints.pairs, *CONSTANT, labels)
-            path.append(float(cost[np.arange(labels.size), labels].sum()) + paid)
-        return Run(
+            converged = n_moved == 0 and bool(path)  # the first centres are no means
+            link_cost = penalty(*votes.pairs, *CONSTANT_COST, labels)
+            path.append(float(cost[np.arange(labels.size), labels].sum()) + link_cost)
+        return BaselineRun(
             labels,
             np.array(path),
-            settled,
+            converged,
             {"cluster_centers_": centers + middle},
             {"link_weight_": weights},
         )
@@ -163,52 +165,52 @@ class PCKMeans(CenterBaseline):
         return as_link_weights(self.link_weight)
 
 
-CONSTANT = (np.empty((0, 1)), np.empty(1))
+CONSTANT_COST = (np.empty((0, 1)), np.empty(1))
 """For the kernels: a violated link costs its weight, whatever the distance of its points."""
 
 
-class Hints(NamedTuple):
+class SignedVotes(NamedTuple):
     """Links as the kernels take them: +w for may, −w for may-not."""
 
     pairs: tuple[NDArray[Any], NDArray[Any], Array]
     """Both points and the signed weight of each link."""
-    around: tuple[NDArray[Any], NDArray[Any], Array, NDArray[Any]]
+    by_point: tuple[NDArray[Any], NDArray[Any], Array, NDArray[Any]]
     """The links of every point, as in :class:`maylink.links.SignedCSR`."""
-    linked: NDArray[np.int64]
+    linked_points: Index
     """The points that have links."""
 
 
-def hints_of(links: Links, weights: tuple[float, float]) -> Hints:
+def signed_votes(links: Links, weights: tuple[float, float]) -> SignedVotes:
     """Return the links with their votes times the weight of their kind."""
     may, may_not = weights
     signed = links.weight * np.where(links.kind > 0, may, -may_not)
     csr = links.csr
-    around = csr.signed * np.where(csr.signed > 0, may, may_not)
-    return Hints(
+    signed_by_point = csr.signed * np.where(csr.signed > 0, may, may_not)
+    return SignedVotes(
         (links.i, links.j, signed),
-        (csr.indptr, csr.neighbour, around, csr.link),
+        (csr.indptr, csr.neighbour, signed_by_point, csr.link),
         np.flatnonzero(np.diff(csr.indptr)),
     )
 
 
-def first_centers(X: Array, links: Links, n_clusters: int, rng: np.random.Generator) -> Array:
+def centers_from_links(X: Array, links: Links, n_clusters: int, rng: np.random.Generator) -> Array:
     """Return centres to start from; see the notes of :class:`PCKMeans`."""
-    found = neighbourhoods(links)
-    large = np.flatnonzero(found.size > 1)
-    means = found.means(X)
+    blocks = neighbourhoods(links)
+    is_large = blocks.size > 1
+    large = np.flatnonzero(is_large)
+    means = blocks.means(X)
     if large.size >= n_clusters:
-        return means[large[_farthest_first(means[large], found.size[large], n_clusters)]]
+        return means[large[_farthest_first(means[large], blocks.size[large], n_clusters)]]
     centers = means[large]
     if large.size:
-        is_large = found.size > 1
-        ends = np.concatenate([found.apart, found.apart[:, ::-1]])
-        n_apart = np.bincount(ends[is_large[ends[:, 1]], 0], minlength=found.size.size)
+        ends = np.concatenate([blocks.apart, blocks.apart[:, ::-1]])
+        n_apart = np.bincount(ends[is_large[ends[:, 1]], 0], minlength=blocks.size.size)
         from_all = np.flatnonzero(~is_large & (n_apart == large.size))
         centers = np.concatenate([centers, means[from_all[:1]]])
     return plus_plus(X, centers, n_clusters, rng)
 
 
-def _farthest_first(points: Array, size: NDArray[np.int64], n_chosen: int) -> list[int]:
+def _farthest_first(points: Array, size: Index, n_chosen: int) -> list[int]:
     """Choose the largest, then again and again the one with most size × distance from those."""
     chosen = [int(size.argmax())]
     distance = np.full(len(points), np.inf)

@@ -1,7 +1,7 @@
-"""What CVQE and LCVQE share: a K-means whose links pay for being violated.
+"""What CVQE and LCVQE share: a K-means in which each violated link costs something.
 
-A sweep puts each point to its nearest centre, asks the links one after the other whether to move
-their points, and moves the centres. The two differ in what a link may choose and what it costs.
+A sweep puts each point to its nearest centre, lets the links one after the other move their points,
+and moves the centres. The two differ in where a link may move its points and what it costs.
 """
 
 from __future__ import annotations
@@ -10,22 +10,21 @@ from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maylink.arrays import Array
-from maylink.baselines.base import CenterBaseline, Labels, Run
-from maylink.baselines.centers import check_init, initial_centers
+from maylink.arrays import Array, Index
+from maylink.baselines.base import BaselineRun, CenterBaseline
+from maylink.baselines.centers import Cycle, check_init, initial_centers
 from maylink.links import MAY, Links
-from maylink.parameters import as_link_weights, check_integer
+from maylink.parameters import as_link_weights
 
-SETTLED = 1e-8  # of the variance: centres that move less, squared, stand still
+STILL = 1e-8  # of the variance: centres that move less, squared, stand still
 
 
-class Votes(NamedTuple):
+class OrderedVotes(NamedTuple):
     """The links, may links first, each kind in the order given."""
 
-    i: NDArray[np.int64]
-    j: NDArray[np.int64]
+    i: Index
+    j: Index
     weight: Array
     """Votes times the link weight of the kind."""
     n_may: int
@@ -52,59 +51,47 @@ class Quantiser(CenterBaseline):
         self.random_state = random_state
 
     @abstractmethod
-    def _ask(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> None:
-        """Ask the links, may links first, whether to move their points; labels are changed."""
+    def _reassign(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> None:
+        """Change the labels of points with violated links, one link after the other."""
 
     @abstractmethod
-    def _move(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> Array:
+    def _move(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> Array:
         """Return the new centres."""
 
     @abstractmethod
-    def _value(self, X: Array, votes: Votes, centers: Array, labels: Labels) -> float:
+    def _value(self, X: Array, votes: OrderedVotes, centers: Array, labels: Index) -> float:
         """Return the objective of labels and centres."""
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         as_link_weights(self.link_weight)
         check_init(self.init)
-        check_integer("n_init", self.n_init, 1)
-        check_integer("max_sweeps", self.max_sweeps, 1)
 
-    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> Run:
-        from maylink.kernels.cvqe import nearest
+    def _run(self, X: Array, links: Links, rng: np.random.Generator) -> BaselineRun:
+        from maylink.baselines.kernels.quantisation import nearest
 
         X = np.ascontiguousarray(X)
-        votes = _votes(links, self.link_weight)
+        votes = _ordered_votes(links, self.link_weight)
         centers = initial_centers(X, self.init, self.n_clusters, rng)
-        still = SETTLED * float(X.var(axis=0).mean())
-        path: list[float] = []
-        seen: dict[int, tuple[int, Array]] = {}
-        best_of_circle = -np.inf
+        cycle = Cycle(STILL * float(X.var(axis=0).mean()))
         converged = False
-        while not converged and len(path) < self.max_sweeps:
+        while not converged and len(cycle.path) < self.max_sweeps:
             labels = np.empty(len(X), np.int64)
-            nearest(X, turned(centers), labels)
-            self._ask(X, votes, centers, labels)
+            nearest(X, by_feature(centers), labels)
+            self._reassign(X, votes, centers, labels)
             centers = self._move(X, votes, centers, labels)
-            path.append(self._value(X, votes, centers, labels))
-            # Labels and centres as they were before: once round the circle, then to its best
-            # sweep. Most circles have a length of one.
-            key = hash(labels.tobytes())
-            when, where = seen.get(key, (0, None))
-            if where is not None and ((centers - where) ** 2).sum() <= still:
-                best_of_circle = max(best_of_circle, min(path[when + 1 :]))
-            seen[key] = (len(path) - 1, centers)
-            converged = path[-1] <= best_of_circle
-        return Run(labels, np.array(path), converged, {"cluster_centers_": centers})
+            converged = cycle.ends(labels, centers, self._value(X, votes, centers, labels))
+        return BaselineRun(labels, np.array(cycle.path), converged, {"cluster_centers_": centers})
 
 
-def turned(centers: Array) -> Array:
-    """Return the centres with one row a feature, as the kernels want them."""
+def by_feature(centers: Array) -> Array:
+    """Return the centres with one row a feature, as the kernels take them."""
     return np.ascontiguousarray(centers.T)
 
 
-def _votes(links: Links, link_weight: Any) -> Votes:
+def _ordered_votes(links: Links, link_weight: Any) -> OrderedVotes:
     xi_may, xi_not = as_link_weights(link_weight)
     order = np.argsort(links.kind != MAY, kind="stable")
     weight = (links.weight * np.where(links.kind == MAY, xi_may, xi_not))[order]
     i, j = links.i[order].astype(np.int64), links.j[order].astype(np.int64)
-    return Votes(i, j, weight, int((links.kind == MAY).sum()))
+    return OrderedVotes(i, j, weight, int((links.kind == MAY).sum()))

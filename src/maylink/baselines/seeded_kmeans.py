@@ -1,22 +1,24 @@
-"""Seeded K-means and constrained K-means: K-means that starts from points with known labels."""
+"""Seeded K-means and constrained K-means: K-means that starts from points with known labels.
+
+Basu, Banerjee, Mooney, ICML 2002. Links that contradict each other are no seeds.
+"""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.baselines.base import CenterBaseline, Labels, Run
+from maylink.arrays import Index
+from maylink.baselines.base import BaselineRun, CenterBaseline
 from maylink.baselines.centers import cluster_means, distortion, plus_plus, squared_distances
 from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.errors import MaylinkError
 from maylink.labels import label_codes
 from maylink.links import Links
-from maylink.parameters import check_integer, forbid_links_as_y
-
-Known = tuple[Labels, NDArray[np.object_]]  # a code for each point, −1 for none; label by code
+from maylink.parameters import forbid_links_as_y
 
 
 class SeededKMeans(CenterBaseline):
@@ -59,11 +61,11 @@ class SeededKMeans(CenterBaseline):
     Notes
     -----
     A sweep costs O(n d K). Where no labels are given the seeds come from links: the neighbourhoods
-    that may links make, the largest first (the first to appear of equal ones), K at most; one that
-    a may-not link runs inside of is left out, and so is a point without may links. Nothing else of
-    the links is used. Two neighbourhoods of one true cluster start two clusters, and a wrong may
-    link starts one half way between two: seeds are believed. Without labels and links it is
-    K-means from k-means++.
+    that may links make, the largest first (the first to appear of equal ones), K at most. One that
+    a may-not link runs inside of, so that links contradict each other, is left out, and so is a
+    point without may links. Nothing else of the links is used. Two neighbourhoods of one true
+    cluster start two clusters, and a wrong may link starts one half way between two: seeds are
+    believed. Without labels and links it is K-means from k-means++.
 
     A cluster that loses all points keeps its centre, and is left out of the result if it stays so.
 
@@ -120,25 +122,19 @@ class SeededKMeans(CenterBaseline):
         self
         """
         forbid_links_as_y(y)
-        known = None if labels is None else _known(labels)
-        return self._fit(X, links, partial(self._run, known=known))
+        seeds = None if labels is None else _seeds_of_labels(labels)
+        return self._fit(X, links, partial(self._run, seeds=seeds))
 
-    def fit_predict(
-        self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None
-    ) -> Labels:
+    def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None) -> Index:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, labels=labels, links=links).labels_
 
-    def _check_parameters(self) -> None:
-        for name in ("n_init", "max_sweeps"):
-            check_integer(name, getattr(self, name), 1)
-
     def _run(
-        self, X: Any, links: Links, rng: np.random.Generator, known: Known | None = None
-    ) -> Run:
-        seeds, classes = self._seeds(len(X), links, known)
-        seeded = np.flatnonzero(seeds >= 0)
-        means = cluster_means(X[seeded], seeds[seeded], np.empty((classes.size, X.shape[1])))
+        self, X: Any, links: Links, rng: np.random.Generator, seeds: Seeds | None = None
+    ) -> BaselineRun:
+        of_point, classes = self._seeds(len(X), links, seeds)
+        rows = np.flatnonzero(of_point >= 0)
+        means = cluster_means(X[rows], of_point[rows], np.empty((classes.size, X.shape[1])))
         centers = plus_plus(X, means, self.n_clusters, rng)
         labels = np.full(len(X), -1)
         path: list[float] = []
@@ -146,35 +142,35 @@ class SeededKMeans(CenterBaseline):
         while len(path) < self.max_sweeps and not converged:
             before, labels = labels, squared_distances(X, centers).argmin(axis=1)
             if self._seeds_stay:
-                labels[seeded] = seeds[seeded]
+                labels[rows] = of_point[rows]
             centers = cluster_means(X, labels, centers)
             path.append(distortion(X, labels, centers))
             converged = bool((labels == before).all())
         names = np.full(self.n_clusters, None, object)
         names[: classes.size] = classes
         by_cluster = {"cluster_centers_": centers, "classes_": names}
-        return Run(labels, np.array(path), converged, by_cluster)
+        return BaselineRun(labels, np.array(path), converged, by_cluster)
 
-    def _seeds(self, n: int, links: Links, known: Known | None) -> Known:
-        """Return the seed of each point, −1 for none, and the label that each seed stands for."""
-        if known is None or not known[1].size:
-            if known is not None:
-                _check_size(known[0], n)
-            seeds = _seeds_of_links(links, self.n_clusters)
-            return seeds, np.full(seeds.max() + 1, None, object)
-        seeds, classes = known
-        _check_size(seeds, n)
+    def _seeds(self, n: int, links: Links, seeds: Seeds | None) -> Seeds:
+        """Return the seeds that the labels give, or where there are none, those of the links."""
+        if seeds is not None and seeds.of_point.size != n:
+            raise MaylinkError(
+                f"labels: {seeds.of_point.size} of them, but X has {n} rows; give one per row"
+            )
+        if seeds is None or not seeds.classes.size:
+            return _seeds_of_links(links, self.n_clusters)
         if links.n_links:
             raise MaylinkError(
                 "links: not used when labels are given; leave one of them out, or turn the labels "
                 "into links with Links.from_labels"
             )
-        if classes.size > self.n_clusters:
+        if seeds.classes.size > self.n_clusters:
             raise MaylinkError(
-                f"labels: {classes.size} different ones, more than n_clusters={self.n_clusters}; "
-                "raise n_clusters, or write −1 where a label is unknown"
+                f"labels: {seeds.classes.size} different ones, more than "
+                f"n_clusters={self.n_clusters}; raise n_clusters, or write −1 where a "
+                "label is unknown"
             )
-        return seeds, classes
+        return seeds
 
 
 class ConstrainedSeededKMeans(SeededKMeans):
@@ -226,28 +222,31 @@ class ConstrainedSeededKMeans(SeededKMeans):
     _seeds_stay: ClassVar[bool] = True
 
 
-def _known(labels: Any) -> Known:
-    """Return a code for each point, −1 where its label is unknown, and the label of each code."""
+class Seeds(NamedTuple):
+    """Points whose cluster is known before the first sweep."""
+
+    of_point: Index
+    """The number of the seed of each point, −1 for none."""
+    classes: NDArray[np.object_]
+    """The label of each seed; None where no label was given."""
+
+
+def _seeds_of_labels(labels: Any) -> Seeds:
     codes, names = label_codes(labels, "labels")
     known = [k for k, name in enumerate(names) if isinstance(name, str) or name != -1]
-    new = np.full(len(names) + 1, -1)  # the last one, for those that are missing
+    new = np.full(len(names) + 1, -1)  # the last one, for labels that are missing
     new[known] = np.arange(len(known))
     classes = np.empty(len(known), object)
     classes[:] = [names[k] for k in known]
-    return new[codes], classes
+    return Seeds(new[codes], classes)
 
 
-def _check_size(seeds: Labels, n: int) -> None:
-    if seeds.size != n:
-        raise MaylinkError(f"labels: {seeds.size} of them, but X has {n} rows; give one per row")
-
-
-def _seeds_of_links(links: Links, n_clusters: int) -> Labels:
-    """Return the seed of each point from the largest neighbourhoods, K at most."""
+def _seeds_of_links(links: Links, n_clusters: int) -> Seeds:
+    """Return the largest neighbourhoods without contradictory links, K at most."""
     blocks = neighbourhoods(links)
     largest = np.argsort(-blocks.size, kind="stable")
-    fit = (blocks.size[largest] > 1) & ~np.isin(largest, blocks.torn)
-    chosen = largest[fit][:n_clusters]
+    can_seed = (blocks.size[largest] > 1) & ~np.isin(largest, blocks.torn)
+    chosen = largest[can_seed][:n_clusters]
     seed = np.full(blocks.size.size, -1)
     seed[chosen] = np.arange(chosen.size)
-    return seed[blocks.of_point]
+    return Seeds(seed[blocks.of_point], np.full(chosen.size, None, object))

@@ -3,7 +3,8 @@
 The code that the authors used sends the farther point of a violated may-not link to the second
 nearest of *all* centres, in place of the nearest other one. Where an earlier link has moved the
 point there already, it stays, and the link stays violated; see
-:func:`maylink.kernels.cvqe.ask_second`. It starts from random points and ends when labels repeat.
+:func:`maylink.baselines.kernels.quantisation.reassign_to_second`. It starts from random points and
+ends when labels repeat.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.baselines.quantisation import turned
+from maylink.baselines.quantisation import by_feature
 from maylink.links import MAY, Links
 
 MAX_SWEEPS = 500
@@ -25,7 +26,7 @@ def fit(
     centers: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """Return the cluster of each point; each link is asked twice, in a random order of links."""
-    from maylink.kernels.cvqe import ask_second, nearest, sums
+    from maylink.baselines.kernels.quantisation import add_points, nearest, reassign_to_second
 
     X = np.ascontiguousarray(X)
     shuffled = rng.permutation(links.n_links)
@@ -42,9 +43,9 @@ def fit(
         before = labels
         labels = np.empty(len(X), np.int64)
         total, count = np.zeros_like(centers), np.zeros(k)
-        nearest(X, turned(centers), labels)
-        ask_second(X, turned(centers), i, j, n_may, labels, total, count)
-        sums(X, labels, total, count)
+        nearest(X, by_feature(centers), labels)
+        reassign_to_second(X, by_feature(centers), i, j, n_may, labels, total, count)
+        add_points(X, labels, total, count)
         some = count > 0
         centers = np.where(some[:, None], total / np.where(some, count, 1.0)[:, None], centers)
     return labels

@@ -73,7 +73,7 @@ def place(
 
 def _moved(labels: Index, cost: Array, links: Links, weights: tuple[float, float]) -> Index:
     """Move linked points, of which the last are new, while that costs less; return the labels."""
-    from maylink.kernels.pck_means import assign
+    from maylink.kernels.conditional_modes import iterated_conditional_modes
 
     new = np.arange(labels.size - len(cost), labels.size)
     costs = np.zeros((labels.size, cost.shape[1]))
@@ -81,7 +81,8 @@ def _moved(labels: Index, cost: Array, links: Links, weights: tuple[float, float
     csr = links.csr
     signed = csr.signed * np.where(csr.signed > 0, *weights)
     alike = (np.empty((0, 1)), np.empty(1))  # a link costs the same everywhere
-    assign(costs, csr.indptr, csr.neighbour, signed, csr.link, *alike, new, labels)
+    by_point = (csr.indptr, csr.neighbour, signed, csr.link)
+    iterated_conditional_modes(costs, *by_point, *alike, new, labels)
     return labels
 
 

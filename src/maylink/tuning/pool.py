@@ -202,14 +202,14 @@ def joined_by_links(links: Links) -> Index:
     The pairs with the most votes between their groups join first; points without links are by
     themselves, all in one cluster.
     """
-    from maylink.kernels.link_only import contract
+    from maylink.kernels.edge_contraction import contract_edges
 
     n = links.n
     a, b = np.minimum(links.i, links.j), np.maximum(links.i, links.j)
     key, place = np.unique(a.astype(np.int64) * n + b, return_inverse=True)
     votes = np.bincount(place, links.kind * links.weight)
     kept = np.abs(votes) > 1e-12
-    root = contract(n, key[kept] // n, key[kept] % n, votes[kept])
+    root = contract_edges(n, key[kept] // n, key[kept] % n, votes[kept])
     root = np.where(links.degree > 0, root, n)
     return first_appearance(np.unique(root, return_inverse=True)[1].astype(np.int64))[0]
 

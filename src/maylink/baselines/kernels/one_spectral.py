@@ -1,9 +1,9 @@
 """One step of RatioDCA on a cut: a convex inner problem, and the best of its thresholds.
 
 A cut C of vertices with masses b has the ratio ``F(C) = (κ + Σ_{pairs that C cuts} t_ij) / S(C)``,
-``S(C) = b(C) (b(V) − b(C)) / b(V)``. Pairs with t > 0 want to stay whole, pairs with t < 0 to be
-cut, and ``κ ≥ Σ_{t<0} |t|`` is what no cut would cost. On vectors that reads (R1(f) − R2(f)) / S(f)
-with ``R1 = Σ_{t>0} t |f_i − f_j| + κ (max f − min f)`` and ``R2 = Σ_{t<0} |t| |f_i − f_j|``.
+``S(C) = b(C) (b(V) − b(C)) / b(V)``. To cut a pair costs where t > 0 and pays where t < 0, and
+``κ ≥ Σ_{t<0} |t|`` keeps the sum positive. On vectors F is ``(R1(f) − R2(f)) / S(f)`` with
+``R1 = Σ_{t>0} t |f_i − f_j| + κ (max f − min f)`` and ``R2 = Σ_{t<0} |t| |f_i − f_j|``.
 
 From the cut C a step takes subgradients r of R2 and s of S at its indicator, puts ``g = r + F s``
 and minimises ``R1(f) − ⟨g, f⟩`` over the unit ball. In the dual every pair has a flow y within
@@ -12,8 +12,8 @@ answer, and ``f = −z / |z|`` the vector. Measured in units of flow all rows of
 the weights are; steps are as long as the degrees of the two ends allow (M − A Aᵀ is then
 diagonally dominant), and momentum is Nesterov's, started anew when it points uphill.
 
-Rangapuram, Hein: Constrained 1-Spectral Clustering, AISTATS 2012.
-Beck, Teboulle: A Fast Iterative Shrinkage-Thresholding Algorithm, 2009.
+References: Rangapuram, Hein: Constrained 1-Spectral Clustering, AISTATS 2012. Beck, Teboulle: A
+Fast Iterative Shrinkage-Thresholding Algorithm, 2009.
 """
 
 from __future__ import annotations
@@ -101,17 +101,7 @@ def step(indptr, neighbour, signed, first, second, limit, kappa, mass, flow, p, 
     """
     n, m = mass.size, limit.size
     ratio = ratio_of(side, indptr, neighbour, signed, kappa, mass)
-    total = mass.sum()
-    volume = 0.0
-    for i in range(n):
-        if side[i]:
-            volume += mass[i]
-    g = np.empty(n)
-    for i in range(n):
-        g[i] = ratio * mass[i] * (total - volume if side[i] else -volume) / total
-        for e in range(indptr[i], indptr[i + 1]):
-            if signed[e] < 0.0 and side[neighbour[e]] != side[i]:
-                g[i] += -signed[e] if side[i] else signed[e]
+    g = _subgradient(ratio, indptr, neighbour, signed, mass, side)
     tiny = 1e-10 * np.sqrt((g * g).sum())
 
     degree = np.zeros(n)
@@ -139,8 +129,8 @@ def step(indptr, neighbour, signed, first, second, limit, kappa, mass, flow, p, 
             y_bar[e] = new + push * (new - flow[e])
             flow[e] = new
         if kappa > 0.0:
-            uphill += move(p, p_bar, z, pace, push, kappa)
-            uphill += move(q, q_bar, z, -pace, push, kappa)
+            uphill += move_in_simplex(p, p_bar, z, pace, push, kappa)
+            uphill += move_in_simplex(q, q_bar, z, -pace, push, kappa)
         if uphill > 0.0:
             momentum = 1.0
         if turn % 20 != 0 and turn != rounds:
@@ -149,24 +139,49 @@ def step(indptr, neighbour, signed, first, second, limit, kappa, mass, flow, p, 
         length = np.sqrt((z * z).sum())
         if length <= tiny:  # no vector is better than this cut
             break
-        value, low, high = 0.0, np.inf, -np.inf
         for i in range(n):
             f[i] = -z[i] / length
-            low, high = min(low, f[i]), max(high, f[i])
-            value -= g[i] * f[i]
-        value += kappa * (high - low)
-        for e in range(m):
-            value += limit[e] * abs(f[first[e]] - f[second[e]])
-        found = threshold(f, indptr, neighbour, signed, kappa, mass, trial)
-        if found < best:
-            best = found
+        trial_ratio = threshold(f, indptr, neighbour, signed, kappa, mass, trial)
+        if trial_ratio < best:
+            best = trial_ratio
             side[:] = trial
         # Half of what the inner problem can give is enough for a step that pays; without one,
         # go on until nearly all of it is there.
-        share = 0.5 if best < ratio * (1.0 - 1e-10) else 0.999
-        if value <= -share * length:
+        enough = 0.5 if best < ratio * (1.0 - 1e-10) else 0.999
+        if _inner_value(f, g, first, second, limit, kappa) <= -enough * length:
             break
     return best, best < ratio * (1.0 - 1e-10)
+
+
+@compiled()
+def _subgradient(ratio, indptr, neighbour, signed, mass, side):
+    """Return ``g = r + F s`` at the indicator of a cut with the ratio F."""
+    n = mass.size
+    total = mass.sum()
+    volume = 0.0
+    for i in range(n):
+        if side[i]:
+            volume += mass[i]
+    g = np.empty(n)
+    for i in range(n):
+        g[i] = ratio * mass[i] * (total - volume if side[i] else -volume) / total
+        for e in range(indptr[i], indptr[i + 1]):
+            if signed[e] < 0.0 and side[neighbour[e]] != side[i]:
+                g[i] += -signed[e] if side[i] else signed[e]
+    return g
+
+
+@compiled()
+def _inner_value(f, g, first, second, limit, kappa):
+    """Return ``R1(f) − ⟨g, f⟩``."""
+    value, low, high = 0.0, np.inf, -np.inf
+    for i in range(f.size):
+        low, high = min(low, f[i]), max(high, f[i])
+        value -= g[i] * f[i]
+    value += kappa * (high - low)
+    for e in range(limit.size):
+        value += limit[e] * abs(f[first[e]] - f[second[e]])
+    return value
 
 
 @compiled()
@@ -180,7 +195,7 @@ def residual(first, second, flow, p, q, g, z):
 
 
 @compiled()
-def move(p, p_bar, z, pace, push, size):
+def move_in_simplex(p, p_bar, z, pace, push, size):
     """Move p down its gradient into the simplex {p ≥ 0, Σ p = size}, and p_bar ahead of it.
 
     Returns how much the move goes against the momentum. The projection is Michelot's: subtract

@@ -1,14 +1,15 @@
-"""Constrained vector quantisation: nearest centres, links one after the other, what they pull.
+"""Constrained vector quantisation: nearest centres, links one after the other, pulls on centres.
 
-Centres reach the kernels turned over, one row a feature, so that the loop over clusters is the
-inner one: it is vectorised without changing the order of any sum. Distances of linked points are
-made anew where they are needed, which takes no memory of n × K.
+Centres reach the kernels transposed (``centers_t``), one row a feature, so that the loop over
+clusters is the inner one: it is vectorised without changing the order of any sum. Distances of
+linked points are computed where they are needed, which takes no memory of n × K.
 
 Links are columns ``i``, ``j``, ``weight``; the first ``n_may`` of them are may links. D is the
 squared Euclidean distance.
 
-References: Davidson, Ravi: Clustering With Constraints, SDM 2005 (``ask_all_pairs``); Pelleg,
-Baras: K-Means with Large and Noisy Constraint Sets, ECML 2007 (``ask_nearest``, ``ghosts``).
+References: Davidson, Ravi: Clustering With Constraints, SDM 2005 (``reassign_over_all_pairs``);
+Pelleg, Baras: K-Means with Large and Noisy Constraint Sets, ECML 2007 (``reassign_or_keep``,
+``pulls_of_links``).
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from maylink.kernels.compile import compiled
 
 
 @compiled()
-def nearest(X, turned, labels):
+def nearest(X, centers_t, labels):
     """Give each point the label of the nearest centre, of equal ones the first.
 
     Parameters
     ----------
     X : in, (n, d)
-    turned : in, (d, K)
+    centers_t : in, (d, K)
     labels : out, (n,)
     """
-    row = np.empty(turned.shape[1])
+    row = np.empty(centers_t.shape[1])
     for i in range(X.shape[0]):
-        distances(X, turned, i, row)
+        distances(X, centers_t, i, row)
         labels[i] = row.argmin()
 
 
 @compiled()
-def sums(X, labels, total, count):
+def add_points(X, labels, total, count):
     """Add the points to the sums of their clusters, in order.
 
     Parameters
@@ -51,20 +52,20 @@ def sums(X, labels, total, count):
 
 
 @compiled()
-def shared_sums(X, point, cluster, share, total, count):
-    """Add shares of points to sums of clusters, in order.
+def add_fractions(X, point, cluster, fraction, total, count):
+    """Add fractions of points to the sums of clusters, in order.
 
     Parameters
     ----------
     X : in, (n, d)
-    point, cluster, share : in, (m,) which point goes to which cluster, and how much of it
+    point, cluster, fraction : in, (m,) which point goes to which cluster, and how much of it
     total, count : in and out, (K, d) and (K,)
     """
     for e in range(point.size):
         k = cluster[e]
-        count[k] += share[e]
+        count[k] += fraction[e]
         for f in range(X.shape[1]):
-            total[k, f] += share[e] * X[point[e], f]
+            total[k, f] += fraction[e] * X[point[e], f]
 
 
 @compiled()
@@ -82,25 +83,25 @@ def distortion(X, labels, centers):
 
 
 @compiled()
-def ask_all_pairs(X, turned, gap, other, i, j, weight, n_may, labels):
-    """Let each violated link choose among all K² assignments of its two points.
+def reassign_over_all_pairs(X, centers_t, gap, other, i, j, weight, n_may, labels):
+    """Give the two points of each violated link the cheapest of all K² assignments.
 
     Parameters
     ----------
-    X, turned : in, (n, d) and (d, K)
+    X, centers_t : in, (n, d) and (d, K)
     gap : in, (K, K) D between centres
     other : in, (K,) D of each centre from the nearest other one
     i, j, weight, n_may : in, links
     labels : in and out, (n,)
     """
-    n_clusters = turned.shape[1]
+    n_clusters = centers_t.shape[1]
     row_i, row_j = np.empty(n_clusters), np.empty(n_clusters)
     for link in range(i.size):
         a, b, votes, may = i[link], j[link], weight[link], link < n_may
         if (labels[a] == labels[b]) == may:
             continue
-        distances(X, turned, a, row_i)
-        distances(X, turned, b, row_j)
+        distances(X, centers_t, a, row_i)
+        distances(X, centers_t, b, row_j)
         least, best_a, best_b = np.inf, labels[a], labels[b]
         for k in range(n_clusters):
             for m in range(n_clusters):
@@ -115,23 +116,23 @@ def ask_all_pairs(X, turned, gap, other, i, j, weight, n_may, labels):
 
 
 @compiled()
-def violations(i, j, weight, n_may, labels, torn, clash):
+def violations(i, j, weight, n_may, labels, may_between, not_inside):
     """Add up the votes of violated links by cluster.
 
     Parameters
     ----------
     i, j, weight, n_may, labels : in, links and (n,)
-    torn : in and out, (K, K) votes of may links between two clusters, at both places
-    clash : in and out, (K,) votes of may-not links inside a cluster
+    may_between : in and out, (K, K) votes of may links between two clusters, at both places
+    not_inside : in and out, (K,) votes of may-not links inside a cluster
     """
     for link in range(i.size):
         a, b = labels[i[link]], labels[j[link]]
         if link < n_may:
             if a != b:
-                torn[a, b] += weight[link]
-                torn[b, a] += weight[link]
+                may_between[a, b] += weight[link]
+                may_between[b, a] += weight[link]
         elif a == b:
-            clash[a] += weight[link]
+            not_inside[a] += weight[link]
 
 
 # ---------------------------------------------------------------------- LCVQE
@@ -150,23 +151,23 @@ def rejoin(row_i, row_j, a, b, votes, labels):
 
 
 @compiled()
-def ask_nearest(X, turned, i, j, weight, n_may, labels):
-    """Let each violated link choose between staying violated and moving one of its points.
+def reassign_or_keep(X, centers_t, i, j, weight, n_may, labels):
+    """Move a point of each violated link where that costs less than the violation.
 
     Parameters
     ----------
-    X, turned : in, (n, d) and (d, K)
+    X, centers_t : in, (n, d) and (d, K)
     i, j, weight, n_may : in, links
     labels : in and out, (n,)
     """
-    n_clusters = turned.shape[1]
+    n_clusters = centers_t.shape[1]
     row_i, row_j = np.empty(n_clusters), np.empty(n_clusters)
     for link in range(i.size):
         a, b = i[link], j[link]
         if (labels[a] == labels[b]) == (link < n_may) or n_clusters == 1:
             continue
-        distances(X, turned, a, row_i)
-        distances(X, turned, b, row_j)
+        distances(X, centers_t, a, row_i)
+        distances(X, centers_t, b, row_j)
         k = labels[a]
         if link < n_may:
             rejoin(row_i, row_j, a, b, weight[link], labels)
@@ -178,29 +179,29 @@ def ask_nearest(X, turned, i, j, weight, n_may, labels):
 
 
 @compiled()
-def ask_second(X, turned, i, j, n_may, labels, total, count):
-    """Let links choose as the code behind the paper's LCVQE has it.
+def reassign_to_second(X, centers_t, i, j, n_may, labels, total, count):
+    """Move points of violated links as the code behind the paper's LCVQE does.
 
-    As ``ask_nearest`` with weights of 1, but the farther point of a may-not link goes to its second
-    nearest centre of all. Where an earlier link has moved it there, that is where it is, and the
+    As ``reassign_or_keep`` with weights of 1, but the farther point of a may-not link goes to its
+    second nearest centre of all. Where an earlier link has moved the point there, it stays, and the
     link stays violated. A may link that is left violated adds half of each point to the cluster of
     the other at once, whatever later links do.
 
     Parameters
     ----------
-    X, turned : in, (n, d) and (d, K)
+    X, centers_t : in, (n, d) and (d, K)
     i, j, n_may : in, links
     labels : in and out, (n,)
     total, count : in and out, (K, d) and (K,)
     """
-    n_clusters = turned.shape[1]
+    n_clusters = centers_t.shape[1]
     row_i, row_j = np.empty(n_clusters), np.empty(n_clusters)
     for link in range(i.size):
         a, b = i[link], j[link]
         if (labels[a] == labels[b]) == (link < n_may) or n_clusters == 1:
             continue
-        distances(X, turned, a, row_i)
-        distances(X, turned, b, row_j)
+        distances(X, centers_t, a, row_i)
+        distances(X, centers_t, b, row_j)
         k, m = labels[a], labels[b]
         if link < n_may:
             rejoin(row_i, row_j, a, b, 1.0, labels)
@@ -216,24 +217,24 @@ def ask_second(X, turned, i, j, n_may, labels, total, count):
 
 
 @compiled()
-def ghosts(X, turned, i, j, weight, n_may, labels, point, cluster, share):
-    """List what violated links add to the clusters: points that pull a centre as members do.
+def pulls_of_links(X, centers_t, i, j, weight, n_may, labels, point, cluster, fraction):
+    """List the points that violated links add to clusters, whose centres they pull as members do.
 
     A violated may link adds each of its points to the cluster of the other, with half its votes; a
     violated may-not link adds its farther point to the nearest other cluster, with its votes.
 
     Parameters
     ----------
-    X, turned : in, (n, d) and (d, K)
+    X, centers_t : in, (n, d) and (d, K)
     i, j, weight, n_may, labels : in, links and (n,)
-    point, cluster, share : out, room for two entries a link
+    point, cluster, fraction : out, with room for two entries a link
 
     Returns
     -------
     int
         How many entries there are.
     """
-    n_clusters = turned.shape[1]
+    n_clusters = centers_t.shape[1]
     row_i, row_j = np.empty(n_clusters), np.empty(n_clusters)
     size = 0
     for link in range(i.size):
@@ -242,14 +243,14 @@ def ghosts(X, turned, i, j, weight, n_may, labels, point, cluster, share):
             continue
         k, m = labels[a], labels[b]
         if link < n_may:
-            point[size], cluster[size], share[size] = a, m, 0.5 * weight[link]
+            point[size], cluster[size], fraction[size] = a, m, 0.5 * weight[link]
             size += 1
-            point[size], cluster[size], share[size] = b, k, 0.5 * weight[link]
+            point[size], cluster[size], fraction[size] = b, k, 0.5 * weight[link]
         else:
-            distances(X, turned, a, row_i)
-            distances(X, turned, b, row_j)
+            distances(X, centers_t, a, row_i)
+            distances(X, centers_t, b, row_j)
             far, row = (b, row_j) if row_j[k] > row_i[k] else (a, row_i)
-            point[size], cluster[size], share[size] = far, nearest_but(row, k), weight[link]
+            point[size], cluster[size], fraction[size] = far, nearest_but(row, k), weight[link]
         size += 1
     return size
 
@@ -258,15 +259,15 @@ def ghosts(X, turned, i, j, weight, n_may, labels, point, cluster, share):
 
 
 @compiled(inline="always")
-def distances(X, turned, i, row):
+def distances(X, centers_t, i, row):
     """Write D of one point from each centre."""
-    n_clusters = turned.shape[1]
+    n_clusters = centers_t.shape[1]
     for k in range(n_clusters):
         row[k] = 0.0
-    for f in range(turned.shape[0]):
+    for f in range(centers_t.shape[0]):
         x = X[i, f]
         for k in range(n_clusters):
-            gap = x - turned[f, k]
+            gap = x - centers_t[f, k]
             row[k] += gap * gap
 
 

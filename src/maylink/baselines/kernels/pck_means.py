@@ -1,20 +1,16 @@
-"""PCK-means and MPCK-means: assign points one after another, each with its links in view.
+"""PCK-means and MPCK-means: distances in the metrics of clusters, means, penalties of links.
 
-Three tricks, all exact:
+Two tricks, both exact:
 
-* Points that no link touches do not see each other: each is asked once. The linked ones are asked
-  again and again, in one random order, until none wants to move (iterated conditional modes); but
-  one is asked again only after a point linked to it has moved, as nothing else changes its mind.
 * What a link costs in each metric is measured for all links at once, before a sweep, and not at
-  each visit.
+  each visit of a point by :func:`maylink.kernels.conditional_modes.iterated_conditional_modes`.
 * The pair of points farthest apart is sought among few: with r the distances from any one point,
-  a pair is at most ``r_i + r_j`` apart, so only pairs whose sum exceeds the best distance known
+  a pair is at most ``r_i + r_j`` apart, so only pairs whose sum exceeds the largest distance so far
   are measured. They are counted first, and the search is not begun where they are too many.
 
 References: Basu, Banerjee, Mooney: Active Semi-Supervision for Pairwise Constrained Clustering,
 2004. Bilenko, Basu, Mooney: Integrating Constraints and Metric Learning in Semi-Supervised
-Clustering, 2004. Besag: On the Statistical Analysis of Dirty Pictures, 1986 (iterated conditional
-modes).
+Clustering, 2004.
 """
 
 from __future__ import annotations
@@ -24,13 +20,12 @@ import numpy as np
 from maylink.kernels.compile import compiled
 
 BLOCK = 256  # points whose distances are summed side by side
-SURE = 1e-12  # a move must pay by this share of what is compared, or rounding could go in circles
-MOST_PASSES = 1000
+ROUNDING = 1e-12  # relative; a search for the farthest pair leaves no pair out for less
 
 
 @compiled()
 def squares(points, centers, metrics, out):
-    """Measure all points from all centres: ``out[i, k] = Σ_f metrics[k, f] (x_if − μ_kf)²``.
+    """Write ``out[i, k] = Σ_f metrics[k, f] (x_if − μ_kf)²`` for all points and centres.
 
     Parameters
     ----------
@@ -51,7 +46,7 @@ def squares(points, centers, metrics, out):
 
 @compiled()
 def _measure(points, center, metric, low, width, out):
-    """Measure the columns low … low + width − 1 from a centre, squared, into ``out``."""
+    """Write the squared distances of the columns low … low + width − 1 from a centre."""
     for start in range(0, width, BLOCK):
         part = out[start : min(start + BLOCK, width)]
         part[:] = 0.0
@@ -64,86 +59,8 @@ def _measure(points, center, metric, low, width, out):
 
 
 @compiled()
-def assign(cost, indptr, neighbour, signed, link, between, far, order, labels):
-    """Move points to where they cost least, until none wants to move.
-
-    A violated may link costs ``w (between[k] + between[l]) / 2`` where its points are in k and l,
-    a violated may-not link ``w (far[k] − between[k])`` where they are in k; both cost w where
-    ``between`` is empty.
-
-    Parameters
-    ----------
-    cost : in, (n, K) what each point costs in each cluster, links aside
-    indptr, neighbour, signed, link : in, the links of every point; +w for may, −w for may-not
-    between : in, (n_links, K), (n_links, 1) where all clusters share a metric, or (0, 1)
-    far : in, (K,) or (1,)
-    order : in, the linked points, in the order of visits
-    labels : in and out, (n,)
-
-    Returns
-    -------
-    int
-        How often a point moved.
-    """
-    n, n_clusters = cost.shape
-    weighed = between.shape[0] > 0
-    step = 1 if between.shape[1] > 1 else 0
-    n_moved = 0
-    for i in range(n):
-        if indptr[i] == indptr[i + 1]:
-            best = labels[i]
-            for k in range(n_clusters):
-                if cost[i, k] < cost[i, best]:
-                    best = k
-            if best != labels[i]:
-                labels[i] = best
-                n_moved += 1
-    price = np.empty(n_clusters)
-    asks = np.ones(n, np.bool_)
-    for _ in range(MOST_PASSES):
-        n_before = n_moved
-        for at in range(order.size):
-            i = order[at]
-            if not asks[i]:
-                continue
-            asks[i] = False
-            size = 0.0
-            for k in range(n_clusters):
-                price[k] = cost[i, k]
-            for e in range(indptr[i], indptr[i + 1]):
-                own, weight = labels[neighbour[e]], signed[e]
-                if weight < 0.0:
-                    if weighed:
-                        weight *= far[own * step] - between[link[e], own * step]
-                    price[own] -= weight
-                    size = max(size, -weight)
-                elif weighed:
-                    half = 0.5 * between[link[e], own * step]
-                    for k in range(n_clusters):
-                        if k != own:
-                            price[k] += weight * (0.5 * between[link[e], k * step] + half)
-                    size = max(size, weight * half)
-                else:  # the same for all clusters but one: a gain there
-                    price[own] -= weight
-                    size = max(size, weight)
-            best = labels[i]
-            now = price[best]
-            for k in range(n_clusters):
-                if price[k] < price[best]:
-                    best = k
-            if price[best] < now - SURE * (abs(now) + abs(cost[i, best]) + size):
-                labels[i] = best
-                n_moved += 1
-                for e in range(indptr[i], indptr[i + 1]):
-                    asks[neighbour[e]] = True
-        if n_moved == n_before:
-            break
-    return n_moved
-
-
-@compiled()
 def penalty(i, j, signed, between, far, labels):
-    """Sum what violated links cost; see :func:`assign`.
+    """Sum what violated links cost, as ``iterated_conditional_modes`` has it.
 
     Parameters
     ----------
@@ -215,28 +132,28 @@ def scatter(X, labels, centers, i, j, signed, span):
     -------
     array of shape (K, d)
     """
-    found = np.zeros(centers.shape)
+    sums = np.zeros(centers.shape)
     n_features = X.shape[1]
     for p in range(X.shape[0]):
         k = labels[p]
         for f in range(n_features):
-            found[k, f] += (X[p, f] - centers[k, f]) ** 2
+            sums[k, f] += (X[p, f] - centers[k, f]) ** 2
     for e in range(i.size):
         a, b, weight = labels[i[e]], labels[j[e]], signed[e]
         if weight > 0.0 and a != b:
             for f in range(n_features):
                 part = 0.5 * weight * (X[i[e], f] - X[j[e], f]) ** 2
-                found[a, f] += part
-                found[b, f] += part
+                sums[a, f] += part
+                sums[b, f] += part
         elif weight < 0.0 and a == b:
             for f in range(n_features):
-                found[a, f] -= weight * (span[a, f] ** 2 - (X[i[e], f] - X[j[e], f]) ** 2)
-    return found
+                sums[a, f] -= weight * (span[a, f] ** 2 - (X[i[e], f] - X[j[e], f]) ** 2)
+    return sums
 
 
 @compiled()
 def farthest(points, metric, square, budget, pair):
-    """Find the two points farthest apart.
+    """Look for the two points farthest apart.
 
     Parameters
     ----------
@@ -245,12 +162,12 @@ def farthest(points, metric, square, budget, pair):
     square : in, (n,) squared distance of each point from the origin
     budget : in, how many pairs may be measured
     pair : in and out, (2,) two points that may be far apart, the same one twice if none are known;
-        the two found
+        then the two farthest apart
 
     Returns
     -------
     bool
-        Whether they are the farthest; not known where more pairs than ``budget`` would have to be
+        Whether they are the farthest; unknown where more pairs than ``budget`` would have to be
         measured.
     """
     n = square.size
@@ -273,25 +190,38 @@ def farthest(points, metric, square, budget, pair):
     n_wide = np.sum(square > 0.25 * best)  # each two of these may be farther apart
     if n_wide * (n_wide - 1) // 2 > budget:
         return False
-    least = max(longest - np.sqrt(square[first]), 0.0) ** 2 * (1.0 - SURE)
+    least = max(longest - np.sqrt(square[first]), 0.0) ** 2 * (1.0 - ROUNDING)
     near = np.flatnonzero(square >= least)
     near = near[np.argsort(-square[near])]
-    radius = np.sqrt(square[near]) * (1.0 + SURE)  # rounding must leave no pair out
-    n_pairs, last = 0, near.size - 1
-    for a in range(near.size):  # those that may pair up with a are the first ``last``, ever fewer
+    radius = np.sqrt(square[near]) * (1.0 + ROUNDING)
+    if _count_pairs(radius, longest) > budget:
+        return False
+    _measure_pairs(points, metric, near, radius, best, gaps, pair)
+    return True
+
+
+@compiled()
+def _count_pairs(radius, longest):
+    """Count the pairs whose radii, which fall, sum to more than ``longest``."""
+    n_pairs, last = 0, radius.size - 1
+    for a in range(radius.size):  # the partners of a are the points up to ``last``, ever fewer
         while last > a and radius[a] + radius[last] <= longest:
             last -= 1
         if last <= a:
             break
         n_pairs += last - a
-    if n_pairs > budget:
-        return False
+    return n_pairs
+
+
+@compiled()
+def _measure_pairs(points, metric, near, radius, best, gaps, pair):
+    """Measure the pairs that may be farther apart than the square ``best``; keep the farthest."""
     rest = np.empty((points.shape[0], near.size))
     center = np.empty(points.shape[0])
     for f in range(points.shape[0]):
         for b in range(near.size):
             rest[f, b] = points[f, near[b]]
-    last = near.size - 1
+    longest, last = np.sqrt(best), near.size - 1
     for a in range(near.size):
         while last > a and radius[a] + radius[last] <= longest:
             last -= 1
@@ -301,7 +231,5 @@ def farthest(points, metric, square, budget, pair):
         _measure(rest, center, metric, a + 1, last - a, gaps)
         for at in range(last - a):
             if gaps[at] > best:
-                one, two, best = near[a], near[a + 1 + at], gaps[at]
+                pair[0], pair[1], best = near[a], near[a + 1 + at], gaps[at]
         longest = np.sqrt(best)
-    pair[0], pair[1] = one, two
-    return True
