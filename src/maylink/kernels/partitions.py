@@ -9,7 +9,7 @@ from maylink.kernels.compile import compiled
 
 @compiled()
 def descend(draws, n_labels, price, order, limit, labels):
-    """Lower Σ_draws of ``Σ f(n_k) + Σ f(n_l) − 2 Σ f(n_kl)`` by moving points until no move lowers it.
+    """Lower Σ_draws of ``Σ f(n_k) + Σ f(n_l) − 2 Σ f(n_kl)`` by moving single points.
 
     Parameters
     ----------

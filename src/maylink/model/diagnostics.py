@@ -65,9 +65,7 @@ def summary(draws: Draws, lengths: list[int], links: Links) -> pd.DataFrame:
 def _arviz() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", FutureWarning
-            )  # it announces its next version on import
+            warnings.simplefilter("ignore", FutureWarning)  # of its next version
             import arviz
     except ImportError as error:
         raise ImportError(

@@ -89,7 +89,7 @@ class Mixture:
     def linked_responsibilities(
         self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]
     ) -> Array:
-        """Return :meth:`responsibilities` of new points with links to each other and to known points.
+        """Return :meth:`responsibilities` of new points that are linked, also to known points.
 
         Parameters
         ----------
