@@ -358,22 +358,3 @@ def test_what_cannot_be_is_told_in_a_sentence():
         SpectralRDPMeans().fit(whole)
     with pytest.raises(MaylinkError, match="score needs data in memory"):
         quick().fit(whole).score(whole)
-
-
-def test_a_lost_scheduler_is_told_in_a_sentence():
-    from maylink.runtime.dask import compute
-
-    class CommClosedError(OSError):
-        pass
-
-    def lost():
-        raise CommClosedError("gone")
-
-    with pytest.raises(MaylinkError, match="scheduler was lost"):
-        compute([dask.delayed(lost)()])
-
-    def other():
-        raise KeyError("another")
-
-    with pytest.raises(KeyError):
-        compute([dask.delayed(other)()])

@@ -122,7 +122,11 @@ class CpuEngine(PointStore):
         return self.sweeper.sweep(self, labels, totals, centers, order, weights, penalty)
 
     def place(
-        self, centers: Array, known: Index, weights: tuple[float, float], max_sweeps: int = 100
+        self,
+        centers: Array,
+        known_labels: Index,
+        weights: tuple[float, float],
+        max_sweeps: int = 100,
     ) -> Index:
         """Label the points while centres stand still and no cluster opens, shape (n,).
 
@@ -130,7 +134,7 @@ class CpuEngine(PointStore):
         ----------
         centers : array of shape (K, s)
             Centres.
-        known : array of shape (m,)
+        known_labels : array of shape (m,)
             Labels of the m points before these that links may lead to.
         weights : (float, float)
             ξ_may and ξ_not.
@@ -139,7 +143,7 @@ class CpuEngine(PointStore):
         """
         from maylink.engines.sweep import place
 
-        return place(self, centers, known, weights, max_sweeps)
+        return place(self, centers, known_labels, weights, max_sweeps)
 
     @cached_property
     def sweeper(self) -> Sweeper:

@@ -177,7 +177,7 @@ class Piece:
         self,
         task: Look,
         rank: Any,
-        given: Any = None,
+        explicit: Any = None,
         order_before: str = "",
         rank_before: Any = None,
     ) -> LookResult:
@@ -189,7 +189,7 @@ class Piece:
             What to look at.
         rank : array of shape (m,), optional
             The place of each row of the chunk in the order of visits; its number by default.
-        given : array of shape (m,), optional
+        explicit : array of shape (m,), optional
             The labels of before the sweep, where no rule says them.
         order_before, rank_before : str and array, optional
             The order of visits that the rule of the labels of before is about.
@@ -203,7 +203,9 @@ class Piece:
         with self.lock:
             self.store.cut = task.cut
             if self.current is None or self.current.sweep != task.sweep:
-                before = self._labels(task.before, order_before or task.order, rank_before, given)
+                before = self._labels(
+                    task.before, order_before or task.order, rank_before, explicit
+                )
                 current, n_openers = self._first_look(task, rank, before)
             else:
                 current = self.current.round
@@ -262,16 +264,16 @@ class Piece:
     # ------------------------------------------------------------------ labels
 
     def labels(
-        self, assignment: Assignment, order: str, rank: Any, given: Any, cut: Array
+        self, assignment: Assignment, order: str, rank: Any, explicit: Any, cut: Array
     ) -> Stored | None:
         """Return the labels of the points without links, in the order of the slots."""
         if self.store is None:
             return None
         with self.lock:
             self.store.cut = cut
-            return self._labels(assignment, order, rank, given).copy()
+            return self._labels(assignment, order, rank, explicit).copy()
 
-    def _labels(self, assignment: Assignment, order: str, rank: Any, given: Any) -> Stored:
+    def _labels(self, assignment: Assignment, order: str, rank: Any, explicit: Any) -> Stored:
         """Return labels: those that are remembered, or made anew."""
         store, current = self._store, self.current
         used = None if current is None else _used_by(current, assignment)
@@ -286,7 +288,7 @@ class Piece:
             labels = self._labels_of_rule(assignment.rule, self._visit_order(order, rank))
         else:
             labels = np.full(store.n_slots, -1, np.int32)
-            values: Any = assignment.uniform if given is None else given[self.rows]
+            values: Any = assignment.uniform if explicit is None else explicit[self.rows]
             labels[: self.rows.size] = values
         return labels if assignment.used is None else new_numbers(assignment.used)[labels]
 

@@ -104,11 +104,15 @@ class Sweeper:
 
 
 def place(
-    store: PointStore, centers: Array, known: Index, weights: tuple[float, float], max_sweeps: int
+    store: PointStore,
+    centers: Array,
+    known_labels: Index,
+    weights: tuple[float, float],
+    max_sweeps: int,
 ) -> Index:
     """Label the points while centres stand still; see :meth:`CpuEngine.place`."""
     theta, c = store.tangent(centers)
-    labels = np.concatenate([np.full(store.n_slots, -1), known]).astype(np.int32)
+    labels = np.concatenate([np.full(store.n_slots, -1), known_labels]).astype(np.int32)
     memory = blank(store, labels, theta, c, np.inf)
     visits = visit_order(store, np.arange(store.n))
     current = Round(store, memory, visits, theta, c, weights, np.inf)

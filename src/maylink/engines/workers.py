@@ -23,14 +23,14 @@ def chunk_labels(
     assignment: Assignment,
     order: str,
     rank: Any,
-    given: Any,
+    explicit: Any,
     cut: Array,
     linked: Index,
 ) -> Index:
     """Return the labels of a chunk, those of its linked points included."""
     labels = np.empty(piece.size, np.int64)
     labels[piece.linked] = linked
-    others = piece.labels(assignment, order, rank, given, cut)
+    others = piece.labels(assignment, order, rank, explicit, cut)
     if others is not None:
         labels[piece.rows] = others[: piece.rows.size]
     return labels
@@ -41,12 +41,12 @@ def chunk_totals(
     assignment: Assignment,
     order: str,
     rank: Any,
-    given: Any,
+    explicit: Any,
     n_clusters: int,
     cut: Array,
 ) -> Totals | None:
     """Return the sums of the points without links of a chunk."""
-    labels = piece.labels(assignment, order, rank, given, cut)
+    labels = piece.labels(assignment, order, rank, explicit, cut)
     return piece.sums(labels, n_clusters, cut)
 
 

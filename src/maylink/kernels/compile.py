@@ -27,10 +27,31 @@ def compiled(
         try:
             kernel: Callable[..., Any] = njit(cache=True, **options)(function)
         except RuntimeError:  # neither the package nor the user's cache folder can be written
-            kernel = njit(**options)(function)
+            return njit(**options)(function)  # type: ignore[no-any-return]
+        forgive_old_types(kernel)
         return kernel
 
     return decorate
+
+
+def forgive_old_types(kernel: Any) -> None:
+    """Take a cached kernel for types that are no more, as of an earlier version, for none at all.
+
+    Numba checks whether a file on disk is out of date only after it has found the types that the
+    file names, and raises where a type is gone.
+    """
+    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    load = getattr(file, "_load_index", None)
+    if file is None or load is None:
+        return
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    file._load_index = load_index
 
 
 def instructions(function: Callable[..., Any]) -> Callable[..., Any]:

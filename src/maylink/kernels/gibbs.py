@@ -73,7 +73,7 @@ def run(
     counts = np.zeros((4, scalars.p.size))
     for draw in range(len(out_labels)):
         for _ in range(settings.thin):
-            if slots.count[2] > 0:  # rounding spoilt a factor, or a split–merge move built anew
+            if slots.count[2] > 0:  # after rounding spoilt a factor, or a split–merge move
                 for a in range(slots.count[0]):
                     clear(prior, clusters, slots.active[a])
                 fill(rows, prior, labels, clusters)

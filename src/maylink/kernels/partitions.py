@@ -9,7 +9,7 @@ from maylink.kernels.compile import compiled
 
 @compiled()
 def descend(draws, n_labels, price, order, limit, labels):
-    """Lower Σ_draws of ``Σ f(n_k) + Σ f(n_l) − 2 Σ f(n_kl)`` by moving points until none wants to.
+    """Lower Σ_draws of ``Σ f(n_k) + Σ f(n_l) − 2 Σ f(n_kl)`` by moving single points.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def descend(draws, n_labels, price, order, limit, labels):
                 for m in range(n_draws):
                     shared = together[k, m, draws[m, i]]
                     cost -= 2.0 * (price[shared + 1] - price[shared])
-                # a move must pay, or rounding could go round in circles
+                # by more than rounding, which could move points in circles
                 if cost < least - 1e-9 * n_draws or (
                     k == current and cost <= least + 1e-9 * n_draws
                 ):

@@ -15,23 +15,23 @@ from maylink.kernels.conjugate import Clusters, clear, fetch, gain, put
 
 
 class Slots(NamedTuple):
-    """Which slots hold clusters; ``count`` is (how many do, how many are free, rebuild or not)."""
+    """Which slots hold clusters."""
 
-    active: Any
-    free: Any
-    count: Any
+    active: Any  # (room,) the first count[0] are in use
+    free: Any  # (room,) the first count[1] are free
+    count: Any  # (3,) slots in use, free slots, and whether sums must be built anew
 
 
 class GibbsScratch(NamedTuple):
     """Room that the moves work in."""
 
-    x: Any
-    solve: Any
-    weights: Any
-    pulls: Any
-    added: Any
-    side: Any
-    members: Any
+    x: Any  # (d,) a point
+    solve: Any  # (d,)
+    weights: Any  # (room + 1,) log probabilities of slots and of a new one
+    pulls: Any  # (room,) zeros between two points
+    added: Any  # (room,) what a point adds to each cluster
+    side: Any  # (n,) of a split: 0 or 1, −1 for points that take no part
+    members: Any  # (n,) points that take part
 
 
 @compiled()

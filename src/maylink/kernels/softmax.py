@@ -1,4 +1,4 @@
-"""Shares of linked points: updates one after the other, and overlaps of pairs."""
+"""Responsibilities: updates of points without links and, one after the other, of linked points."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from maylink.kernels.compile import compiled
 
 @compiled()
 def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilities):
-    """Give each of the points the shares ``∝ exp(score + Σ_j pull_ij share_j)``, in order.
+    """Give each of the points the responsibilities ``∝ exp(score + Σ_j pull_ij φ_j)``, in order.
 
     Parameters
     ----------
     points : in, (m,) points to visit; ``scores`` goes with its positions
     scores : in, (m, K)
     indptr, neighbour, pull : in, the links of every point and what each adds
-    known : in, (n,) whether a neighbour's shares count as yet
+    known : in and out, (n,) whether the responsibilities of a neighbour count as yet
     responsibilities : in and out, (n, K)
     """
     n_clusters = scores.shape[1]
@@ -45,7 +45,7 @@ def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilit
 
 @compiled()
 def overlap(responsibilities, i, j, out):
-    """Write Σ_k shares[i, k] shares[j, k] of each pair, at most 1."""
+    """Write Σ_k φ_ik φ_jk of each pair, at most 1."""
     for e in range(i.size):
         total = 0.0
         for k in range(responsibilities.shape[1]):
@@ -55,7 +55,10 @@ def overlap(responsibilities, i, j, out):
 
 @compiled()
 def softmax_unlinked(points, scores, low, high, responsibilities):
-    """Give the points low … high − 1 of the list the shares ``∝ exp(score)``; scores go with it."""
+    """Give the points low … high − 1 of the list the responsibilities ``∝ exp(score)``.
+
+    Scores go with the list.
+    """
     n_clusters = scores.shape[1]
     for p in range(low, high):
         i = points[p]
@@ -72,7 +75,7 @@ def softmax_unlinked(points, scores, low, high, responsibilities):
 
 @compiled()
 def entropy(responsibilities, low, high):
-    """Return −Σ share · log share over the rows low … high − 1."""
+    """Return −Σ φ log φ over the rows low … high − 1."""
     total = 0.0
     for i in range(low, high):
         for k in range(responsibilities.shape[1]):

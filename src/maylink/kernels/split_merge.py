@@ -18,37 +18,25 @@ from maylink.kernels.slots import add, enlist, retire
 def split_merge(
     rng, rows, prior, links, pull, weight, alpha, n_scans, labels, clusters, slots, scratch
 ):
-    """Propose to split the cluster of two points or to merge their two (Jain & Neal 2004).
+    """Propose to split the cluster of two points, or to merge the two clusters that they are in.
 
-    Half of the pairs are the ends of a random link. The launch state comes from a random split and
-    ``n_scans`` restricted Gibbs scans; a last scan is the proposal, or the chance of coming back.
-    Links count in the scans and in the acceptance ratio. Needs three free slots.
+    The launch state comes from a random split and ``n_scans`` restricted Gibbs scans. A last scan
+    is the proposal of a split; for a merger its probability is that of the way back. Links count in
+    the scans and in the acceptance ratio. Needs three free slots.
+
+    Returns
+    -------
+    bool
+        Whether the proposal was accepted.
     """
-    n = labels.size
-    if n < 2:
+    if labels.size < 2:
         return False
-    if links.i.size > 0 and rng.random() < 0.5:
-        e = int(rng.random() * links.i.size)
-        i, j = links.i[e], links.j[e]
-    else:
-        i = int(rng.random() * n)
-        j = int(rng.random() * (n - 1))
-        if j >= i:
-            j += 1
+    i, j = draw_pair(rng, links, labels.size)
     x, solve, side, members = scratch.x, scratch.solve, scratch.side, scratch.members
     from_i, from_j = labels[i], labels[j]
     n_free = slots.count[1]
     a, b, both = slots.free[n_free - 1], slots.free[n_free - 2], slots.free[n_free - 3]
-    side[i], side[j] = 0, 1
-    add(rows, prior, clusters, a, i, x, solve)
-    add(rows, prior, clusters, b, j, x, solve)
-    n_members = 0
-    for m in range(n):
-        if (labels[m] == from_i or labels[m] == from_j) and m != i and m != j:
-            members[n_members] = m
-            n_members += 1
-            side[m] = 0 if rng.random() < 0.5 else 1
-            add(rows, prior, clusters, a if side[m] == 0 else b, m, x, solve)
+    n_members = random_split(rng, rows, prior, labels, clusters, scratch, i, j, a, b)
     merging = from_i != from_j
     chance = 0.0
     for s in range(n_scans + 1):
@@ -66,33 +54,23 @@ def split_merge(
         merged = clusters.norm[both]
     else:
         merged = clusters.norm[from_i]
-    cross = 0.0
-    for p in range(-1, n_members):
-        m = i if p < 0 else members[p]
-        if side[m] == 0:
-            for e in range(links.indptr[m], links.indptr[m + 1]):
-                if side[links.neighbour[e]] == 1:
-                    cross += pull[e]
+    cross = pull_across(links, pull, side, members, n_members, i)
     size_a, size_b = clusters.size[a], clusters.size[b]
     split = log(alpha) + lgamma(size_a) + lgamma(size_b) - lgamma(size_a + size_b) - cross
     split += weight * (clusters.norm[a] + clusters.norm[b] - merged)
     ratio = chance - split if merging else split - chance
     accepted = log(max(rng.random(), 1e-300)) < ratio
     if accepted:
-        for p in range(-2, n_members):
-            m = i if p == -2 else (j if p == -1 else members[p])
-            if merging:
-                labels[m] = both
-            else:
-                labels[m] = a if side[m] == 0 else b
-        slots.count[2] += 1
+        slots.count[2] += 1  # sums were built anew, in another order
         retire(prior, clusters, slots, from_i)
         if merging:
             retire(prior, clusters, slots, from_j)
             enlist(slots, both)
+            relabel(labels, side, members, n_members, i, j, both, both)
         else:
             enlist(slots, a)
             enlist(slots, b)
+            relabel(labels, side, members, n_members, i, j, a, b)
     if not accepted or merging:
         clear(prior, clusters, a)
         clear(prior, clusters, b)
@@ -102,6 +80,61 @@ def split_merge(
     for p in range(n_members):
         side[members[p]] = -1
     return accepted
+
+
+@compiled()
+def relabel(labels, side, members, n_members, i, j, a, b):
+    """Give points i and j and the members the label of their side, a or b."""
+    labels[i], labels[j] = a, b
+    for p in range(n_members):
+        labels[members[p]] = a if side[members[p]] == 0 else b
+
+
+@compiled()
+def draw_pair(rng, links, n):
+    """Draw two points; half of the pairs are the ends of a random link."""
+    if links.i.size > 0 and rng.random() < 0.5:
+        e = int(rng.random() * links.i.size)
+        return links.i[e], links.j[e]
+    i = int(rng.random() * n)
+    j = int(rng.random() * (n - 1))
+    if j >= i:
+        j += 1
+    return i, j
+
+
+@compiled()
+def random_split(rng, rows, prior, labels, clusters, scratch, i, j, a, b):
+    """Put the points that share a cluster with i or j on a random side; return how many they are.
+
+    Point i is on side 0, in slot a, and point j on side 1, in slot b.
+    """
+    x, solve, side, members = scratch.x, scratch.solve, scratch.side, scratch.members
+    from_i, from_j = labels[i], labels[j]
+    side[i], side[j] = 0, 1
+    add(rows, prior, clusters, a, i, x, solve)
+    add(rows, prior, clusters, b, j, x, solve)
+    n_members = 0
+    for m in range(labels.size):
+        if (labels[m] == from_i or labels[m] == from_j) and m != i and m != j:
+            members[n_members] = m
+            n_members += 1
+            side[m] = 0 if rng.random() < 0.5 else 1
+            add(rows, prior, clusters, a if side[m] == 0 else b, m, x, solve)
+    return n_members
+
+
+@compiled()
+def pull_across(links, pull, side, members, n_members, i):
+    """Return the sum of the pulls of links between side 0, on which point i is, and side 1."""
+    total = 0.0
+    for p in range(-1, n_members):
+        m = i if p < 0 else members[p]
+        if side[m] == 0:
+            for e in range(links.indptr[m], links.indptr[m + 1]):
+                if side[links.neighbour[e]] == 1:
+                    total += pull[e]
+    return total
 
 
 @compiled()

@@ -1,4 +1,4 @@
-"""Traces of sampled chains for ArviZ, which knows how to judge them."""
+"""Traces of sampled chains as ArviZ data, and ArviZ's summary of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def summary(draws: Draws, lengths: list[int], links: Links) -> pd.DataFrame:
 def _arviz() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # it announces its next version, daily
+            warnings.simplefilter("ignore", FutureWarning)  # of its next version
             import arviz
     except ImportError as error:
         raise ImportError(

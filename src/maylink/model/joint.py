@@ -72,8 +72,8 @@ def log_joint(
     >>> log_joint(X, [0, 0, 1, 1]) > log_joint(X, [0, 1, 0, 1])
     True
     """
-    given = () if alpha is None else (alpha,)
-    for name, value in (("alpha", given), ("reliability_prior", reliability_prior)):
+    alphas = () if alpha is None else (alpha,)
+    for name, value in (("alpha", alphas), ("reliability_prior", reliability_prior)):
         if not all(np.isfinite(number) and number > 0 for number in value):
             raise MaylinkError(f"{name}: {value}; give finite numbers above 0")
     if not (np.isfinite(data_weight) and data_weight >= 0):
@@ -96,7 +96,7 @@ def joint_of(
     reliability_prior: tuple[float, float] = PRIOR,
     reliability: tuple[float, float] | None = None,
 ) -> float:
-    """Return the same for a checked problem and labels 0 … K − 1 of which none is empty."""
+    """Return :func:`log_joint` of a checked problem and labels 0 … K − 1 of which none is empty."""
     family = problem.family
     statistics = family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     counts = count_links(problem.links, labels)

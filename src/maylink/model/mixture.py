@@ -1,6 +1,6 @@
 """The mixture that a fit leaves behind: what it says about new points.
 
-Cluster k holds n_k points (fractions where points are shared), so a new point is in it with
+Cluster k holds n_k points (fractions where partitions are uncertain), so a new point is in it with
 probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · predictive_0(x)^γ``.
 """
 
@@ -20,8 +20,8 @@ from maylink.families.base import Statistics
 from maylink.links import Links
 from maylink.model.reliability import link_pull
 
-ROUNDS = 50  # over new points that are linked to each other
-ENTRIES = 2_000_000  # shares of a chunk that are worked on together
+ROUNDS = 50  # at the most, over new points that are linked to each other
+ENTRIES = 2_000_000  # responsibilities of a chunk that are worked on together
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Mixture:
         alpha: float,
         data_weight: float,
     ) -> Mixture:
-        """Build the clusters from the shares of the points."""
+        """Build the clusters from the responsibilities of the points."""
         statistics = family.soft_statistics(X, responsibilities)
         return cls.of_statistics(family, statistics, prior, alpha, data_weight)
 
@@ -94,18 +94,18 @@ class Mixture:
     def linked_responsibilities(
         self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]
     ) -> Array:
-        """Return the same for new points with links to each other and to known points.
+        """Return :meth:`responsibilities` of new points that are linked, also to known points.
 
         Parameters
         ----------
         X : matrix of shape (m, d)
             New points.
         known : array of shape (n, K)
-            Shares of the known points.
+            Responsibilities of the known points.
         links : Links
             Over n + m points, the known ones first.
         log_odds : function
-            Tells of the name of a source what its may and may-not links weigh.
+            From the name of a source to what its may and its may-not links weigh.
         """
         from maylink.kernels.softmax import softmax_linked
 
@@ -116,11 +116,11 @@ class Mixture:
         csr = links.csr
         odds = np.array([log_odds(name) for name in links.sources]).reshape(-1, 2)
         pull = link_pull(links, *odds.T)
-        seen = np.concatenate([np.ones(len(known), bool), ~linked])
+        counted = np.concatenate([np.ones(len(known), bool), ~linked])
         before = responsibilities.copy()
         for _ in range(ROUNDS):
             softmax_linked(
-                new[linked], scores[linked], csr.indptr, csr.neighbour, pull, seen,
+                new[linked], scores[linked], csr.indptr, csr.neighbour, pull, counted,
                 responsibilities,
             )  # fmt: skip
             if np.abs(responsibilities - before).max() < 1e-9:
@@ -161,7 +161,7 @@ def one_of(posterior: Any, k: int) -> Any:
 
 
 def one_hot(labels: NDArray[np.int64], n_clusters: int) -> Array:
-    """Return shares of points that belong wholly to their cluster."""
+    """Return the responsibilities of a sure partition: 1 for the cluster of a point, else 0."""
     responsibilities = np.zeros((labels.size, n_clusters))
     responsibilities[np.arange(labels.size), labels] = 1.0
     return responsibilities

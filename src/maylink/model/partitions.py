@@ -84,11 +84,11 @@ def distances(draws: NDArray[np.integer], labels: Labels, loss: str = "vi") -> A
         raise MaylinkError(f"draws of {draws.shape[1]} points, but a partition of {n}")
     price, scale = _price(n, loss)
     width = int(labels.max()) + 1
-    own = price[np.bincount(labels)].sum()
+    price_of_labels = price[np.bincount(labels)].sum()
     out = np.empty(len(draws))
     for m, draw in enumerate(draws):
         shared = np.bincount(draw.astype(np.int64) * width + labels)
-        out[m] = own + price[np.bincount(draw)].sum() - 2.0 * price[shared].sum()
+        out[m] = price_of_labels + price[np.bincount(draw)].sum() - 2.0 * price[shared].sum()
     return np.maximum(out, 0.0) / scale
 
 
@@ -99,7 +99,7 @@ def point_estimate(
     n_starts: int = 16,
     rng: np.random.Generator | int | None = 0,
 ) -> Labels:
-    """Return the partition with the least mean distance to the draws, as far as it is found.
+    """Return the partition with the least mean distance to the draws, as far as a search finds it.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def point_estimate(
         Starts of the search, half of them the best draws, half built point by point; eight times
         as many for up to 30 points.
     rng : Generator or int, optional
-        Orders of visits.
+        Draws the orders of visits.
 
     Returns
     -------

@@ -69,7 +69,7 @@ def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
 
 
 def as_counts(votes: Array) -> LinkCounts:
-    """Return the counts from votes by twice the link's class, and 1 more for those inside."""
+    """Return the counts from votes at place 2 · class of the link, 1 more for links inside."""
     not_different, not_same, may_different, may_same = votes.reshape(-1, 4).T
     return LinkCounts(may_same, not_same, not_different, may_different)
 
@@ -140,7 +140,7 @@ def link_pull(links: Links, may: Array, may_not: Array) -> Array:
 def votes_between(links: Links, labels: NDArray[Any], size: int) -> ClusterVotes:
     """Return the votes for and against between clusters, by source, each (sources, K, K).
 
-    Both triangles are filled, and the diagonal holds twice what lies inside.
+    Both triangles are filled, and the diagonal holds twice the votes inside a cluster.
     """
     may, may_not = (np.zeros((len(links.sources), size, size)) for _ in range(2))
     for kind, out in ((MAY, may), (-MAY, may_not)):
