@@ -94,8 +94,8 @@ def not_decoded(name: str, encoding: str, lines: Iterable[bytes]) -> FileError:
     encoding_name = "UTF-8" if encoding == UTF8 else encoding
     place = _first_bad_line(encoding, lines)
     return FileError(
-        f"{name}: is not {encoding_name}{place}; save it as UTF-8, or say which encoding it is, for "
-        "example encoding='latin-1'"
+        f"{name}: is not {encoding_name}{place}; save it as UTF-8, or say which encoding it is, "
+        "for example encoding='latin-1'"
     )
 
 
