@@ -26,11 +26,31 @@ def compiled(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             kernel: Callable[..., Any] = njit(cache=True, **options)(function)
+            _forget_lost_classes(kernel)
         except RuntimeError:  # neither the package nor the user's cache folder can be written
             kernel = njit(**options)(function)
         return kernel
 
     return decorate
+
+
+def _forget_lost_classes(kernel: Any) -> None:
+    """Compile anew where a stored index names a class that was moved or renamed since.
+
+    Numba reads the index before it looks whether the source is newer, and would fail there.
+    """
+    stored = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    read_index = getattr(stored, "_load_index", None)
+    if stored is None or read_index is None:
+        return
+
+    def index_or_none() -> Any:
+        try:
+            return read_index()
+        except (AttributeError, ImportError):
+            return {}
+
+    stored._load_index = index_or_none
 
 
 def instructions(function: Callable[..., Any]) -> Callable[..., Any]:

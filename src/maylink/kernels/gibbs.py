@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maylink.kernels.board import gains, loss, make_board, refresh
 from maylink.kernels.compile import compiled
-from maylink.kernels.conjugate import Clusters, clear, copy_cluster, fetch, gain, put
+from maylink.kernels.conjugate import ClusterArrays, clear, copy_cluster, fetch, gain, put
+from maylink.kernels.predictive import gains, loss, make_table, refresh
 
 NOTHING = -42.0  # log of a weight that rounding would swallow: e^−42 is below 2^−60
 SMALLEST = 1e-12  # how near p and q may come to 0 and 1
@@ -122,7 +122,7 @@ def run(
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 at = scan(
                     rng, rows, prior, links, pull, fresh, settings.data_weight, scalars.alpha[0],
-                    labels, clusters, slots, scratch, make_board(prior, slots.active.size), at,
+                    labels, clusters, slots, scratch, make_table(prior, slots.active.size), at,
                 )  # fmt: skip
             for _ in range(settings.n_split_merge):
                 if slots.count[1] < 4:
@@ -422,7 +422,7 @@ def grow(prior, clusters, slots, scratch):
     factor = np.zeros((room, clusters.factor.shape[1]))
     size[:old], norm[:old] = clusters.size, clusters.norm
     total[:old], square[:old], factor[:old] = clusters.total, clusters.square, clusters.factor
-    grown = Clusters(size, total, square, factor, norm)
+    grown = ClusterArrays(size, total, square, factor, norm)
     active, free = np.empty(room, np.int64), np.empty(room, np.int64)
     active[:old], free[:old] = slots.active, slots.free
     for k in range(old, room):
