@@ -14,9 +14,10 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans, sample_links  # noqa: E402
 from maylink.big import resume  # noqa: E402
 from maylink.big.problem import BigProblem  # noqa: E402
+
+from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans, sample_links  # noqa: E402
 from maylink.engines.cpu import CpuEngine  # noqa: E402
 from maylink.engines.dask import DaskEngine  # noqa: E402
 from maylink.engines.dask_round import DaskRound  # noqa: E402

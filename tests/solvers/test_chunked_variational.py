@@ -11,10 +11,11 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink import Links, RDPMeans, TVClust, load, save  # noqa: E402
 from maylink.big import responsibilities as workers  # noqa: E402
 from maylink.big import resume  # noqa: E402
 from maylink.big import variational as big_variational  # noqa: E402
+
+from maylink import Links, RDPMeans, TVClust, load, save  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
 from maylink.runtime.progress import Progress  # noqa: E402
 from maylink.solvers.fit import Status  # noqa: E402

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from maylink.solvers.streaming import MeansStream
 
 from maylink import DPMeans, Links, RDPMeans, sample_links
 from maylink.errors import LinksError, MaylinkError
@@ -15,7 +16,6 @@ from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers.fit import Status
-from maylink.solvers.streaming import MeansStream
 from reference import TooCloseError, by_first_appearance, chosen, geometry
 from zoo import draw, draw_pairs, links_of, pieces
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from maylink.solvers.stochastic import solve
 
 from maylink import Links, TVClust
 from maylink.datasets import make_two_view, sample_links
@@ -9,7 +10,6 @@ from maylink.errors import MaylinkError
 from maylink.families import Gaussian
 from maylink.metrics import pair_f
 from maylink.problem import Problem
-from maylink.solvers.stochastic import solve
 from maylink.solvers.variational import Settings
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import inspect
 import pkgutil
 from collections.abc import Mapping
-from pathlib import Path
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.errors import MaylinkError, not_one_of

@@ -116,7 +116,7 @@ Family = Annotated[
         "--family",
         help=f"What the data are: {', '.join((AUTO, *FAMILIES))}.",
         callback=known_family,
-        autocompletion=starting(AUTO, *FAMILIES),
+        autocompletion=completion(AUTO, *FAMILIES),
         metavar="NAME",
     ),
 ]

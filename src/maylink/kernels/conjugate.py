@@ -54,7 +54,7 @@ class Prior(NamedTuple):
     at: Any
 
 
-class Clusters(NamedTuple):
+class ClusterArrays(NamedTuple):
     """Room for C clusters: sizes, sums, sums of squares, factors and log marginals.
 
     For a full covariance, ``total`` is the posterior mean and ``square[k, first]`` the log
@@ -95,10 +95,10 @@ def prior_of(blocks: Sequence[Block]) -> Prior:
     )
 
 
-def make_clusters(prior: Prior, capacity: int) -> Clusters:
+def make_clusters(prior: Prior, capacity: int) -> ClusterArrays:
     """Return room for so many clusters, all empty."""
     d = prior.columns.shape[1]
-    clusters = Clusters(
+    clusters = ClusterArrays(
         np.zeros(capacity),
         np.zeros((capacity, d)),
         np.zeros((capacity, d)),

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maylink.kernels.board import gains, loss, make_board, refresh
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import clear, fetch, gain, put
+from maylink.kernels.predictive import gains, loss, make_table, refresh
 from maylink.kernels.scalars import count_kinds, draw_alpha, draw_reliability, log_joint, set_pull
 from maylink.kernels.slots import GibbsScratch, fill, grow
 from maylink.kernels.split_merge import split_merge
@@ -84,7 +84,7 @@ def run(
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 at = scan(
                     rng, rows, prior, links, pull, fresh, settings.data_weight, scalars.alpha[0],
-                    labels, clusters, slots, scratch, make_board(prior, slots.active.size), at,
+                    labels, clusters, slots, scratch, make_table(prior, slots.active.size), at,
                 )  # fmt: skip
             for _ in range(settings.n_split_merge):
                 if slots.count[1] < 4:
@@ -112,7 +112,7 @@ def run(
 
 @compiled(allocates=False)
 def scan(
-    rng, rows, prior, links, pull, fresh, weight, alpha, labels, clusters, slots, scratch, board, at
+    rng, rows, prior, links, pull, fresh, weight, alpha, labels, clusters, slots, scratch, table, at
 ):
     """Redraw the cluster of each point from ``at`` on; stop early where room runs out.
 
@@ -124,12 +124,12 @@ def scan(
     x, solve, weights, pulls = scratch.x, scratch.solve, scratch.weights, scratch.pulls
     indptr, neighbour, active, size = links.indptr, links.neighbour, slots.active, clusters.size
     n_active, n_free = slots.count[0], slots.count[1]
-    log_size, added = board.log_size, scratch.added
+    log_size, added = table.log_size, scratch.added
     log_alpha = log(alpha)
     top = 8  # slots from there on are free
     for a in range(n_active):
         top = max(top, 8 * (active[a] // 8 + 1))
-        refresh(prior, clusters, board, active[a])
+        refresh(prior, clusters, table, active[a])
     for i in range(at, labels.size):
         if n_free < 3:
             slots.count[0], slots.count[1] = n_active, n_free
@@ -138,11 +138,11 @@ def scan(
         current = labels[i]
         for e in range(indptr[i], indptr[i + 1]):
             pulls[labels[neighbour[e]]] += pull[e]
-        gains(prior, clusters, board, top, x, solve, added)
+        gains(prior, clusters, table, top, x, solve, added)
         for k in range(top):
             weights[k] = log_size[k] + weight * added[k] + pulls[k]
-        lost = loss(prior, clusters, board, current, x, solve)
-        weights[current] = board.log_fewer[current] - weight * lost + pulls[current]
+        lost = loss(prior, clusters, table, current, x, solve)
+        weights[current] = table.log_fewer[current] - weight * lost + pulls[current]
         weights[top] = log_alpha + weight * fresh[i]
         for e in range(indptr[i], indptr[i + 1]):
             pulls[labels[neighbour[e]]] = 0.0
@@ -167,8 +167,8 @@ def scan(
             n_free += 1
         change = gain(prior, clusters, target, x, 1.0, solve)
         put(prior, clusters, target, x, 1.0, change, solve)
-        refresh(prior, clusters, board, current)
-        refresh(prior, clusters, board, target)
+        refresh(prior, clusters, table, current)
+        refresh(prior, clusters, table, target)
         labels[i] = target
     slots.count[0], slots.count[1] = n_active, n_free
     return labels.size

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.kernels.compile import compiled
-from maylink.kernels.conjugate import Clusters, clear, fetch, gain, put
+from maylink.kernels.conjugate import ClusterArrays, clear, fetch, gain, put
 
 
 class Slots(NamedTuple):
@@ -60,7 +60,7 @@ def grow(prior, clusters, slots, scratch):
     factor = np.zeros((room, clusters.factor.shape[1]))
     size[:old], norm[:old] = clusters.size, clusters.norm
     total[:old], square[:old], factor[:old] = clusters.total, clusters.square, clusters.factor
-    grown = Clusters(size, total, square, factor, norm)
+    grown = ClusterArrays(size, total, square, factor, norm)
     active, free = np.empty(room, np.int64), np.empty(room, np.int64)
     active[:old], free[:old] = slots.active, slots.free
     for k in range(old, room):

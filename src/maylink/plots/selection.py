@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.families.registry import covariances
 from maylink.errors import MaylinkError
+from maylink.families.registry import covariances
 from maylink.plots.style import COLOURS, new_axes
 
 if TYPE_CHECKING:

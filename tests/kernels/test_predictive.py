@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maylink.kernels import board as boards
+from maylink.kernels import predictive
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import gain, make_clusters, prior_of, put, rows_of
 from maylink.problem import Problem
@@ -11,9 +11,9 @@ from zoo import FAMILIES, draw, example
 
 
 @compiled()
-def ask(prior, clusters, board, top, x, own, scratch, out):
-    boards.gains(prior, clusters, board, top, x, scratch, out)
-    return boards.loss(prior, clusters, board, own, x, scratch)
+def ask(prior, clusters, table, top, x, own, scratch, out):
+    predictive.gains(prior, clusters, table, top, x, scratch, out)
+    return predictive.loss(prior, clusters, table, own, x, scratch)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -27,18 +27,18 @@ def test_gains_of_all_clusters_are_those_of_each(name):
     for x, k in zip(rows, labels, strict=True):
         change = gain(prior, clusters, int(k), x, 1.0, scratch)
         put(prior, clusters, int(k), x, 1.0, change, scratch)
-    board = boards.make_board(prior, 32)
+    table = predictive.make_table(prior, 32)
     for k in range(5):
-        boards.refresh(prior, clusters, board, k)
+        predictive.refresh(prior, clusters, table, k)
     out = np.empty(32)
     for i in range(0, 60, 3):
         own = int(labels[i])
-        lost = ask(prior, clusters, board, 8, rows[i], own, scratch, out)
+        lost = ask(prior, clusters, table, 8, rows[i], own, scratch, out)
         expected = [gain(prior, clusters, k, rows[i], 1.0, scratch) for k in range(5)]
         np.testing.assert_allclose(out[:5], expected, rtol=1e-9, atol=1e-9)
         assert lost == pytest.approx(gain(prior, clusters, own, rows[i], -1.0, scratch), rel=1e-9)
-    assert board.log_size[:5].tolist() == np.log(np.bincount(labels, minlength=5)).tolist()
-    assert np.all(board.log_size[5:] == -np.inf)
+    assert table.log_size[:5].tolist() == np.log(np.bincount(labels, minlength=5)).tolist()
+    assert np.all(table.log_size[5:] == -np.inf)
 
 
 def test_a_lone_point_in_its_cluster():
@@ -50,9 +50,9 @@ def test_a_lone_point_in_its_cluster():
     for k in range(3):
         change = gain(prior, clusters, k, rows[k], 1.0, scratch)
         put(prior, clusters, k, rows[k], 1.0, change, scratch)
-    board = boards.make_board(prior, 32)
+    table = predictive.make_table(prior, 32)
     for k in range(3):
-        boards.refresh(prior, clusters, board, k)
+        predictive.refresh(prior, clusters, table, k)
     out = np.empty(32)
-    lost = ask(prior, clusters, board, 8, rows[1], 1, scratch, out)
+    lost = ask(prior, clusters, table, 8, rows[1], 1, scratch, out)
     assert lost == pytest.approx(gain(prior, clusters, 1, rows[1], -1.0, scratch))
