@@ -92,7 +92,6 @@ def blobs(n, n_links, k=K, spread=1.0):
 def dask_sweeps(folder, links, start, memory, n_workers):
     """Seconds of each sweep, the highest memory of a worker, how many labels changed."""
     from distributed import Client, LocalCluster
-
     from maylink.big import read_parquet
     from maylink.big.problem import BigProblem
 

@@ -67,7 +67,7 @@ def compare(X, penalty, model):
                 goal = objective(X, np.array(theirs[0]["labels"]), penalty)
                 enough = int(np.argmax(trace["objective"] <= goal)) + 1
                 reached = bool((trace["objective"] <= goal).any())
-                short = clone(model).set_params(max_sweeps=enough if reached else 300)
+                short = clone(model).set_params(schedule__max_sweeps=enough if reached else 300)
                 ours = []
                 for _ in range(2):
                     ours.append(seconds(lambda: short.fit(X)))

@@ -40,7 +40,7 @@ def mixture_iteration(X, k, length=10):
 
 def sweep(problem, y, length=20):
     """Seconds of one single-site sweep, and the proportion of labels that change in it."""
-    sampler = gibbs.Sampler(problem, None, gibbs.Settings(n_split_merge=0))
+    sampler = gibbs.CollapsedSampler(problem, None, gibbs.GibbsSettings(n_split_merge=0))
     state, _ = sampler.step(sampler.init(y), 2, np.random.default_rng(0))
 
     def draw(count):

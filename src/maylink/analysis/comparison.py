@@ -19,9 +19,9 @@ from maylink.analysis import methods
 from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.metrics import adjusted_rand, link_agreement, pair_f
-from maylink.tuning import race
 from maylink.tuning.folds import LinkFolds
 from maylink.tuning.scores import log_scores, summary
+from maylink.tuning.settings import as_tuning
 
 REFERENCE = "tvclust"
 
@@ -216,10 +216,11 @@ def held_out_score(model: Any, X: Any, links: Links, seed: int = 0) -> HeldOutSc
     HeldOutScore
         NaN where there are too few links, or a fit fails; ``failure`` then says why.
     """
-    if not race.enough(links):
+    tuning = as_tuning(None)
+    if not tuning.can_hold_out(links):
         return HeldOutScore()
     scores, votes = [], []
-    for fold in LinkFolds(race.FOLDS, random_state=seed).split(links):
+    for fold in LinkFolds(tuning.n_folds, random_state=seed).split(links):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)

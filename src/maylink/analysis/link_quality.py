@@ -18,8 +18,8 @@ from maylink.analysis import methods
 from maylink.analysis.comparison import held_out_score
 from maylink.analysis.source_counts import count_by_source
 from maylink.links import MAY, Links
-from maylink.tuning import race
 from maylink.tuning.folds import LinkFolds
+from maylink.tuning.settings import as_tuning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +102,7 @@ class Diagnosis:
     @property
     def enough(self) -> bool:
         """Whether there are links enough to choose settings by holding some out."""
-        return self.n_pairs >= race.FEWEST
+        return self.n_pairs >= as_tuning(None).fewest_pairs
 
 
 def diagnose(
@@ -187,10 +187,11 @@ def _source_table(links: Links, posterior: Posterior) -> pd.DataFrame:
 
 def _guess_score(links: Links, seed: int) -> float:
     """Return the mean log probability of a held-out link, by how often its source says may."""
-    if not race.enough(links):
+    tuning = as_tuning(None)
+    if not tuning.can_hold_out(links):
         return float("nan")
     total = votes = 0.0
-    for fold in LinkFolds(race.FOLDS, random_state=seed).split(links):
+    for fold in LinkFolds(tuning.n_folds, random_state=seed).split(links):
         size = 2 * len(links.sources)
         counts = 1.0 + np.bincount(fold.train.classes, fold.train.weight, minlength=size)
         probability = counts / counts.reshape(-1, 2).sum(axis=1).repeat(2)
@@ -280,7 +281,7 @@ def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
         findings = [f"{n_pairs} linked pairs are enough to choose settings by held-out links"]
     else:
         findings = [
-            f"{n_pairs} linked pairs are fewer than {race.FEWEST}: nothing can be held out, "
+            f"{n_pairs} linked pairs are fewer than {as_tuning(None).fewest_pairs}: nothing can be held out, "
             "so settings were not chosen by links"
         ]
     if diagnosis.held_out_failure:
@@ -312,7 +313,7 @@ def _held_out_finding(diagnosis: Diagnosis) -> str:
 def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
     advice = []
     if not diagnosis.enough:
-        missing = race.FEWEST - diagnosis.n_pairs
+        missing = as_tuning(None).fewest_pairs - diagnosis.n_pairs
         advice.append(f"judge {missing} more pairs or more, so that links can choose the settings")
     advice += [
         f"collect more links of source {name}: how reliable it is cannot be told well yet"

@@ -363,7 +363,7 @@ class RDPMeans(CenterEstimator):
         -------
         array of shape (m,)
             For the points of the fit it need not be ``labels_``, which links had a say in. A
-            cluster that was merged is as near as the nearest of its parts (``result_.state.parts``),
+            merged cluster is as near as the nearest of its parts (``result_.state.parts``),
             unless means are truer to the fit, or it was a fit on Dask. Of a dask array it is a dask
             array, computed when it is asked for.
         """
@@ -376,13 +376,13 @@ class RDPMeans(CenterEstimator):
     # ------------------------------------------------------------------ streams
 
     def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
-        """Go on with another batch of points; see :mod:`maylink.solvers.streaming`.
+        """Go on with another batch of points; see :mod:`maylink.solvers.means_stream`.
 
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster
         penalty and the link weights. Each later batch is visited by the same rule until it settles;
-        where merged clusters have parts (``result_.state.parts``), these are swept, and links choose
-        among clusters after that; where they have none, the penalty is at least the divergence of
-        the first batch's furthest point. Points seen before do not move and are not kept: centres
+        where merged clusters have parts (``result_.state.parts``), these are swept, and links
+        choose among clusters after that; where they have none, the penalty is at least the
+        divergence of the first batch's furthest point. Points seen before do not move and are not kept: centres
         are the means of all points seen, new clusters may open. Links weigh what they weighed in
         the sweep that made the partition of the first batch, so no more than it took; if that had
         no links, ``link_weight`` where it is a number, else λ.

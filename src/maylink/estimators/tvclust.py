@@ -127,7 +127,8 @@ class TVClust(TVClustQueries):
         folds it is of, and which one was chosen; see
         :func:`maylink.plots.plot_selection`.
     prior_
-        The prior in use; with ``Gibbs(learn_prior=True)``, its scales at their geometric posterior means.
+        The prior in use; with ``Gibbs(learn_prior=True)``, its scales at their geometric
+        posterior means.
 
     See Also
     --------
@@ -265,8 +266,8 @@ class TVClust(TVClustQueries):
         """Go on with another batch of points; see :mod:`maylink.solvers.variational_stream`.
 
         The first batch sets the scale of the features and the prior, and whatever is "auto" is
-        chosen by its links. A stream keeps labels, not responsibilities: ``coclustering`` then tells 0 or 1, and ``responsibilities_`` and
-        ``bound_`` are not there.
+        chosen by its links. A stream keeps labels, not responsibilities: ``coclustering`` then
+        tells 0 or 1, and ``responsibilities_`` and ``bound_`` are not there.
 
         Parameters
         ----------

@@ -24,6 +24,7 @@ from maylink.baselines.centers import plus_plus
 from maylink.datasets import load
 from maylink.engines.cpu import CpuEngine
 from maylink.estimators import DPMeans, RDPMeans
+from maylink.estimators.inference import Schedule
 from maylink.experiments import published_lcvqe, published_tvclust
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import (
@@ -168,7 +169,8 @@ def fit(task: Task, on: set[str]) -> NDArray[np.int64]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if "schedule" in on:  # the first sweep has ξ = 0
-            start = DPMeans(family, init=start, max_sweeps=1, **common).fit(task.X).labels_
+            first = DPMeans(family, init=start, schedule=Schedule(max_sweeps=1), **common)
+            start = first.fit(task.X).labels_
             weight = 0.002
         model = RDPMeans(family, init=start, link_weight=weight, **common)
         return model.fit(task.X, links=task.links).labels_

@@ -33,7 +33,10 @@ from maylink.experiments.figures import line_of
 from maylink.experiments.scoring import RunResult, score
 from maylink.links import Links
 from maylink.metrics import pair_f
-from maylink.tuning.tvclust import Wish, every
+from maylink.problem import check
+from maylink.solvers.variational import VariationalSettings
+from maylink.tuning.settings import as_tuning
+from maylink.tuning.tvclust import TVClustRequest, fit_every_candidate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,8 +141,12 @@ def fit_method(method: str, truth: Dataset, links: Links, rng: np.random.Generat
     X, k = truth.X, len(truth.classes)
     counts = bool(sparse.issparse(X))
     if method == "hindsight":
-        wish = Wish("auto", "auto", "auto", None)
-        tried = every(X, links, wish, rng, n_jobs=1)
+        tuning = as_tuning(None)
+        request = TVClustRequest(
+            "auto", "auto", "auto", None, VariationalSettings(), tuning.data_weights
+        )
+        problems = check(X, links, request.families)
+        tried = fit_every_candidate(problems, request, tuning, rng, n_jobs=1)
         scores = {candidate: pair_f(truth.y, labels) for candidate, labels in tried.items()}
         best = max(scores, key=lambda candidate: scores[candidate])
         by_name = {f"{one.family}, {one.data_weight:g}": value for one, value in scores.items()}

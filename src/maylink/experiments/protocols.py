@@ -43,6 +43,7 @@ from maylink.baselines import (
 from maylink.baselines.centers import cluster_means, squared_distances
 from maylink.datasets import Dataset, sample_links
 from maylink.estimators import DPMeans, RDPMeans, TVClust
+from maylink.estimators.inference import Schedule
 from maylink.experiments import published_lcvqe, published_tvclust
 from maylink.families import Family, Gaussian
 from maylink.links import Links
@@ -114,7 +115,7 @@ def dp_means(task: Task) -> Labels:
             UnsquaredDistance(),
             cluster_penalty=kth_distance(task),
             init=random_centre(task),
-            order="shuffle",
+            schedule=Schedule(order="shuffle"),
             n_init=1,
             keep="objective",
             random_state=task.rng,
@@ -134,7 +135,7 @@ def rdp_means(task: Task) -> Labels:
     first = DPMeans(  # the first sweep has ξ = 0
         UnsquaredDistance(),
         init=random_centre(task),
-        max_sweeps=1,
+        schedule=Schedule(max_sweeps=1),
         random_state=task.rng,
         **common,
     )

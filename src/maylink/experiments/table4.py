@@ -30,6 +30,7 @@ from maylink.arrays import Matrix
 from maylink.datasets import load, sample_links
 from maylink.errors import DatasetError
 from maylink.estimators import DPMeans, TVClust
+from maylink.estimators.inference import Schedule
 from maylink.experiments import paper_scores
 from maylink.experiments.averages import averaged
 from maylink.experiments.cells import Cell, RunPlan
@@ -167,7 +168,12 @@ def k_means(X: Matrix, k: int, family: Family, rng: np.random.Generator) -> NDAr
         start, largest = _spread_out(X, k, family, rng)
         penalty = 1e3 * largest
         model = DPMeans(
-            family, cluster_penalty=penalty, init=start, order="index", keep="objective", n_jobs=1
+            family,
+            cluster_penalty=penalty,
+            init=start,
+            schedule=Schedule(order="index"),
+            keep="objective",
+            n_jobs=1,
         ).fit(X)
         distortion = model.objective_ - penalty * model.n_clusters_
         if best is None or distortion < best[0]:

@@ -114,7 +114,7 @@ def _penalties(problem: Problem, n_penalties: int, max_clusters: int) -> NDArray
     from maylink.tuning import penalty
 
     engine = CpuEngine(problem.X, problem.family, None, problem.links)
-    path = penalty.ladder(engine, min(max_clusters, problem.n))
+    path = penalty.penalty_path(engine, min(max_clusters, problem.n))
     return np.unique(np.geomspace(path[-1], path[0], n_penalties))
 
 

@@ -159,7 +159,7 @@ def omitted_log_base(X: NDArray[Any], family: Family, prepared: Family) -> float
 def _blocks(
     X: NDArray[Any], rule: SoftRule | int, labels: Any
 ) -> Iterator[tuple[NDArray[Any], Array]]:
-    """Yield rows with their responsibilities; of given labels, the rule is the number of clusters."""
+    """Yield rows with responsibilities; of given labels the rule is the number of clusters."""
     width = rule if isinstance(rule, int) else len(rule.sticks)
     step = max(1, ENTRIES // width)
     for low in range(0, len(X), step):
