@@ -24,6 +24,7 @@ test: $(STAMP)  ## all tests and the examples in the docstrings
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 
 types: $(STAMP)
 	$(BIN)/mypy

@@ -280,9 +280,10 @@ def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
     if diagnosis.enough:
         findings = [f"{n_pairs} linked pairs are enough to choose settings by held-out links"]
     else:
+        fewest = as_tuning(None).fewest_pairs
         findings = [
-            f"{n_pairs} linked pairs are fewer than {as_tuning(None).fewest_pairs}: nothing can be held out, "
-            "so settings were not chosen by links"
+            f"{n_pairs} linked pairs are fewer than {fewest}: nothing can be held out, so settings "
+            "were not chosen by links"
         ]
     if diagnosis.held_out_failure:
         findings.append(f"held-out links could not be predicted: {diagnosis.held_out_failure}")

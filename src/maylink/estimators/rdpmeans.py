@@ -382,10 +382,10 @@ class RDPMeans(CenterEstimator):
         penalty and the link weights. Each later batch is visited by the same rule until it settles;
         where merged clusters have parts (``result_.state.parts``), these are swept, and links
         choose among clusters after that; where they have none, the penalty is at least the
-        divergence of the first batch's furthest point. Points seen before do not move and are not kept: centres
-        are the means of all points seen, new clusters may open. Links weigh what they weighed in
-        the sweep that made the partition of the first batch, so no more than it took; if that had
-        no links, ``link_weight`` where it is a number, else λ.
+        divergence of the first batch's furthest point. Points seen before do not move and are not
+        kept: centres are the means of all points seen, new clusters may open. Links weigh what they
+        weighed in the sweep that made the partition of the first batch, so no more than it took; if
+        that had no links, ``link_weight`` where it is a number, else λ.
 
         Parameters
         ----------

@@ -212,7 +212,7 @@ class VariationalStream:
             X, self.prior
         )
         alone = np.flatnonzero(new > scores.max(axis=1))
-        responsibilities = softmax(scores, axis=1)
+        responsibilities: Array = softmax(scores, axis=1)
         if alone.size == 0:
             return responsibilities
         part = Problem(X[alone], inside[alone], self.family)
