@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.chunks import in_chunks
@@ -17,7 +15,6 @@ from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.estimators.centers import CenterDescription, CenterEstimator, labels_of_rows
 from maylink.estimators.inference import Schedule, as_schedule
 from maylink.families import Family
-from maylink.labels import complete_codes
 from maylink.link_forms import as_links
 from maylink.parameters import (
     as_generator,
@@ -33,8 +30,9 @@ from maylink.solvers import rdpmeans
 from maylink.solvers.chunked_runs import ChunkedRuns
 from maylink.solvers.fit import Clustering, Fit, Status
 from maylink.solvers.means_stream import MeansStream
-from maylink.solvers.placing import faithful, seats
-from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver, RDPMeansState
+from maylink.solvers.placing import faithful
+from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.rdpmeans_starts import RDPMeansStarts
 from maylink.solvers.restarts import checkpoint_of
 from maylink.tuning import penalty
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest, tune
@@ -252,7 +250,7 @@ class RDPMeans(CenterEstimator):
         self, problems: list[Problem], request: RDPMeansRequest, session: Session
     ) -> RDPMeansChoice:
         """Choose the penalty and the link weights where the user left them open."""
-        self._start(problems[0])  # a start that does not fit is told before the long work
+        self._starts.start(problems[0])  # one that does not fit is refused before the long work
         with session.progress("tuning", len(penalty.HINTS)) as progress:
             return tune(
                 problems[0], request, as_tuning(self.tuning), session.rng, self.n_jobs, progress
@@ -263,16 +261,21 @@ class RDPMeans(CenterEstimator):
     ) -> Fit[Clustering]:
         """Run RDP-means from every start and keep the best."""
         solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
-        starts, make_run, runs = self._starts(solver, session.rng), None, None
+        starts, make_run, runs = self._starts, None, None
         if self.checkpoint is not None:
-            self._check_checkpoint()
+            if starts.order == "shuffle":
+                raise MaylinkError(
+                    "checkpoint: needs an order other than 'shuffle', by which a broken fit draws "
+                    "its orders again"
+                )
             checkpoint = checkpoint_of(
                 self.checkpoint, "rdpmeans", choice.problem, self.get_params(), self.init
             )
             runs = ChunkedRuns(solver, checkpoint)
             make_run = runs.make
-        with session.progress("RDP-means", self._n_runs) as progress:
-            fit = rdpmeans.solve(solver, starts, progress, choice.run, make_run)
+        with session.progress("RDP-means", starts.n_runs) as progress:
+            states = starts.states(solver, session.rng)
+            fit = rdpmeans.solve(solver, states, progress, choice.run, make_run)
         if runs is not None and fit.status is not Status.STOPPED:
             runs.finish()
         return replace(fit, state=faithful(choice.problem, fit.state, self.n_jobs))
@@ -303,47 +306,10 @@ class RDPMeans(CenterEstimator):
             result=fit,
         )
 
-    def _check_checkpoint(self) -> None:
-        if as_schedule(self.schedule).order == "shuffle":
-            raise MaylinkError(
-                "checkpoint: needs an order other than 'shuffle', by which a broken fit draws its "
-                "orders again"
-            )
-
     @property
-    def _n_runs(self) -> int:
-        """Runs in different orders; of the order of the rows there is one."""
-        return 1 if as_schedule(self.schedule).order == "index" else int(self.n_init)
-
-    def _starts(self, solver: RDPMeansSolver, rng: np.random.Generator) -> Iterator[RDPMeansState]:
-        """Yield the start of each run; its order of visits is drawn when the run begins."""
-        start = self._start(solver.problem)
-        for _ in range(self._n_runs):
-            order, shuffle = self._order(solver.problem.n, rng)
-            yield solver.init(order, start, shuffle)
-
-    def _order(self, n: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], int | None]:
-        """Draw the order of a run, and the seed of its other orders where it has more."""
-        kind, order = as_schedule(self.schedule).order, np.arange(n, dtype=np.int32)
-        if kind != "index":
-            rng.shuffle(order)
-        return order, int(rng.integers(2**31)) if kind == "shuffle" else None
-
-    def _start(self, problem: Problem) -> NDArray[Any] | None:
-        """Return the labels or centres to start from."""
-        if self.init is None:
-            return None
-        start = np.asarray(self.init)
-        if start.shape == (problem.n,):
-            return complete_codes(self.init, "init")
-        if start.ndim == 2 and start.shape[0] > 0 and start.shape[1] == problem.X.shape[1]:
-            centers = as_data(start, name="init")
-            problem.family.check_centers(centers)
-            return problem.family.coordinates(centers)
-        raise MaylinkError(
-            f"init: shape {start.shape} is neither that of labels, ({problem.n},), nor that of "
-            f"centres, (k, {problem.X.shape[1]})"
-        )
+    def _starts(self) -> RDPMeansStarts:
+        """Makes the start of each run."""
+        return RDPMeansStarts(self.init, as_schedule(self.schedule).order, int(self.n_init))
 
     # ------------------------------------------------------------------ new points
 
@@ -423,7 +389,8 @@ class RDPMeans(CenterEstimator):
         data = self._new_data(X)
         warn_overlooked(stream.family, data)
         batch_links = links_of_new_points(links, stream.n, data.shape[0])
-        order, shuffle = self._order(data.shape[0], as_generator(self.random_state))
+        rng = as_generator(self.random_state)
+        order, shuffle = self._starts.draw_order(data.shape[0], rng)
         max_sweeps = request.settings.max_sweeps
         stream, fit = stream.add(
             data, batch_links, order, shuffle, max_sweeps=max_sweeps, n_jobs=self.n_jobs
@@ -454,39 +421,14 @@ class RDPMeans(CenterEstimator):
         """Fit the first batch of a stream."""
         self.fit(X, links=links)
         data = as_data(X, self)
-        labels, parts = self.labels_, self.result_.state.merged
-        if parts is not None:
-            labels = seats(data, self.family_, self.n_jobs, parts, labels)
-        self.stream_ = MeansStream.begin(
+        is_open = self.link_weight is None or self.link_weight == "auto"
+        self.stream_ = MeansStream.after_fit(
+            self.result_,
             self.family_,
-            self._stream_penalty(data),
-            self._stream_weights(),
             data,
-            labels,
             as_links(links, data.shape[0]),
+            self.cluster_penalty_,
+            as_link_weights(self.cluster_penalty_ if is_open else self.link_weight),
             self.n_jobs,
-            None if parts is None else parts.cluster,
         )
         return self
-
-    def _stream_penalty(self, data: Any) -> float:
-        """Return λ after the first batch; for merged clusters without parts it may be too small.
-
-        What is no further from every centre than the points of the first batch opens none.
-        """
-        fit = self.result_
-        n_before = fit.trace.sweeps[fit.trace.kept].n_clusters
-        if fit.state.merged is not None or self.n_clusters_ == n_before:
-            return float(self.cluster_penalty_)
-        furthest = float(self.transform(data).min(axis=1).max())
-        return max(float(self.cluster_penalty_), furthest * penalty.ABOVE)
-
-    def _stream_weights(self) -> tuple[float, float]:
-        """Return what links weigh after the first batch."""
-        if self.link_weight_ is None:
-            is_open = self.link_weight is None or self.link_weight == "auto"
-            return as_link_weights(self.cluster_penalty_ if is_open else self.link_weight)
-        trace = self.result_.trace
-        changed = [at for at in range(trace.kept + 1) if trace.sweeps[at].n_changed]
-        sweep = trace.sweeps[max(changed, default=0)]
-        return sweep.xi_may, sweep.xi_not

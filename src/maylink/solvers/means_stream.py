@@ -30,7 +30,8 @@ from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links
 from maylink.solvers import loop
 from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
-from maylink.solvers.placing import place, seats
+from maylink.solvers.placing import divergences, place, seats
+from maylink.solvers.rdpmeans import ABOVE
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,53 @@ class MeansStream:
         whole = whole[old]
         inside = _inside(links, whole[labels])
         return cls(family, penalty, *weights, labels, totals, *inside, whole)
+
+    @classmethod
+    def after_fit(
+        cls,
+        fit: Fit[Clustering],
+        family: Family,
+        X: Matrix,
+        links: Links,
+        penalty: float,
+        weights: tuple[float, float],
+        n_jobs: int | None = None,
+    ) -> MeansStream:
+        """Return a stream whose first batch was fitted by RDP-means.
+
+        Parameters
+        ----------
+        fit : Fit
+            Of the first batch.
+        family : Family
+            Adapted to the first batch.
+        X : matrix of shape (m, d)
+            The first batch.
+        links : Links
+            Its links.
+        penalty : float
+            λ of the fit.
+        weights : (float, float)
+            What links weigh where the first batch has none; otherwise they weigh what they weighed
+            in the sweep that made the partition, so no more than it took.
+        n_jobs : int, optional
+            Threads.
+        """
+        clusters, trace = fit.state, fit.trace
+        labels, parts = clusters.labels, clusters.merged
+        if parts is not None:
+            labels = seats(X, family, n_jobs, parts, labels)
+        elif clusters.n_clusters != trace.sweeps[trace.kept].n_clusters:
+            # Clusters were merged and have no parts, so that λ may be too small: what is no further
+            # from every centre than the points of the first batch must open none.
+            furthest = float(divergences(X, family, n_jobs, clusters.parts).min(axis=1).max())
+            penalty = max(penalty, furthest * ABOVE)
+        if links.n_links:
+            changed = [at for at in range(trace.kept + 1) if trace.sweeps[at].n_changed]
+            sweep = trace.sweeps[max(changed, default=0)]
+            weights = sweep.xi_may, sweep.xi_not
+        whole = None if parts is None else parts.cluster
+        return cls.begin(family, penalty, weights, X, labels, links, n_jobs, whole)
 
     @property
     def n(self) -> int:

@@ -37,6 +37,7 @@ from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
 
 logger = logging.getLogger(__name__)
 NO_ORDER = np.empty(0, np.int32)
+ABOVE = 1.0 + 1e-9  # a point at exactly λ opens a cluster; a penalty this much larger keeps it
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,12 @@ from maylink.errors import MaylinkError
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import rdpmeans
-from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings, RDPMeansSolver
 
 HINTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 """Numbers of clusters whose penalties are tried first."""
 
 ROUNDING = 1e-12  # divergences below this share of the potential are rounding
-ABOVE = 1.0 + 1e-9  # a point at exactly λ opens a cluster; the points of the path must not
 
 
 class PenaltyStep(NamedTuple):
