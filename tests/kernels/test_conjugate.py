@@ -33,7 +33,7 @@ def marginal(family, X, prior):
 def test_points_added_one_by_one_give_the_marginal(name):
     family, X = problem_of(name)
     prior = family.default_prior(X)
-    arrays, rows = prior_of(family.blocks(prior)), rows_of(family.seen(X)).dense
+    arrays, rows = prior_of(family.blocks(prior)), rows_of(family.likelihood_rows(X)).dense
     clusters, scratch = make_clusters(arrays, 1), np.empty(rows.shape[1])
     for i, x in enumerate(rows):
         change = gain(arrays, clusters, 0, x, 1.0, scratch)
@@ -45,7 +45,7 @@ def test_points_added_one_by_one_give_the_marginal(name):
 def test_a_point_taken_out_leaves_the_marginal_of_the_others(name):
     family, X = problem_of(name)
     prior = family.default_prior(X)
-    arrays, rows = prior_of(family.blocks(prior)), rows_of(family.seen(X)).dense
+    arrays, rows = prior_of(family.blocks(prior)), rows_of(family.likelihood_rows(X)).dense
     clusters, scratch = make_clusters(arrays, 1), np.empty(rows.shape[1])
     for x in rows:
         put(arrays, clusters, 0, x, 1.0, gain(arrays, clusters, 0, x, 1.0, scratch), scratch)
@@ -59,7 +59,7 @@ def test_the_factor_of_a_full_covariance_is_that_of_the_posterior():
     X, _ = draw("full-gaussian", 12, seed=3)
     family = FullGaussian().adapt(X)
     prior = family.default_prior(X)
-    arrays, rows = prior_of(family.blocks(prior)), rows_of(family.seen(X)).dense
+    arrays, rows = prior_of(family.blocks(prior)), rows_of(family.likelihood_rows(X)).dense
     clusters, scratch = make_clusters(arrays, 1), np.empty(3)
     for x in rows:
         put(arrays, clusters, 0, x, 1.0, gain(arrays, clusters, 0, x, 1.0, scratch), scratch)
@@ -74,7 +74,7 @@ def test_the_factor_of_a_full_covariance_is_that_of_the_posterior():
 
 def test_sparse_rows_are_the_dense_ones():
     X = np.random.default_rng(0).poisson(0.5, (20, 6)).astype(float)
-    thin = rows_of(Multinomial().seen(sparse.csr_array(X)))
+    thin = rows_of(Multinomial().likelihood_rows(sparse.csr_array(X)))
     assert thin.dense.shape == (0, 6)
     dense = sparse.csr_array((thin.data, thin.indices, thin.indptr), shape=X.shape).toarray()
     np.testing.assert_array_equal(dense, X)

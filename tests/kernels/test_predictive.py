@@ -21,7 +21,7 @@ def test_gains_of_all_clusters_are_those_of_each(name):
     X, labels = draw(name, 60, 0, n_clusters=5)
     problem = Problem.build(X, None, example(name))
     prior = prior_of(problem.family.blocks(problem.prior))
-    rows = rows_of(problem.family.seen(problem.X)).dense
+    rows = rows_of(problem.family.likelihood_rows(problem.X)).dense
     d = prior.columns.shape[1]
     clusters, scratch = make_clusters(prior, 32), np.empty(d)
     for x, k in zip(rows, labels, strict=True):
@@ -45,7 +45,7 @@ def test_a_lone_point_in_its_cluster():
     X, _ = draw("full-gaussian", 3, 0)
     problem = Problem.build(X, None, "full-gaussian")
     prior = prior_of(problem.family.blocks(problem.prior))
-    rows = rows_of(problem.family.seen(problem.X)).dense
+    rows = rows_of(problem.family.likelihood_rows(problem.X)).dense
     clusters, scratch = make_clusters(prior, 32), np.empty(rows.shape[1])
     for k in range(3):
         change = gain(prior, clusters, k, rows[k], 1.0, scratch)

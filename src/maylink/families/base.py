@@ -339,7 +339,7 @@ class Family(ABC):
             "use sampler='instantiated' or inference='variational'"
         )
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the rows that the sampler's kernel adds up, shape (n, d)."""
         return self.points(X)
 

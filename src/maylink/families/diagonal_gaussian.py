@@ -99,18 +99,18 @@ class DiagonalGaussian(EuclideanFamily):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x²), counted from the offset."""
-        T = self.seen(X).astype(np.float64)
+        T = self.likelihood_rows(X).astype(np.float64)
         if sparse.issparse(T):
             return sparse.hstack([T, T.power(2)]).tocsr()
         return np.hstack([T, np.square(T)])
 
     def n_statistics(self, n_features: int) -> int:
         """Return 2d."""
-        return 2 * self.n_seen(n_features)
+        return 2 * self.n_likelihood_columns(n_features)
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * self.n_seen(X.shape[1]) * LOG_2PI)
+        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return Σ_j μ_j²/(2σ_j²) + log σ_j."""
@@ -126,13 +126,15 @@ class DiagonalGaussian(EuclideanFamily):
     def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
         """Draw each feature from N(μ_j, σ_j²)."""
         slope, precision = _split(theta[None])
-        return self.shown(rng.normal(slope / precision, precision**-0.5, (size, slope.shape[1])))
+        return self.from_likelihood_rows(
+            rng.normal(slope / precision, precision**-0.5, (size, slope.shape[1]))
+        )
 
     # ------------------------------------------------------------------ conjugate prior
 
     def default_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variances shared out among log n."""
-        T = self.seen(without_outliers(X))
+        T = self.likelihood_rows(without_outliers(X))
         n, d = X.shape[0], T.shape[1]
         variance = column_variances(T)
         variance = np.where(variance > 0, variance, 1.0)

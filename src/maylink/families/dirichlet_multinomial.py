@@ -31,9 +31,9 @@ from maylink.families.columns import column_means
 from maylink.families.multinomial import Dirichlet, Multinomial, row_totals
 from maylink.families.von_mises_fisher import VonMisesFisher
 
-LEAST = 1e-6  # the smallest s that is told from 0
-MOST = 1e4  # the largest that is told from ∞, in lengths of the longest document
-EQUAL = 1e-12  # numbers of fresh draws, relative, that rounding may set apart
+LEAST = 1e-6  # the smallest s that differs from 0
+MOST = 1e4  # the largest that differs from ∞, in lengths of the longest document
+EQUAL = 1e-12  # relative difference between numbers of fresh draws that rounding may make
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class DirichletMultinomial(Multinomial):
         """Jeffreys' total mass, d/2, spread like the fresh draws of all data."""
         return super().default_prior(self.statistics(X))
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the expected fresh draws."""
         return self.statistics(X)
 

@@ -126,7 +126,7 @@ class FullGaussian(EuclideanFamily):
 
     # ------------------------------------------------------------------ likelihood
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the data as the likelihood sees them: centred, in the directions that vary."""
         T = self.centred(X)
         if self.basis is None:
@@ -138,23 +138,23 @@ class FullGaussian(EuclideanFamily):
         """The offset as the likelihood sees it."""
         return self.shift if self.basis is None else self.basis @ (self.shift / self._spread)
 
-    def shown(self, T: Array) -> Array:
-        """Undo :meth:`seen`."""
+    def from_likelihood_rows(self, T: Array) -> Array:
+        """Undo :meth:`likelihood_rows`."""
         plain = T if self.basis is None else T @ self.basis * self._spread
         return np.asarray(plain + self.shift)
 
-    def n_seen(self, n_features: int) -> int:
+    def n_likelihood_columns(self, n_features: int) -> int:
         """Return how many directions the likelihood sees."""
         return n_features if self.basis is None else len(self.basis)
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x xᵀ), counted from the offset, the matrix laid out by rows."""
-        T = np.asarray(self.seen(X), np.float64)
+        T = np.asarray(self.likelihood_rows(X), np.float64)
         return np.hstack([T, np.einsum("ij,ik->ijk", T, T).reshape(len(T), -1)])
 
     def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
         """Sum the statistics cluster by cluster, without an n × d² matrix."""
-        T = np.asarray(self.seen(X), np.float64)
+        T = np.asarray(self.likelihood_rows(X), np.float64)
         members = [T[labels == k] for k in range(n_clusters)]
         count = np.array([len(rows) for rows in members], np.float64)
         total = [np.append(rows.sum(axis=0), (rows.T @ rows).ravel()) for rows in members]
@@ -164,7 +164,7 @@ class FullGaussian(EuclideanFamily):
         """Sum the statistics block by block: of a block of rows, all products of two columns."""
         from maylink.kernels.quadratic import pair_products
 
-        T = np.ascontiguousarray(self.seen(X), np.float64)
+        T = np.ascontiguousarray(self.likelihood_rows(X), np.float64)
         size, d = responsibilities.sum(axis=0), T.shape[1]
         first, second = np.triu_indices(d)
         sums = np.zeros((responsibilities.shape[1], first.size))
@@ -181,11 +181,11 @@ class FullGaussian(EuclideanFamily):
 
     def n_statistics(self, n_features: int) -> int:
         """Return d + d²."""
-        return self.n_seen(n_features) * (self.n_seen(n_features) + 1)
+        return self.n_likelihood_columns(n_features) * (self.n_likelihood_columns(n_features) + 1)
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * self.n_seen(X.shape[1]) * LOG_2PI)
+        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return ½ μᵀ Σ⁻¹ μ + ½ log det Σ."""
@@ -207,7 +207,9 @@ class FullGaussian(EuclideanFamily):
         """Draw from N(μ, Σ)."""
         slope, precision = (part[0] for part in _split(theta[None]))
         covariance = np.linalg.inv(precision)
-        return self.shown(rng.multivariate_normal(covariance @ slope, covariance, size))
+        return self.from_likelihood_rows(
+            rng.multivariate_normal(covariance @ slope, covariance, size)
+        )
 
     # ------------------------------------------------------------------ conjugate prior
 
@@ -217,7 +219,7 @@ class FullGaussian(EuclideanFamily):
         The scale has no correlations: those of the data as a whole are mostly made by where the
         clusters lie, and a prior with them would call thin clusters along them likely.
         """
-        T = self.seen(without_outliers(X))
+        T = self.likelihood_rows(without_outliers(X))
         variance = column_variances(T)
         return NormalInverseWishart(
             mean=column_means(T) + self.origin,
@@ -262,7 +264,7 @@ class FullGaussian(EuclideanFamily):
         dof = float(prior.dof - d + 1)
         shape = prior.scale * (prior.strength + 1) / (prior.strength * dof)
         t = stats.multivariate_t(prior.mean - self.origin, shape, df=dof)
-        return np.atleast_1d(t.logpdf(np.asarray(self.seen(X), np.float64)))
+        return np.atleast_1d(t.logpdf(np.asarray(self.likelihood_rows(X), np.float64)))
 
     def sample_parameters(self, prior: NormalInverseWishart, rng: np.random.Generator) -> Array:
         """Draw Σ and μ, return (Σ⁻¹ μ, −½ Σ⁻¹)."""
@@ -286,7 +288,7 @@ class FullGaussian(EuclideanFamily):
         """Return the same through Cholesky factors, without an n × d² matrix."""
         from maylink.kernels.quadratic import distances, pack_factors
 
-        T = np.ascontiguousarray(self.seen(X), np.float64)
+        T = np.ascontiguousarray(self.likelihood_rows(X), np.float64)
         center, d = prior.mean - self.origin, prior.mean.shape[-1]
         rows = pack_factors(np.linalg.cholesky(prior.scale), center)
         out = np.empty((len(T), len(center)))

@@ -128,7 +128,7 @@ class EuclideanFamily(Family):
 
     # ------------------------------------------------------------------ likelihood
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the data as the likelihood sees them: centred, without constant features."""
         T = self.centred(X)
         return T if self.varying is None else T[:, self.varying]
@@ -138,15 +138,15 @@ class EuclideanFamily(Family):
         """The offset as the likelihood sees it."""
         return self.shift if self.varying is None else self.shift[self.varying]
 
-    def shown(self, T: Array) -> Array:
-        """Undo :meth:`seen`."""
+    def from_likelihood_rows(self, T: Array) -> Array:
+        """Undo :meth:`likelihood_rows`."""
         if self.varying is None:
             return np.asarray(T + self.shift)
         X = np.tile(self.shift, (len(T), 1))
         X[:, self.varying] += T
         return X
 
-    def n_seen(self, n_features: int) -> int:
+    def n_likelihood_columns(self, n_features: int) -> int:
         """Return how many features the likelihood sees."""
         return n_features if self.varying is None else self.varying.size
 
@@ -217,17 +217,17 @@ class Gaussian(EuclideanFamily):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, ‖x‖²), counted from the offset."""
-        T = self.seen(X)
+        T = self.likelihood_rows(X)
         square = self.potential(T)[:, None]
         return sparse.hstack([T, square]).tocsr() if sparse.issparse(T) else np.hstack([T, square])
 
     def n_statistics(self, n_features: int) -> int:
         """Return d + 1."""
-        return self.n_seen(n_features) + 1
+        return self.n_likelihood_columns(n_features) + 1
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * self.n_seen(X.shape[1]) * LOG_2PI)
+        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return ‖μ‖²/(2σ²) + d log σ."""
@@ -246,13 +246,13 @@ class Gaussian(EuclideanFamily):
         """Draw from N(μ, σ² I)."""
         variance = -0.5 / theta[-1]
         noise = rng.standard_normal((size, theta.size - 1))
-        return self.shown(theta[:-1] * variance + np.sqrt(variance) * noise)
+        return self.from_likelihood_rows(theta[:-1] * variance + np.sqrt(variance) * noise)
 
     # ------------------------------------------------------------------ conjugate prior
 
     def default_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variance shared out among log n."""
-        T = self.seen(without_outliers(X))
+        T = self.likelihood_rows(without_outliers(X))
         n, d = X.shape[0], T.shape[1]
         variance = float(column_variances(T).mean()) or 1.0
         return NormalGamma(

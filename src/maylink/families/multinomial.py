@@ -204,7 +204,7 @@ class Multinomial(Family):
         """Multiply the concentration."""
         return Dirichlet(prior.concentration * factors[0])
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the counts."""
         return X
 

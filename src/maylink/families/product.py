@@ -229,55 +229,62 @@ class Product(Family):
     def posterior(self, prior: tuple[Any, ...], statistics: Statistics) -> tuple[Any, ...]:
         """Update each part by its statistics."""
         return tuple(
-            family.posterior(own, statistics._replace(total=total))
-            for own, (family, total) in zip(prior, self._split_theta(statistics.total), strict=True)
+            family.posterior(one_prior, statistics._replace(total=total))
+            for one_prior, (family, total) in zip(
+                prior, self._split_theta(statistics.total), strict=True
+            )
         )
 
     def log_normalizer(self, prior: tuple[Any, ...]) -> Array:
         """Return Σ_b log Z_b."""
         pairs = zip(self._blocks(), prior, strict=True)
-        return np.asarray(sum(family.log_normalizer(own) for (family, _), own in pairs))
+        return np.asarray(sum(family.log_normalizer(one_prior) for (family, _), one_prior in pairs))
 
     def sample_parameters(self, prior: tuple[Any, ...], rng: np.random.Generator) -> Array:
         """Draw each part's parameter."""
         pairs = zip(self._blocks(), prior, strict=True)
-        return np.concatenate([family.sample_parameters(own, rng) for (family, _), own in pairs])
+        return np.concatenate(
+            [family.sample_parameters(one_prior, rng) for (family, _), one_prior in pairs]
+        )
 
     def expected_parameters(self, prior: tuple[Any, ...]) -> tuple[Array, Array]:
         """Return the expectations of all parts side by side, and Σ_b E A_b."""
         pairs = zip(self._blocks(), prior, strict=True)
-        parts = [family.expected_parameters(own) for (family, _), own in pairs]
+        parts = [family.expected_parameters(one_prior) for (family, _), one_prior in pairs]
         return np.hstack([theta for theta, _ in parts]), np.sum([a for _, a in parts], axis=0)
 
     def expected_log_likelihood(self, X: Matrix, prior: tuple[Any, ...]) -> Array:
         """Return the sum over the parts."""
         pairs = zip(self._blocks(), prior, strict=True)
         return np.asarray(
-            sum(family.expected_log_likelihood(X[:, c], own) for (family, c), own in pairs)
+            sum(
+                family.expected_log_likelihood(X[:, c], one_prior)
+                for (family, c), one_prior in pairs
+            )
         )
 
     def scales(self, prior: tuple[Any, ...]) -> int:
         """Return the sum over the parts."""
         pairs = zip(self._blocks(), prior, strict=True)
-        return sum(family.scales(own) for (family, _), own in pairs)
+        return sum(family.scales(one_prior) for (family, _), one_prior in pairs)
 
     def rescale(self, prior: tuple[Any, ...], factors: Array) -> tuple[Any, ...]:
         """Rescale each part by its factors."""
         out = []
-        for (family, _), own in zip(self._blocks(), prior, strict=True):
-            size = family.scales(own)
-            out.append(family.rescale(own, factors[:size]))
+        for (family, _), one_prior in zip(self._blocks(), prior, strict=True):
+            size = family.scales(one_prior)
+            out.append(family.rescale(one_prior, factors[:size]))
             factors = factors[size:]
         return tuple(out)
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the rows of all parts side by side."""
-        return _side_by_side([family.seen(X[:, c]) for family, c in self._blocks()])
+        return _side_by_side([family.likelihood_rows(X[:, c]) for family, c in self._blocks()])
 
     def blocks(self, prior: tuple[Any, ...]) -> list[Block]:
         """Return the blocks of all parts."""
         pairs = zip(self._blocks(), prior, strict=True)
-        return [block for (family, _), own in pairs for block in family.blocks(own)]
+        return [block for (family, _), one_prior in pairs for block in family.blocks(one_prior)]
 
 
 def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:

@@ -98,7 +98,15 @@ def register(cls: FamilyClass) -> FamilyClass:
 
 
 def unregister(cls: type[Family]) -> None:
-    """Forget a family that was registered; of other families this does nothing."""
+    """Forget a family that was registered; nothing happens to the library's own.
+
+    Examples
+    --------
+    >>> from maylink.families import Poisson, all_families, unregister
+    >>> unregister(Poisson)
+    >>> "poisson" in all_families()
+    True
+    """
     _REGISTERED.pop(cls.name, None)
 
 

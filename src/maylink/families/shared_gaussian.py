@@ -129,12 +129,12 @@ class SharedGaussian(Gaussian):
 
     # ------------------------------------------------------------------ likelihood
 
-    def seen(self, X: Matrix) -> Matrix:
+    def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the whitened data."""
         return self.centred(X)
 
-    def shown(self, T: Array) -> Array:
-        """Undo :meth:`seen`."""
+    def from_likelihood_rows(self, T: Array) -> Array:
+        """Undo :meth:`likelihood_rows`."""
         return self.units(T)
 
     @property
@@ -142,7 +142,7 @@ class SharedGaussian(Gaussian):
         """Zero: the likelihood counts from the offset."""
         return 0.0
 
-    def n_seen(self, n_features: int) -> int:
+    def n_likelihood_columns(self, n_features: int) -> int:
         """Return how many features vary."""
         return n_features if self.axes is None or self.ready else len(self.axes)
 

@@ -73,7 +73,7 @@ class CollapsedSampler:
         self.problem = problem
         self.settings = settings
         self.prior = problem.family.default_prior(problem.X) if prior is None else prior
-        self.rows = rows_of(problem.family.seen(problem.X))
+        self.rows = rows_of(problem.family.likelihood_rows(problem.X))
         self.links = link_arrays(problem.links)
         self.base = float(problem.family.log_base(problem.X).sum())
 
