@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from maylink.baselines.centers import cluster_means, initial_centers, plus_plus, squared_distances
+from maylink.baselines.centers import (
+    Cycle,
+    cluster_means,
+    initial_centers,
+    plus_plus,
+    squared_distances,
+)
 from maylink.errors import MaylinkError
 
 
@@ -65,3 +71,25 @@ def test_means_and_an_empty_cluster_keeps_its_centre():
     moved = cluster_means(X, np.array([2, 2, 0]), centers)
     assert moved.tolist() == [[7.0, 7.0], [9.0, 9.0], [1.0, 2.0]]
     assert (centers == 9.0).all()
+
+
+def ends(states, **options):
+    """After which sweep of (label, centre, objective) it stops, or None."""
+    cycle = Cycle(**options)
+    for sweep, (label, center, objective) in enumerate(states):
+        if cycle.ends(np.array([label]), np.array([[center]]), objective):
+            return sweep
+    return None
+
+
+def test_sweeps_stop_at_the_best_of_a_cycle():
+    one, two, three = (0, 1.0, 5.0), (1, 2.0, 3.0), (2, 3.0, 4.0)
+    assert ends([one, two, three]) is None
+    assert ends([one, one]) == 1
+    assert ends([one, two, three] * 3) == 4  # the cycle shows at 3, and its best comes after
+    assert ends([(9, 0.0, 1.0), *[one, two] * 3]) == 4  # a cycle begins after 0
+
+
+def test_centres_within_the_tolerance_are_the_same():
+    assert ends([(0, 1.0, 5.0), (0, 1.1, 5.0)]) is None
+    assert ends([(0, 1.0, 5.0), (0, 1.1, 5.0)], tolerance=0.02) == 1

@@ -233,11 +233,11 @@ class Seeds(NamedTuple):
 
 def _seeds_of_labels(labels: Any) -> Seeds:
     codes, names = label_codes(labels, "labels")
-    known = [k for k, name in enumerate(names) if isinstance(name, str) or name != -1]
+    codes_of_seeds = [k for k, name in enumerate(names) if isinstance(name, str) or name != -1]
     new = np.full(len(names) + 1, -1)  # the last one, for labels that are missing
-    new[known] = np.arange(len(known))
-    classes = np.empty(len(known), object)
-    classes[:] = [names[k] for k in known]
+    new[codes_of_seeds] = np.arange(len(codes_of_seeds))
+    classes = np.empty(len(codes_of_seeds), object)
+    classes[:] = [names[k] for k in codes_of_seeds]
     return Seeds(new[codes], classes)
 
 

@@ -66,7 +66,7 @@ def iterated_conditional_modes(cost, indptr, neighbour, signed, link, between, f
     return n_moved
 
 
-@compiled()
+@compiled(allocates=False)
 def _move_unlinked(cost, indptr, labels):
     """Move the points without links to where they cost least; return how many moved."""
     n_moved = 0
@@ -82,7 +82,7 @@ def _move_unlinked(cost, indptr, labels):
     return n_moved
 
 
-@compiled()
+@compiled(allocates=False)
 def _price(i, cost, indptr, neighbour, signed, link, between, far, labels, price):
     """Write what point i costs in each cluster, links included; return the largest link term."""
     weighed = between.shape[0] > 0
