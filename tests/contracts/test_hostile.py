@@ -518,10 +518,10 @@ def test_process_that_is_interrupted():
 
     done = process("cluster", "-", "--out", "out.csv", stdin=subprocess.PIPE, preexec_fn=heed)
     assert "from standard input" in done.stderr.readline()
-    for _ in range(120):  # a signal that comes while a library loads may be lost
+    for _ in range(30):  # a signal that comes while a library loads may be lost
         done.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            done.wait(0.5)
+            done.wait(2)  # a second signal while it ends would kill it
             break
     else:
         done.kill()

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from matplotlib import colors
-from matplotlib.figure import Figure
 
 from maylink import Links
 from maylink.errors import MaylinkError
@@ -11,11 +10,6 @@ from maylink.plots import COLOURS, plot_partition
 
 X = np.random.default_rng(0).normal(size=(12, 2))
 LABELS = np.array([5] * 3 + [2] * 7 + [9] * 2)
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 def test_points_have_the_colours_of_their_clusters_largest_first(ax):

@@ -5,16 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from maylink.errors import MaylinkError
 from maylink.plots import plot_selection
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
-
 
 SELECTION = pd.DataFrame(
     {

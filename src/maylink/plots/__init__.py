@@ -1,4 +1,7 @@
-"""Pictures for papers, in matplotlib, one a file; they need the extra ``maylink[plots]``."""
+"""Pictures for papers, in matplotlib, one a file; they need the extra ``maylink[plots]``.
+
+Matplotlib, and what is needed to fit models, load when a picture is drawn.
+"""
 
 from maylink.plots.coclustering import plot_coclustering
 from maylink.plots.objective import plot_objective

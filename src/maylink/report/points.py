@@ -14,7 +14,7 @@ from maylink.report.projection import Projection
 
 PER_CLUSTER = 20  # points of every cluster that are always there, if it has so many
 FEW_COLUMNS = 24  # up to which all columns of a point are shown
-UNUSUAL_COLUMNS = 8  # of a point that are shown otherwise
+UNUSUAL_COLUMNS = 8  # of a point that are shown where there are more
 ROWS_AT_A_TIME = 256  # that are made dense together
 CHARACTERS = 1_200_000  # of all texts of a page, about
 MOST_LINKS = 40_000
