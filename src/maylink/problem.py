@@ -250,11 +250,13 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     """
     if in_chunks(X):
         chunked = as_chunks(X)
-        found = list(families(lambda: kinds_of_chunks(chunked), False))
-        if len(found) > 1:
-            found = [family for family in found if not as_family(family).parts_in_memory()]
+        candidates = list(families(lambda: kinds_of_chunks(chunked), False))
+        if len(candidates) > 1:
+            candidates = [
+                family for family in candidates if not as_family(family).parts_in_memory()
+            ]
         linked = as_links(links, int(chunked.shape[0]))
-        return list(ChunkedProblem.several(chunked, linked, found))
+        return list(ChunkedProblem.several(chunked, linked, candidates))
     data = as_data(X, estimator)
     linked = as_links(links, data.shape[0])
     open_families = families(lambda: kinds_of(data), sparse.issparse(data))

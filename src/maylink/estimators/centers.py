@@ -69,9 +69,9 @@ class CenterEstimator(
         """Label new points by the centres of the fit and, where there are any, by links."""
         # A fit that saw no links has no weight for them: then one link weighs a cluster's penalty.
         weight = getattr(self, "link_weight_", None) or (self.cluster_penalty_,) * 2
-        known = np.empty(0, np.int64) if links is None else np.asarray(self.labels_)
+        labels = np.empty(0, np.int64) if links is None else np.asarray(self.labels_)
         parts = self.result_.state.parts
-        return place(data, self.family_, self.n_jobs, parts, links, known, weight)
+        return place(data, self.family_, self.n_jobs, parts, links, labels, weight)
 
     def transform(self, X: Any) -> Any:
         """Return the divergence of each point from the centre of each cluster.

@@ -109,9 +109,9 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
         n = int(self.labels_.size)
         checked = links_of_new_points(links, n, data.shape[0])
         assert checked is not None
-        known = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
-        responsibilities = one_hot(np.asarray(self.labels_[known]), self.n_clusters_)
-        among = checked[np.concatenate([known, np.arange(n, checked.n)])]
+        linked = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
+        responsibilities = one_hot(np.asarray(self.labels_[linked]), self.n_clusters_)
+        among = checked[np.concatenate([linked, np.arange(n, checked.n)])]
         return self.mixture_.linked_responsibilities(data, responsibilities, among, self._log_odds)
 
     def predict(self, X: Any, *, links: Any = None) -> Any:

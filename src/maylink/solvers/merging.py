@@ -111,7 +111,7 @@ class MergingClusters:
         self.root = np.arange(size)  # of each cluster of the start, the one that it is part of
         self.alive = np.arange(size)  # names of those that are left
         self.statistics = Statistics(*(part.copy() for part in statistics))
-        self.own = family.log_marginal(self.statistics, prior)
+        self.marginal = family.log_marginal(self.statistics, prior)
         self.may, self.may_not = votes
         self.gain = np.full((size, size), -np.inf)  # of the data and the restaurant, upper triangle
         for k in range(size - 1):
@@ -138,12 +138,12 @@ class MergingClusters:
             votes[:, a] += votes[:, b]
             votes[:, :, a] += votes[:, :, b]
         left = np.delete(np.arange(len(self.alive)), b)
-        self.alive, self.own = self.alive[left], self.own[left]
+        self.alive, self.marginal = self.alive[left], self.marginal[left]
         self.statistics = Statistics(*(part[left] for part in self.statistics))
         square = np.ix_(left, left)
         self.gain = self.gain[square]
         self.may, self.may_not = (votes[:, left][:, :, left] for votes in (self.may, self.may_not))
-        self.own[a] = self.family.log_marginal(self._some(np.array([a])), self.prior)[0]
+        self.marginal[a] = self.family.log_marginal(self._some(np.array([a])), self.prior)[0]
         others = np.delete(np.arange(len(left)), a)
         gain = self._gain(a, others)
         self.gain[np.minimum(a, others), np.maximum(a, others)] = gain
@@ -152,7 +152,7 @@ class MergingClusters:
         """Return what merging a with each of the others does to data and restaurant."""
         theirs, mine = self._some(others), self._some(np.full(1, a))
         both = Statistics(*(x + y for x, y in zip(theirs, mine, strict=True)))
-        data = self.family.log_marginal(both, self.prior) - self.own[others] - self.own[a]
+        data = self.family.log_marginal(both, self.prior) - self.marginal[others] - self.marginal[a]
         seats = gammaln(both.size) - gammaln(theirs.size) - gammaln(mine.size)
         return np.asarray(self.settings.data_weight * data + seats)
 

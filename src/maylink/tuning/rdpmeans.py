@@ -242,8 +242,8 @@ def by_links(
     last_pool: list[RunPool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
-        seen = replace(problem, links=fold.train)
-        pool = RunPool(seen, quick, penalties, weights, merge, rng, n_jobs)
+        train = replace(problem, links=fold.train)
+        pool = RunPool(train, quick, penalties, weights, merge, rng, n_jobs)
         last_pool[:] = [pool]
         return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 

@@ -103,9 +103,9 @@ def summary(scores: Array, weight: Array) -> Score:
     return Score(mean, spread / float(weight.sum()), int(scores.size))
 
 
-def by_source(links: Links, known: Links, p: Array, q: Array) -> tuple[Array, Array]:
+def by_source(links: Links, train: Links, p: Array, q: Array) -> tuple[Array, Array]:
     """Return p and q of the links' own sources; one that was never seen is as the prior says."""
     prior = PRIOR[0] / sum(PRIOR)
-    at = {name: number for number, name in enumerate(known.sources)}
+    at = {name: number for number, name in enumerate(train.sources)}
     number = [at.get(name, -1) for name in links.sources]
     return (np.append(p, prior)[number], np.append(q, prior)[number])

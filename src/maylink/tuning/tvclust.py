@@ -74,14 +74,15 @@ class TVClustRequest:
 
     def families(self, kinds: Kinds, is_sparse: bool) -> list[Family | str]:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
-        found = candidates(self.family, self.covariance, kinds, is_sparse=is_sparse)
-        return [family for _, family in found]
+        pairs = candidates(self.family, self.covariance, kinds, is_sparse=is_sparse)
+        return [family for _, family in pairs]
 
     @property
     def open_weights(self) -> tuple[float, ...]:
         """The data weights that are open to choice."""
-        given = self.data_weight != "auto"
-        return (float(self.data_weight),) if given else self.data_weights
+        if self.data_weight == "auto":
+            return self.data_weights
+        return (float(self.data_weight),)
 
 
 class TVClustCandidate(NamedTuple):
