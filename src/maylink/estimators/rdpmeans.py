@@ -55,7 +55,7 @@ class RDPMeans(CenterEstimator):
         "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
-        ``n_clusters_hint`` where that is given; otherwise it tries a ladder of penalties and takes
+        ``n_clusters_hint`` where that is given; otherwise it tries a path of penalties and takes
         the one whose partitions have the highest exact probability. How much the data count in
         that, held-out links choose, and overrule it where one penalty clearly predicts them better
         (see :mod:`maylink.tuning.rdpmeans`); where there are fewer than 40 links, or

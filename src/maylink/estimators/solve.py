@@ -276,7 +276,7 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
     )
     seed = int(session.rng.integers(2**63))
     start = ProblemStart(problem, task.init, task.tuning, task.model)
-    fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed)
+    fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed, session.stop)
     draws = chains.gather(fit.state)
     if inference.learn_prior and draws.factors.shape[1]:
         prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))

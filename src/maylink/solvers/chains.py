@@ -20,7 +20,7 @@ from maylink.errors import MaylinkError
 from maylink.io.fingerprint import fingerprint
 from maylink.model.draws import Draws
 from maylink.problem import Problem
-from maylink.runtime.interrupts import CtrlC, Stop, ignore_ctrl_c
+from maylink.runtime.interrupts import NEVER, Stop, ignore_ctrl_c
 from maylink.runtime.progress import Progress
 from maylink.runtime.threads import thread_count
 from maylink.solvers import loop
@@ -167,7 +167,9 @@ class ChainSolver:
         return None if n_left > 0 else Status.SAMPLED
 
 
-def solve(sampler: Sampler, start: ChainStart, plan: ChainPlan, seed: int) -> Fit[list[ChainState]]:
+def solve(
+    sampler: Sampler, start: ChainStart, plan: ChainPlan, seed: int, stop: Stop = NEVER
+) -> Fit[list[ChainState]]:
     """Run all chains, in parallel processes where there are several.
 
     Parameters
@@ -181,6 +183,8 @@ def solve(sampler: Sampler, start: ChainStart, plan: ChainPlan, seed: int) -> Fi
     seed : int
         Chain c draws from the generator of ``SeedSequence(seed, spawn_key=(c,))``, whatever the
         other chains do.
+    stop : Stop, optional
+        Says whether the user wants to stop; other processes see it, too.
 
     Returns
     -------
@@ -192,20 +196,13 @@ def solve(sampler: Sampler, start: ChainStart, plan: ChainPlan, seed: int) -> Fi
     n_jobs = min(thread_count(plan.n_jobs), plan.n_chains)
     _make_folder(plan.checkpoint)
     mark = chain_fingerprint(sampler, start, plan, seed)
-    with CtrlC() as stop:
-        if n_jobs == 1:
-            fits = [
-                run_chain(sampler, start, plan, seed, number, mark, stop)
-                for number in range(plan.n_chains)
-            ]
-        else:
-            # Large arrays as read-only maps would be another type to the kernels: no maps.
-            parallel = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)
-            jobs = (
-                delayed(_run_in_worker)(sampler, start, plan, seed, number, mark, stop)
-                for number in range(plan.n_chains)
-            )
-            fits = list(parallel(jobs))
+    jobs = [(sampler, start, plan, seed, number, mark, stop) for number in range(plan.n_chains)]
+    if n_jobs == 1:
+        fits = [run_chain(*job) for job in jobs]
+    else:
+        # Large arrays as read-only maps would be another type to the kernels: no maps.
+        parallel = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)
+        fits = list(parallel(delayed(_run_in_worker)(*job) for job in jobs))
     stopped = any(fit.status is Status.STOPPED for fit in fits)
     status = Status.STOPPED if stopped else Status.SAMPLED
     rows = tuple(row for fit in fits for row in fit.trace.sweeps)
