@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types format docs bench agreement table1 clean
+.PHONY: demo test warm lint types format docs bench agreement table1 clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -18,10 +18,13 @@ $(VENV)/.docs: $(STAMP)
 demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
 	$(BIN)/python -m maylink.experiments.demo
 
-test: $(STAMP)  ## all tests and the examples in the docstrings
+test: $(STAMP) warm  ## all tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: $(STAMP)
+warm: $(STAMP)  ## compiles the kernels once, so that no test process has to
+	$(BIN)/python -c "import maylink; maylink.warmup()"
+
+lint: $(STAMP)  ## style, and imports that point down
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
