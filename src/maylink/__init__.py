@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from maylink.analysis.saving import load, save
     from maylink.datasets.sampling import sample_links
     from maylink.estimators import DPMeans, RDPMeans, SpectralRDPMeans, TVClust
-    from maylink.estimators.inference import Gibbs, Schedule, Variational
+    from maylink.estimators.parameter_objects import Gibbs, Schedule, Variational
     from maylink.estimators.warmup import warmup
     from maylink.io.data import read_data
     from maylink.io.links import read_links, write_links
@@ -60,14 +60,14 @@ __all__ = [
 
 _HOMES = {
     "DPMeans": "maylink.estimators",
-    "Gibbs": "maylink.estimators.inference",
+    "Gibbs": "maylink.estimators.parameter_objects",
     "Links": "maylink.links",
     "RDPMeans": "maylink.estimators",
     "SpectralRDPMeans": "maylink.estimators",
-    "Schedule": "maylink.estimators.inference",
+    "Schedule": "maylink.estimators.parameter_objects",
     "TVClust": "maylink.estimators",
     "Tuning": "maylink.tuning.settings",
-    "Variational": "maylink.estimators.inference",
+    "Variational": "maylink.estimators.parameter_objects",
     "load": "maylink.analysis.saving",
     "log_joint": "maylink.model.joint",
     "read_data": "maylink.io.data",

@@ -124,7 +124,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class ChunkedProblem(Problem):
-    """The same for data in chunks.
+    """Data in chunks, links and family that fit together.
 
     Parameters
     ----------
@@ -203,6 +203,15 @@ class ChunkedProblem(Problem):
         """Return the problem under another family, adapted to the data."""
         return self.several(self.X, self.links, [family])[0]
 
+    @property
+    def log_base(self) -> NDArray[np.float64]:
+        """Refuse: of data in chunks there is the sum alone, :attr:`total_log_base`."""
+        raise TypeError("log_base: data in chunks have total_log_base alone")
+
+    def prepared(self) -> Problem:
+        """Refuse: of data in chunks there is :meth:`prepared_family` alone."""
+        raise TypeError("prepared: data in chunks have prepared_family alone")
+
     def prepared_family(self) -> Family:
         """Return the family as it is after :meth:`Problem.prepared`."""
         return self.family.prepared(self.columns.first[None])[0]
@@ -250,12 +259,12 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     """
     if in_chunks(X):
         chunked = as_chunks(X)
+        linked = as_links(links, int(chunked.shape[0]))
         candidates = list(families(lambda: kinds_of_chunks(chunked), False))
         if len(candidates) > 1:
             candidates = [
                 family for family in candidates if not as_family(family).parts_in_memory()
             ]
-        linked = as_links(links, int(chunked.shape[0]))
         return list(ChunkedProblem.several(chunked, linked, candidates))
     data = as_data(X, estimator)
     linked = as_links(links, data.shape[0])

@@ -26,7 +26,7 @@ from maylink.analysis.renames import upgraded
 from maylink.baselines import all_baselines
 from maylink.engines.totals import Totals
 from maylink.errors import FileError, MaylinkError
-from maylink.estimators.inference import Gibbs, Schedule, Variational
+from maylink.estimators.parameter_objects import Gibbs, Schedule, Variational
 from maylink.families.registry import records
 from maylink.io.records import Decoder, classes_by_name, is_lazy_array
 from maylink.io.states import OpenState, open_state, write_state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
@@ -75,8 +74,11 @@ class FittedEstimator:
 class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):
     """An estimator whose fit is check → tune → solve → describe."""
 
-    nested: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+    _parameter_objects: ClassVar[dict[str, Callable[[Any], Any]]] = {}
     """Parameters that hold parameters, and the functions that make objects of them."""
+
+    takes_chunks: ClassVar[bool] = True
+    """Whether data may be in chunks."""
 
     random_state: Any
     n_jobs: int | None = None
@@ -86,6 +88,8 @@ class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, C
         """Fit, in memory or in chunks; every estimator's ``fit`` is this."""
         forbid_links_as_y(y)
         request = self._request()
+        if in_chunks(X):
+            self._check_chunks()
         problems = check(X, links, request.families, self)
         with CtrlC() as stop:
             rng = as_generator(self.random_state)
@@ -95,21 +99,29 @@ class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, C
         description = self._describe(choice, request, fit)
         return self._keep(problems[0].X if in_chunks(X) else X, description)
 
-    @abstractmethod
+    def _check_chunks(self) -> None:
+        """Raise where parameters, or the estimator, need data in memory."""
+        if not self.takes_chunks:
+            raise MaylinkError(
+                "X: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one of "
+                "them, or give data in memory"
+            )
+
     def _request(self) -> Request:
         """Check the parameters and return what is asked for."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _tune(self, problems: list[Problem], request: Request, session: Session) -> Choice:
         """Choose what the user left open: what "auto" stands for."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _solve(self, choice: Choice, request: Request, session: Session) -> Fit[State]:
         """Run the solver."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _describe(self, choice: Choice, request: Request, fit: Fit[State]) -> Any:
         """Return the fitted attributes as a frozen dataclass: ``labels`` becomes ``labels_``."""
+        raise NotImplementedError
 
     def _keep(self, X: Any, description: Any) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
@@ -121,10 +133,11 @@ class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, C
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``inference__n_init=1`` reaches into the object of ``inference``."""
-        for name, make in self.nested.items():
+        for name, make in self._parameter_objects.items():
+            value = params.get(name, getattr(self, name))
             inside = any(key.startswith(f"{name}__") for key in params)
-            if inside and name not in params and not hasattr(getattr(self, name), "get_params"):
-                setattr(self, name, make(getattr(self, name)))
+            if inside and not hasattr(value, "get_params"):
+                params[name] = clone(make(value))
         super().set_params(**params)
         return self
 

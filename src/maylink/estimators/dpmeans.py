@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.estimators.centers import CenterEstimator, labels_of_rows
-from maylink.estimators.inference import Schedule, as_schedule
+from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.families import Family
 from maylink.parameters import forbid_links_as_y
@@ -68,7 +68,7 @@ kept_sweep_, n_iter_, status_, family_
     array([0, 0, 1, 1, 2, 2])
     """
 
-    nested: ClassVar = {"schedule": as_schedule, "tuning": as_tuning}
+    _parameter_objects: ClassVar = {"schedule": as_schedule, "tuning": as_tuning}
 
     def __init__(
         self,

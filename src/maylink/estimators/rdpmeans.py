@@ -13,7 +13,7 @@ from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.estimators.centers import CenterDescription, CenterEstimator, labels_of_rows
-from maylink.estimators.inference import Schedule, as_schedule
+from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.families import Family
 from maylink.link_forms import as_links
 from maylink.parameters import (
@@ -27,14 +27,13 @@ from maylink.parameters import (
 from maylink.problem import Problem, as_data
 from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
-from maylink.solvers.chunked_runs import ChunkedRuns
+from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
 from maylink.solvers.fit import Clustering, Fit, Status
 from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.placing import faithful
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.rdpmeans_runs import RDPMeansRuns
 from maylink.solvers.rdpmeans_starts import RDPMeansStarts
-from maylink.solvers.restarts import checkpoint_of
-from maylink.tuning import penalty
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest, tune
 from maylink.tuning.settings import Tuning, as_tuning
 
@@ -91,8 +90,9 @@ class RDPMeans(CenterEstimator):
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
     checkpoint : path, optional
-        A file that takes down, while a fit on Dask is under way, how far it has come; the same fit
-        started again goes on from there. It is deleted when the fit is done. Needs a seed.
+        A file that stores the progress of a fit on Dask. The same fit, started again, makes its
+        choices again and then continues from the file, which is deleted when the fit is done. It
+        needs a ``random_state``.
     verbose : bool, default False
         Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
@@ -165,7 +165,7 @@ class RDPMeans(CenterEstimator):
     __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}
 
-    nested: ClassVar = {"schedule": as_schedule, "tuning": as_tuning}
+    _parameter_objects: ClassVar = {"schedule": as_schedule, "tuning": as_tuning}
 
     def __init__(
         self,
@@ -250,33 +250,37 @@ class RDPMeans(CenterEstimator):
         self, problems: list[Problem], request: RDPMeansRequest, session: Session
     ) -> RDPMeansChoice:
         """Choose the penalty and the link weights where the user left them open."""
-        self._starts.start(problems[0])  # one that does not fit is refused before the long work
-        with session.progress("tuning", len(penalty.HINTS)) as progress:
-            return tune(
-                problems[0], request, as_tuning(self.tuning), session.rng, self.n_jobs, progress
-            )
+        problem, tuning = problems[0], as_tuning(self.tuning)
+        self._starts.start(problem)  # one that does not fit is refused before the long work
+        if self.checkpoint is not None:
+            check_checkpoint(problem, self.random_state)
+            if self._starts.order == "shuffle":
+                raise MaylinkError(
+                    "checkpoint: needs an order other than 'shuffle', so that a later run can draw "
+                    "the orders again"
+                )
+        with session.progress("tuning", tuning.folds_of(problem.links), "fold") as progress:
+            return tune(problem, request, tuning, session.rng, self.n_jobs, progress)
 
     def _solve(
         self, choice: RDPMeansChoice, request: RDPMeansRequest, session: Session
     ) -> Fit[Clustering]:
         """Run RDP-means from every start and keep the best."""
         solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
-        starts, make_run, runs = self._starts, None, None
-        if self.checkpoint is not None:
-            if starts.order == "shuffle":
-                raise MaylinkError(
-                    "checkpoint: needs an order other than 'shuffle', by which a broken fit draws "
-                    "its orders again"
-                )
-            checkpoint = checkpoint_of(
-                self.checkpoint, "rdpmeans", choice.problem, self.get_params(), self.init
-            )
-            runs = ChunkedRuns(solver, checkpoint)
-            make_run = runs.make
+        starts = self._starts
+        checkpoint = checkpoint_of(
+            self.checkpoint,
+            "rdpmeans",
+            choice.problem,
+            choice.settings,
+            self.get_params(),
+            self.init,
+        )
+        runs = RDPMeansRuns(solver, checkpoint)
         with session.progress("RDP-means", starts.n_runs) as progress:
             states = starts.states(solver, session.rng)
-            fit = rdpmeans.solve(solver, states, progress, choice.run, make_run)
-        if runs is not None and fit.status is not Status.STOPPED:
+            fit = rdpmeans.solve(solver, states, progress, choice.run, runs.make)
+        if fit.status is not Status.STOPPED:
             runs.finish()
         return replace(fit, state=faithful(choice.problem, fit.state, self.n_jobs))
 
@@ -284,7 +288,7 @@ class RDPMeans(CenterEstimator):
         self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]
     ) -> CenterDescription:
         """Return the fitted attributes."""
-        rdpmeans.warn_unsettled(fit)
+        rdpmeans.warn_unsettled(fit, stacklevel=4)
         problem, settings, sweep = choice.problem, choice.settings, fit.trace.sweeps[fit.trace.kept]
         return CenterDescription(
             labels=fit.state.labels,
@@ -395,7 +399,7 @@ class RDPMeans(CenterEstimator):
         stream, fit = stream.add(
             data, batch_links, order, shuffle, max_sweeps=max_sweeps, n_jobs=self.n_jobs
         )
-        rdpmeans.warn_unsettled(fit)
+        rdpmeans.warn_unsettled(fit, stacklevel=2)
         weight = self.link_weight_
         if batch_links is not None and batch_links.n_links:
             weight = (stream.xi_may, stream.xi_not)

@@ -13,10 +13,11 @@ from maylink.parameters import as_link_weights, check_choice, check_integer, che
 from maylink.problem import Problem
 from maylink.runtime.session import Session
 from maylink.runtime.threads import one_thread
-from maylink.solvers.fit import Fit
+from maylink.solvers.fit import Fit, Status
 from maylink.solvers.spectral import SpectralCandidate, SpectralSettings
 from maylink.tuning.settings import as_tuning
 from maylink.tuning.spectral import (
+    BALANCES,
     SpectralChoice,
     SpectralRequest,
     SpectralResult,
@@ -35,6 +36,7 @@ class SpectralDescription:
     link_weight: tuple[float, float]
     eigenvalues: Array
     candidates: list[SpectralCandidate]
+    status: Status
 
 
 class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult]):
@@ -78,6 +80,8 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
         The eigenvalues that were looked at, largest first.
     candidates_ : list of SpectralCandidate
         What was tried: number of clusters, penalty, link weights and exact log probability.
+    status_ : Status
+        Why it stopped; Ctrl-C stops a fit early and keeps what there is.
 
     References
     ----------
@@ -93,6 +97,7 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
     array([0, 0, 1, 1, 2, 2])
     """
 
+    takes_chunks: ClassVar[bool] = False
     family = "gaussian"  # the spectral form is that of squared distances
 
     # Pipelines and cross-validation hand links on without being told to.
@@ -156,7 +161,8 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
         self, problems: list[Problem], request: SpectralRequest, session: Session
     ) -> SpectralChoice:
         """Choose link weights and the number of clusters on a sample of many points."""
-        return tune(problems[0], request, as_tuning(None), session.rng)
+        with session.progress("tuning", len(BALANCES)) as progress:
+            return tune(problems[0], request, as_tuning(None), session.rng, progress)
 
     def _solve(
         self, choice: SpectralChoice, request: SpectralRequest, session: Session
@@ -178,12 +184,8 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
             link_weight=best.link_weight,
             eigenvalues=fit.state.eigenvalues,
             candidates=list(fit.state.candidates),
+            status=fit.status,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _link_weight(self) -> tuple[float, float] | None:
         if isinstance(self.link_weight, str):

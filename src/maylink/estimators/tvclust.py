@@ -12,16 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
-from maylink.estimators.describe import (
-    Tuned,
+from maylink.estimators.parameter_objects import Gibbs, Variational, as_inference
+from maylink.estimators.tvclust_describe import (
+    TuningSummary,
     TVClustDescription,
     describe,
     describe_stream,
-    tuned,
+    tuning_summary,
 )
-from maylink.estimators.inference import Gibbs, Variational, as_inference
-from maylink.estimators.queries import TVClustQueries
-from maylink.estimators.solve import ClusterSummary, TVClustTask, solve
+from maylink.estimators.tvclust_queries import TVClustQueries
+from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
 from maylink.model.reliability import PRIOR
@@ -59,8 +59,8 @@ class TVClust(TVClustQueries):
         posterior, given time. An object of :class:`maylink.Variational` or :class:`maylink.Gibbs`
         sets what only that inference needs: restarts, batches, chains, draws.
     data_weight : float or "auto", default "auto"
-        γ, the power on the data's likelihood. Below 1 the data speak more softly against the links,
-        which helps where the family describes the clusters badly. "auto" chooses, together with
+        γ, the power on the data's likelihood. Below 1 the data count less against the links, which
+        helps where the family describes the clusters badly. "auto" chooses, together with
         family and covariance, what predicts held-out links best (:mod:`maylink.tuning`); where
         there are fewer than 40 links it is 1, and the evidence chooses the family.
     alpha : float or (float, float), default (1, 1)
@@ -159,7 +159,7 @@ class TVClust(TVClustQueries):
     __metadata_request__predict: ClassVar = {"links": True}
     __metadata_request__predict_proba: ClassVar = {"links": True}
 
-    nested: ClassVar = {"inference": as_inference, "tuning": as_tuning}
+    _parameter_objects: ClassVar = {"inference": as_inference, "tuning": as_tuning}
 
     def __init__(
         self,
@@ -225,6 +225,20 @@ class TVClust(TVClustQueries):
         return TVClustRequest(
             self.family, self.covariance, self.data_weight, self.prior, self._settings(1.0), weights
         )
+
+    def _check_chunks(self) -> None:
+        """Raise where the inference needs data in memory."""
+        inference = as_inference(self.inference)
+        if isinstance(inference, Gibbs):
+            raise MaylinkError(
+                "inference: draws hold a label for each point, so 'gibbs' needs data in memory; on "
+                "Dask use 'variational'"
+            )
+        if inference.batch_size is not None:
+            raise MaylinkError(
+                "batch_size: data on Dask are visited by chunk already; leave it out, or give data "
+                "in memory"
+            )
 
     def _tune(
         self, problems: list[Problem], request: TVClustRequest, session: Session
@@ -300,10 +314,10 @@ class TVClust(TVClustQueries):
             data, settings = choice.problem.X, self._settings(choice.data_weight)
             prior = self._prior_of(choice.problem)
             stream = VariationalStream.begin(choice.problem.family, prior, settings)
-            first = tuned(choice)
+            first = tuning_summary(choice)
         else:
             data = self._new_data(X)
-            first = Tuned(self.data_weight_, self.chosen_by_, self.selection_)
+            first = TuningSummary(self.data_weight_, self.chosen_by_, self.selection_)
         warn_overlooked(stream.family, data)
         batch_links = links_of_new_points(links, stream.n, data.shape[0])
         model = StartModel(stream.prior, stream.settings)
@@ -356,7 +370,7 @@ class TVClust(TVClustQueries):
             check_choice("init", self.init, STARTS)
         if self.checkpoint is not None and self.random_state is None:
             raise MaylinkError(
-                "checkpoint: needs a random_state, by which a broken run knows its own chains"
+                "checkpoint: needs a random_state, so that a later run can find its chains again"
             )
         is_open = isinstance(self.family, str) and self.family in ("auto", "gaussian")
         if self.prior is not None and is_open and self.covariance == "auto":

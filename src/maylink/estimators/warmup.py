@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maylink.estimators.inference import Gibbs, Variational
+from maylink.estimators.parameter_objects import Gibbs, Variational
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.estimators.tvclust import TVClust
 

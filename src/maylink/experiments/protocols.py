@@ -43,7 +43,7 @@ from maylink.baselines import (
 from maylink.baselines.centers import cluster_means, squared_distances
 from maylink.datasets import Dataset, sample_links
 from maylink.estimators import DPMeans, RDPMeans, TVClust
-from maylink.estimators.inference import Schedule
+from maylink.estimators.parameter_objects import Schedule
 from maylink.experiments import published_lcvqe, published_tvclust
 from maylink.families import Family, Gaussian
 from maylink.links import Links

@@ -30,7 +30,7 @@ from maylink.arrays import Matrix
 from maylink.datasets import load, sample_links
 from maylink.errors import DatasetError
 from maylink.estimators import DPMeans, TVClust
-from maylink.estimators.inference import Schedule
+from maylink.estimators.parameter_objects import Schedule
 from maylink.experiments import paper_scores
 from maylink.experiments.averages import averaged
 from maylink.experiments.cells import Cell, RunPlan

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -100,7 +100,7 @@ class ChainState(NamedTuple):
     @property
     def draws(self) -> Draws:
         """The draws of all blocks."""
-        return Draws.joined(list(self.blocks))
+        return self.blocks[0] if len(self.blocks) == 1 else Draws.joined(list(self.blocks))
 
     def compact(self) -> ChainState:
         """Return the same chain with its draws in one block."""
@@ -243,9 +243,10 @@ def run_chain(
 
         rows = () if state.last is None else (state.last,)
         fit = loop.run(solver, state, progress, rows=rows, after_step=after_step)
+    state = fit.state.compact()
     if checkpoint is not None:
-        checkpoint.save(fit.state.compact())
-    return fit
+        checkpoint.save(state)
+    return replace(fit, state=state)
 
 
 def gather(chains: list[ChainState]) -> Draws:

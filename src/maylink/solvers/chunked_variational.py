@@ -99,7 +99,7 @@ class ChunkedVariationalSolver:
         parts = self._labels_by_chunk(labels)
         count = [delayed(label_sizes, pure=False)(part) for part in parts]
         sizes: Index = compute([tree(add_sizes, count)])[0][0]
-        width = variational.check_width(self.linked_rows.size, len(sizes), self.settings)
+        width = self._check_width(len(sizes))
         rank = np.empty(len(sizes), np.int64)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
         number = delayed(np.minimum(rank, width - 1), traverse=False)
@@ -114,7 +114,7 @@ class ChunkedVariationalSolver:
 
     def init_from_factors(self, factors: Factors) -> ChunkedState:
         """Start from factors, those of a sample for example."""
-        variational.check_width(self.linked_rows.size, len(factors.sticks), self.settings)
+        self._check_width(len(factors.sticks))
         rule = self._rule(factors)
         return self._swept(rule, rule.responsibilities(self.X), factors)
 
@@ -133,9 +133,9 @@ class ChunkedVariationalSolver:
     def _rule(self, factors: Factors) -> SoftRule:
         return SoftRule(self.family, self.settings, factors.posterior, factors.sticks)
 
-    def rule_of(self, posterior: Any, sticks: Array) -> SoftRule:
-        """Return the rule of these posteriors and sticks."""
-        return SoftRule(self.family, self.settings, posterior, sticks)
+    def _check_width(self, n_clusters: int) -> int:
+        n = self.linked_rows.size
+        return variational.check_width(n, n_clusters, self.settings, "linked points")
 
     def _swept(self, rule: SoftRule, linked: Array, factors: Factors) -> ChunkedState:
         if len(linked):

@@ -33,8 +33,11 @@ class Solver(Protocol[S]):
         """What progress bars and messages call the solver."""
 
     @property
-    def objective(self) -> str:
-        """The field of a row that the solver minimises or maximises; it must stay finite."""
+    def objective(self) -> str | None:
+        """The field of a row that the solver minimises or maximises; it must stay finite.
+
+        None where rows have no such field.
+        """
 
     @property
     def records_start(self) -> bool:
@@ -91,8 +94,8 @@ def run(
             break
         state = solver.step(state)
         rows.append(solver.record(state))
-        value, sweep = getattr(rows[-1], solver.objective), len(rows) - solver.records_start
-        if not math.isfinite(value):
+        value, sweep = objective_of(solver, rows), len(rows) - solver.records_start
+        if solver.objective is not None and not math.isfinite(value):
             raise MaylinkError(
                 f"{solver.name}: the {solver.objective} is {value} after sweep {sweep}: values "
                 "of X or the weights of links are too large, too small or too close for double "
@@ -101,9 +104,15 @@ def run(
         progress.show(sweep=sweep, **_shown(rows[-1]))
         if after_step is not None:
             after_step(state, rows)
-    objective = float(getattr(rows[-1], solver.objective)) if rows else math.nan
     logger.info("%s: %d steps, %s", solver.name, len(rows), status)
-    return Fit(state, objective, Trace(tuple(rows), len(rows) - 1), status)
+    return Fit(state, objective_of(solver, rows), Trace(tuple(rows), len(rows) - 1), status)
+
+
+def objective_of(solver: Solver[Any], rows: Sequence[Any]) -> float:
+    """Return the objective of the last row; NaN where there is none."""
+    if solver.objective is None or not rows:
+        return math.nan
+    return float(getattr(rows[-1], solver.objective))
 
 
 def _shown(row: Any) -> dict[str, Any]:

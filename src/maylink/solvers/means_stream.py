@@ -80,7 +80,7 @@ class MeansBatchSolver:
         self.before, self.links, self.shuffle, self.max_sweeps = stream, links, shuffle, max_sweeps
         self.engine = CpuEngine(X, stream.family, n_jobs, links)
         # Where √D is compared, the objective is no function of the sums.
-        self.objective = "n_clusters" if stream.family.root else "objective"
+        self.objective = None if stream.family.root else "objective"
 
     def init(self, order: NDArray[Any]) -> MeansBatchState:
         """Start with points that are in no cluster."""

@@ -203,7 +203,7 @@ class RDPMeansSolver:
         return state.last
 
     def done(self, state: RDPMeansState, rows: Sequence[Sweep]) -> Status | None:
-        """Stop when nothing can change any more, or nothing has for long while weights grew."""
+        """Stop when nothing can change, or nothing has for long while link weights grew."""
         if state.last is not None:
             growing = (state.xi_may, state.xi_not) != state.last[-2:]
             growing = growing and self.problem.links.n_links > 0
@@ -251,7 +251,7 @@ def solve(
     starts : iterable of RDPMeansState
         Where to start; each is made when its run begins.
     progress : Progress, optional
-        Told about every sweep and every run.
+        Shows each sweep and counts runs.
     earlier : Fit, optional
         A run that was made before; it may win where probability decides.
     make_run : callable, optional
@@ -266,7 +266,8 @@ def solve(
             break
     if earlier is not None and solver.score is not None:
         runs.append(earlier)
-    return clustering(solver, best_run(solver.settings, runs))
+    fit = clustering(solver, best_run(solver.settings, runs))
+    return replace(fit, status=Status.STOPPED) if progress.stopped else fit
 
 
 def run(solver: RDPMeansSolver, start: RDPMeansState, progress: Progress = SILENT) -> Run:
@@ -296,7 +297,7 @@ def best_run(settings: RDPMeansSettings, runs: list[Run]) -> Run:
 
 
 def log_joint_of(state: RDPMeansState) -> float:
-    """Return the log probability of the best partition of a run; NaN if nothing judged it."""
+    """Return the log probability of the best partition of a run; NaN if none was computed."""
     return np.nan if state.best is None else state.best.log_joint
 
 
@@ -334,13 +335,13 @@ def objective(
     return state.distortion + clusters - xi_may * may + xi_not * may_not
 
 
-def warn_unsettled(fit: Fit[Any]) -> None:
-    """Warn the user where the sweeps ran out."""
+def warn_unsettled(fit: Fit[Any], stacklevel: int) -> None:
+    """Warn that the largest number of sweeps was reached."""
     if fit.status is Status.MAX_SWEEPS:
         warnings.warn(
             f"RDP-means had not settled after {len(fit.trace)} sweeps; raise max_sweeps",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=stacklevel + 1,
         )
 
 
@@ -375,8 +376,8 @@ class PartitionScore:
         """Return the log probability of the data, and that of the partition and the links."""
         statistics = self.statistics(state)
         data = log_data(self.problem.family, statistics, self.problem.prior)
-        seats = log_crp(statistics.size, self.settings.alpha)
-        return data, seats + log_evidence(state.counts)
+        partition = log_crp(statistics.size, self.settings.alpha)
+        return data, partition + log_evidence(state.counts)
 
     def statistics(self, state: RDPMeansState) -> Statistics:
         """Return the statistics of the clusters of a state."""

@@ -150,12 +150,14 @@ def posterior_of(
     return VariationalPosterior(state.responsibilities, state.factors.counts, known, prior, links)
 
 
-def check_width(n: int, n_clusters: int, settings: VariationalSettings) -> int:
+def check_width(
+    n: int, n_clusters: int, settings: VariationalSettings, points: str = "points"
+) -> int:
     """Return how many clusters points may choose among, or raise where these are too many."""
     width = settings.truncation or n_clusters + SPARE
     if n * width > settings.most_entries:
         raise MaylinkError(
-            f"{n} points times {width} clusters are too many to hold; set truncation, or start "
+            f"{n} {points} times {width} clusters are too many to hold; set truncation, or start "
             "from fewer clusters"
         )
     return width

@@ -34,7 +34,7 @@ class StartMaker(Protocol):
     """Makes partitions to start from."""
 
     @property
-    def costs_nothing(self) -> bool:
+    def needs_no_search(self) -> bool:
         """Whether it costs nothing to start with all points at once."""
 
     def several(self, problem: Problem, count: int) -> Iterator[Index]:

@@ -30,7 +30,7 @@ from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import rdpmeans
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings, RDPMeansSolver
 
-HINTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+PATH_HINTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 """Numbers of clusters whose penalties are tried first."""
 
 ROUNDING = 1e-12  # divergences below this share of the potential are rounding
@@ -102,7 +102,7 @@ def from_data(
     settings = replace(settings, keep="probability")
     steps: list[PenaltyStep] = []
     best: rdpmeans.Run | None = None
-    hints = list(HINTS)
+    hints = list(PATH_HINTS)
     while hints:
         penalties = penalty_path(engine, hints[-1])
         for hint in hints:

@@ -31,7 +31,7 @@ from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import penalty
 
-HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
+START_HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
 MOST_PIECES = 64
 WORK = 2e6  # pieces² × statistics: what merging all pieces may cost
 SMALLEST = 0.25  # parts of a cluster, in pieces of mean size, that are cut off
@@ -56,8 +56,8 @@ class StartView:
         family = coarser if coarser is problem.family else coarser.adapt(problem.X)
         alone = Problem(problem.X, Links.empty(problem.n), family)
         engine = CpuEngine(alone.X, alone.family, n_jobs, alone.links)
-        path = penalty.penalty_path(engine, min(max(HINTS), problem.n))
-        steps = [path[hint - 1] for hint in HINTS if hint <= len(path)]
+        path = penalty.penalty_path(engine, min(max(START_HINTS), problem.n))
+        steps = [path[hint - 1] for hint in START_HINTS if hint <= len(path)]
         size = problem.family.n_statistics(problem.X.shape[1])
         n_pieces = int(min(MOST_PIECES, np.sqrt(WORK / size), problem.n // 3 + 1))
         pieces = _pieces(alone, engine, float(path[0]), n_pieces, rng)

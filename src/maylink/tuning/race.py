@@ -13,7 +13,6 @@ first, and a step in between only beside one that is still in the race.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -26,8 +25,6 @@ from maylink.runtime.progress import SILENT, Progress
 from maylink.tuning.folds import Fold, LinkFolds
 from maylink.tuning.scores import Score, summary
 from maylink.tuning.settings import Tuning
-
-logger = logging.getLogger("maylink")
 
 ALIKE = 0.002  # nats a link: candidates whose means are this close predict alike
 EQUAL = 0.01  # nats: candidates no further apart on any link of a fold predict every link alike
@@ -100,7 +97,7 @@ def compete(
     tuning : Tuning
         How many folds there are, and who drops out.
     progress : Progress, optional
-        Told about every fold.
+        Counts folds.
     rank : function, optional
         Returns how far back a candidate stands when in doubt: of those within one standard error of
         the leader only those of the lowest rank may win.
@@ -153,7 +150,7 @@ def leader(contestants: Sequence[C], votes: list[Array]) -> C:
 
 
 def drop(contestants: Sequence[Contestant], votes: list[Array], limit: float) -> None:
-    """Put out of the race who is this many standard errors behind the leader, link by link."""
+    """Drop contestants that are more than ``limit`` standard errors behind the leader."""
     first = leader(contestants, votes)
     for one in contestants:
         if one.racing:

@@ -157,7 +157,6 @@ def tune(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-    engine: Engine | None = None,
 ) -> RDPMeansChoice:
     """Choose the penalty and the link weights where the user left them open.
 
@@ -174,12 +173,10 @@ def tune(
     n_jobs : int, optional
         Threads.
     progress : Progress, optional
-        Told about every fold or run.
-    engine : Engine, optional
-        Holds the points, where there is one already.
+        Counts folds or runs.
     """
     settings, relative = request.settings, request.relative_weights
-    engine = engine or engine_of(problem, n_jobs)
+    engine = engine_of(problem, n_jobs)
     value = request.cluster_penalty
     if value is not None:
         penalty.check_resolution(engine, value)

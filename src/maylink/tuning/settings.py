@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.parameters import check_integer, check_number
 
@@ -91,6 +93,11 @@ class Tuning(BaseEstimator):
             check_integer(f"the length of tuning.{name}", len(getattr(self, name)), 1)
             for number in getattr(self, name):
                 check_number(f"tuning.{name}", number, 0.0)
+        if any(a <= b for a, b in pairwise(self.data_weights)):
+            raise MaylinkError(
+                f"tuning.data_weights: {self.data_weights!r}; give them from the largest to the "
+                "smallest, for a fit starts from that of a larger data weight"
+            )
         check_integer("the length of tuning.cluster_hints", len(self.cluster_hints), 1)
         for hint in self.cluster_hints:
             check_integer("tuning.cluster_hints", hint, 1)
@@ -114,9 +121,9 @@ _DEFAULT: ContextVar[Tuning | None] = ContextVar("tuning", default=None)
 
 def as_tuning(tuning: Any) -> Tuning:
     """Return the settings given, or those of :func:`tuning_context`, checked."""
-    chosen = tuning or _DEFAULT.get() or Tuning()
+    chosen = (_DEFAULT.get() or Tuning()) if tuning is None else tuning
     if not isinstance(chosen, Tuning):
-        raise TypeError(f"tuning: {tuning!r} is not a maylink.Tuning")
+        raise MaylinkError(f"tuning: {tuning!r} is not a maylink.Tuning")
     chosen.check()
     return chosen
 

@@ -17,7 +17,7 @@ from maylink.families import Family
 from maylink.problem import Kinds, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop
-from maylink.solvers.fit import Fit, Trace
+from maylink.solvers.fit import Fit, Status, Trace
 from maylink.solvers.spectral import (
     SpectralCandidate,
     SpectralSettings,
@@ -74,7 +74,11 @@ class SpectralResult:
 
 
 def tune(
-    problem: Problem, request: SpectralRequest, tuning: Tuning, rng: np.random.Generator
+    problem: Problem,
+    request: SpectralRequest,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    progress: Progress = SILENT,
 ) -> SpectralChoice:
     """Choose link weights and the number of clusters on a sample, where there are many points."""
     settings = request.settings
@@ -82,7 +86,7 @@ def tune(
     if problem.n <= tuning.sample_size or not (is_open or request.link_weight is None):
         return SpectralChoice(problem, settings, BALANCES)
     sample = sampled(problem, tuning.sample_size, rng)
-    result = solve(SpectralChoice(sample, settings, BALANCES), request, rng).state
+    result = solve(SpectralChoice(sample, settings, BALANCES), request, rng, progress).state
     if is_open:
         settings = replace(settings, n_clusters=result.best.n_clusters)
     return SpectralChoice(problem, settings, (result.balance,))
@@ -104,6 +108,9 @@ def solve(
         rows += fit.trace.sweeps
         if best is None or _log_joint(fit) > _log_joint(best[0]):
             best = fit, balance
+        progress.advance()
+        if progress.stopped:
+            break
     assert best is not None
     fit, balance = best
     assert fit.state.best is not None
@@ -111,7 +118,8 @@ def solve(
     values = fit.state.spectrum.values
     result = SpectralResult(candidate, labels, values, tuple(rows), balance)
     trace = Trace(tuple(rows), rows.index(candidate))
-    return Fit(result, candidate.log_joint, trace, fit.status)
+    status = Status.STOPPED if progress.stopped else fit.status
+    return Fit(result, candidate.log_joint, trace, status)
 
 
 def _log_joint(fit: Fit[SpectralState]) -> float:

@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from maylink.arrays import Index
-from maylink.engines.choice import engine_of
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.runtime.progress import Progress
 from maylink.solvers import loop, merging, rdpmeans
-from maylink.solvers.fit import Fit
+from maylink.solvers.fit import Fit, Status
 from maylink.solvers.merging import ScoreSettings
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
@@ -51,7 +50,7 @@ class Starts:
     Parameters
     ----------
     init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,)
-        Which; an array is the partition itself.
+        Which start; an array is the partition itself.
     rng : Generator
         Orders visits.
     tuning : Tuning
@@ -59,7 +58,7 @@ class Starts:
     n_jobs : int, optional
         Threads.
     model : StartModel, optional
-        Judges the partitions of a pool.
+        Prior and settings by which partitions of the pool are scored.
     views : list of StartView, optional
         Of the data of the fit, where they were made before.
     """
@@ -116,21 +115,23 @@ class Starts:
     def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[Any]:
         """Yield what the paper's RDP-means leaves; its penalty is chosen once."""
         coarse = problem.with_family(problem.family.coarser())
-        engine = engine_of(coarse, self.n_jobs)
         settings = RDPMeansSettings(np.nan, keep="objective")
         request = RDPMeansRequest(coarse.family, settings, True, choose_weights=False)
         for _ in range(count):
-            choice = tune_rdpmeans(
-                coarse, request, self.tuning, self.rng, self.n_jobs, engine=engine
-            )
+            choice = tune_rdpmeans(coarse, request, self.tuning, self.rng, self.n_jobs)
             request = replace(request, cluster_penalty=choice.settings.penalty)
-            solver = RDPMeansSolver(coarse, engine, choice.settings)
+            solver = RDPMeansSolver(coarse, choice.engine, choice.settings)
             order = np.arange(coarse.n, dtype=np.int32)
             self.rng.shuffle(order)
-            yield rdpmeans.solve(solver, [solver.init(order)]).state.labels
+            labels = rdpmeans.solve(solver, [solver.init(order)]).state.labels
+            del (
+                choice,
+                solver,
+            )  # the engine holds a copy of the data, and a fit comes before the next
+            yield labels
 
     @property
-    def costs_nothing(self) -> bool:
+    def needs_no_search(self) -> bool:
         """Whether it costs nothing to start with all points at once."""
         return not isinstance(self.init, str) or self.init in ("one", "singletons")
 
@@ -171,7 +172,7 @@ def best_of_restarts(
     repaired : callable
         Makes another partition of what a run left, or None where there is none that is better.
     progress : Progress
-        Told about every start.
+        Counts starts.
     """
     fits = []
     for labels in starts:
@@ -188,7 +189,7 @@ def best_of_restarts(
         if fit.objective <= best.objective:
             break
         best = fit
-    return best
+    return replace(best, status=Status.STOPPED) if progress.stopped else best
 
 
 def _fits_at_higher_weights(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from maylink.arrays import Array
-from maylink.estimators.solve import ClusterSummary, GibbsSummary
+from maylink.estimators.tvclust_solve import ClusterSummary, GibbsSummary
 from maylink.families import Family
 from maylink.model.draws import Draws
 from maylink.model.mixture import Mixture
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningSummary:
     """How family and data weight came about."""
 
     data_weight: float
@@ -30,7 +32,7 @@ class Tuned:
 
 
 @dataclass(frozen=True)
-class TVClustDescription(Tuned):
+class TVClustDescription(TuningSummary):
     """The attributes that every fitted TVClust has; TVClust documents them."""
 
     labels: Any
@@ -48,14 +50,14 @@ class TVClustDescription(Tuned):
 
 @dataclass(frozen=True)
 class StreamDescription(TVClustDescription):
-    """Those of a stream."""
+    """The attributes of a stream."""
 
     stream: VariationalStream
 
 
 @dataclass(frozen=True)
 class VariationalDescription(TVClustDescription):
-    """Those of a variational fit."""
+    """The attributes of a variational fit."""
 
     responsibilities: Any
     bound: float
@@ -64,14 +66,14 @@ class VariationalDescription(TVClustDescription):
 
 @dataclass(frozen=True)
 class MemoryDescription(VariationalDescription):
-    """Those of a variational fit to data in memory."""
+    """The attributes of a variational fit to data in memory."""
 
     problem: Problem
 
 
 @dataclass(frozen=True)
 class GibbsDescription(TVClustDescription):
-    """Those of draws."""
+    """The attributes of a fit by draws."""
 
     responsibilities: Any
     draws: Draws
@@ -80,9 +82,9 @@ class GibbsDescription(TVClustDescription):
     problem: Problem
 
 
-def tuned(choice: TVClustChoice) -> Tuned:
+def tuning_summary(choice: TVClustChoice) -> TuningSummary:
     """Return how family and data weight came about."""
-    return Tuned(choice.data_weight, choice.by, choice.table)
+    return TuningSummary(choice.data_weight, choice.by, choice.table)
 
 
 def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescription:
@@ -90,44 +92,51 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
     problem, summary = choice.problem, fit.state
     family, statistics = problem.family, summary.statistics
     centers = family.centroid(summary.points / statistics.size[:, None])
-    shared: dict[str, Any] = {
-        **vars(tuned(choice)),
-        "labels": summary.labels,
-        "n_clusters": len(statistics.size),
-        "cluster_centers": family.units(centers),
-        "mixture": Mixture.of_statistics(
-            family, statistics, summary.prior, summary.alpha, choice.data_weight
-        ),
-        "posterior": summary.posterior,
-        "reliability": summary.posterior.reliability(),
-        "alpha": summary.alpha,
-        "prior": summary.prior,
-        "family": family,
-        "status": fit.status,
-        "responsibilities": summary.responsibilities,
-    }
+    bounds = np.empty(0)
     if isinstance(summary, GibbsSummary):
-        n_chains = len(summary.chain_lengths)
+        n_iter = len(summary.draws.alpha) // len(summary.chain_lengths)
+    else:
+        bounds = fit.trace.column("bound")
+        n_iter = len(bounds) - 1
+    shared = vars(
+        TVClustDescription(
+            **vars(tuning_summary(choice)),
+            labels=summary.labels,
+            n_clusters=len(statistics.size),
+            cluster_centers=family.units(centers),
+            mixture=Mixture.of_statistics(
+                family, statistics, summary.prior, summary.alpha, choice.data_weight
+            ),
+            posterior=summary.posterior,
+            reliability=summary.posterior.reliability(),
+            alpha=summary.alpha,
+            prior=summary.prior,
+            family=family,
+            status=fit.status,
+            n_iter=max(1, n_iter),
+        )
+    )
+    responsibilities = summary.responsibilities
+    if isinstance(summary, GibbsSummary):
         return GibbsDescription(
             **shared,
-            n_iter=max(1, len(summary.draws.alpha) // n_chains),
+            responsibilities=responsibilities,
             draws=summary.draws,
             chain_lengths=summary.chain_lengths,
-            n_chains=n_chains,
+            n_chains=len(summary.chain_lengths),
             problem=problem,
         )
-    bounds = fit.trace.column("bound")
-    more: dict[str, Any] = {
-        "bound": float(bounds[-1]),
-        "bounds": bounds,
-        "n_iter": max(1, len(bounds) - 1),
-    }
+    bound = float(bounds[-1])
     if isinstance(problem, ChunkedProblem):
-        return VariationalDescription(**shared, **more)
-    return MemoryDescription(**shared, **more, problem=problem)
+        return VariationalDescription(
+            **shared, responsibilities=responsibilities, bound=bound, bounds=bounds
+        )
+    return MemoryDescription(
+        **shared, responsibilities=responsibilities, bound=bound, bounds=bounds, problem=problem
+    )
 
 
-def describe_stream(choice: Tuned, stream: VariationalStream) -> StreamDescription:
+def describe_stream(choice: TuningSummary, stream: VariationalStream) -> StreamDescription:
     """Return the attributes of a stream."""
     labels, columns = stream.numbered()
     posterior, mixture = stream.posterior(), stream.mixture().only(columns)

@@ -86,7 +86,7 @@ class CheckpointedRuns(Generic[S]):
         start : callable
             Makes the state to start from, where the run has not begun before.
         progress : Progress, optional
-            Told about every sweep.
+            Shows each sweep.
         unpack : callable, optional
             Undoes ``pack``.
         finish : callable, optional
@@ -98,13 +98,16 @@ class CheckpointedRuns(Generic[S]):
         rows = () if saved is None else saved.rows
         if saved is not None and saved.status is not None:
             self.finished.append(saved)
-            return Fit(state, _objective(solver, rows), Trace(rows, saved.kept), saved.status)
+            return Fit(
+                state, loop.objective_of(solver, rows), Trace(rows, saved.kept), saved.status
+            )
         fit = loop.run(solver, state, progress, rows=rows, after_step=self._after_step)
         fit = fit if finish is None else finish(fit)
         if self.checkpoint is not None and fit.status is not Status.STOPPED:
             packed = self.pack(fit.state)
-            run = SavedRun(packed, fit.trace.sweeps, fit.status, fit.trace.kept)
-            self.finished.append(run)
+            if packed is None:  # then what comes after cannot be numbered, either
+                self.checkpoint = None
+            self.finished.append(SavedRun(packed, fit.trace.sweeps, fit.status, fit.trace.kept))
         return fit
 
     def finish(self) -> None:
@@ -125,6 +128,7 @@ def checkpoint_of(
     path: str | Path | None,
     kind: str,
     problem: Problem,
+    settings: Any,
     parameters: Mapping[str, Any],
     init: Any,
 ) -> Checkpoint | None:
@@ -138,6 +142,8 @@ def checkpoint_of(
         What is fitted.
     problem : Problem
         Data, links and family.
+    settings
+        Of the solver: what was chosen is in them.
     parameters : mapping
         Of the estimator.
     init : str, array or None
@@ -145,22 +151,28 @@ def checkpoint_of(
     """
     if path is None:
         return None
-    if not isinstance(problem, ChunkedProblem):
-        raise MaylinkError("checkpoint: fits to data in memory have none; give a dask array")
-    if parameters.get("random_state") is None:
-        raise MaylinkError(
-            "checkpoint: needs a random_state, by which a broken fit makes its starts again"
-        )
+    check_checkpoint(problem, parameters.get("random_state"))
+    assert isinstance(problem, ChunkedProblem)
     decisive = {
         name: _fingerprint_of(value)
         for name, value in parameters.items()
-        if name not in NOT_IN_FINGERPRINT
+        if name not in NOT_IN_FINGERPRINT and not hasattr(value, "get_params")
     }
     start = init if init is None or isinstance(init, str) else np.asarray(init)
     columns = (problem.columns.means, problem.columns.largest, problem.columns.smallest)
     data = (problem.X.shape, problem.sizes, columns, problem.links)
-    mark = fingerprint(data, problem.family.name, decisive, start, __version__)
+    mark = fingerprint(data, problem.family.name, settings, decisive, start, __version__)
     return Checkpoint(path, kind, mark, (*RECORDS, *records()))
+
+
+def check_checkpoint(problem: Problem, random_state: Any) -> None:
+    """Raise where a fit cannot have a checkpoint."""
+    if not isinstance(problem, ChunkedProblem):
+        raise MaylinkError("checkpoint: fits to data in memory have none; give a dask array")
+    if random_state is None:
+        raise MaylinkError(
+            "checkpoint: needs a random_state, so that a later run can make its starts again"
+        )
 
 
 def _fingerprint_of(value: Any) -> str:
@@ -169,10 +181,6 @@ def _fingerprint_of(value: Any) -> str:
         return fingerprint(value)
     except MaylinkError:
         return fingerprint(repr(value))
-
-
-def _objective(solver: loop.Solver[Any], rows: Sequence[Any]) -> float:
-    return float(getattr(rows[-1], solver.objective))
 
 
 def _same(state: Any) -> Any:

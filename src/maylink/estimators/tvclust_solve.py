@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.errors import MaylinkError
-from maylink.estimators.inference import Gibbs, Variational
+from maylink.estimators.parameter_objects import Gibbs, Variational
 from maylink.families.base import Statistics
 from maylink.labels import first_appearance
 from maylink.model import partitions
@@ -25,14 +24,14 @@ from maylink.model.posterior import Posterior, SampledPosterior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.session import Session
 from maylink.solvers import chains, loop, variational
-from maylink.solvers.batches import BatchSolver
+from maylink.solvers.checkpointed_runs import CheckpointedRuns, checkpoint_of
 from maylink.solvers.chunk_sums import renormalised
 from maylink.solvers.chunked_variational import ChunkedState, ChunkedVariationalSolver
 from maylink.solvers.fit import Ascent, Fit, Trace
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
-from maylink.solvers.restarts import CheckpointedRuns, checkpoint_of
 from maylink.solvers.variational import VariationalSolver
+from maylink.solvers.variational_batches import BatchSolver
 from maylink.tuning.penalty import sampled
 from maylink.tuning.settings import Tuning
 from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_restarts
@@ -72,7 +71,7 @@ class ClusterSummary:
 
 @dataclass(frozen=True)
 class GibbsSummary(ClusterSummary):
-    """The same, with the draws behind it.
+    """A cluster summary with the draws behind it.
 
     Parameters
     ----------
@@ -191,7 +190,9 @@ def _in_chunks(
 ) -> Fit[ClusterSummary]:
     """Up to a sample's size, starts are those of one machine; of more points a sample is fitted."""
     solver = ChunkedVariationalSolver(problem, task.model.prior, task.model.settings)
-    checkpoint = checkpoint_of(task.checkpoint, "tvclust", problem, task.parameters, task.init)
+    checkpoint = checkpoint_of(
+        task.checkpoint, "tvclust", problem, task.model.settings, task.parameters, task.init
+    )
     runs: CheckpointedRuns[ChunkedState] = CheckpointedRuns(checkpoint)
     starts, count = task.starts(session), task.n_starts(inference)
     with session.progress("TVClust", count, "start") as progress:
@@ -254,11 +255,6 @@ def _plain_starts(
 
 def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[ClusterSummary]:
     problem, prior, settings = task.problem, task.model.prior, task.model.settings
-    if isinstance(problem, ChunkedProblem):
-        raise MaylinkError(
-            "inference: draws hold a label for each point, so 'gibbs' needs data in memory; on "
-            "Dask use 'variational'"
-        )
     plan = chains.ChainPlan(
         inference.n_chains, inference.n_warmup, inference.n_draws, task.checkpoint, session.n_jobs,
         session.verbose,

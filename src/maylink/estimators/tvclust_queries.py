@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import Estimator, links_of_new_points
-from maylink.estimators.inference import as_inference
-from maylink.estimators.solve import ClusterSummary
+from maylink.estimators.parameter_objects import as_inference
+from maylink.estimators.tvclust_solve import ClusterSummary
 from maylink.labels import complete_codes
 from maylink.model import diagnostics, partitions
 from maylink.model.draws import Draws

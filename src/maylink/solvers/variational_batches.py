@@ -70,7 +70,7 @@ class BatchSolver(VariationalSolver):
     def start_labels(self, start: StartMaker) -> Index:
         """Return the partition to start from: that of a stream, unless all points cost nothing."""
         problem = self.problem
-        if start.costs_nothing:
+        if start.needs_no_search:
             return next(iter(start.several(problem, 1)))
         stream = VariationalStream.begin(problem.family, self.prior, self.settings)
         cuts = [*range(0, problem.n, max(self.batch_size, FIRST)), problem.n]

@@ -12,11 +12,11 @@ from typing import Any
 from maylink.runtime.progress import Progress
 from maylink.solvers import rdpmeans
 from maylink.solvers.checkpoint import Checkpoint
+from maylink.solvers.checkpointed_runs import CheckpointedRuns
 from maylink.solvers.rdpmeans import NO_ORDER, RDPMeansSolver, RDPMeansState, Run
-from maylink.solvers.restarts import CheckpointedRuns
 
 
-class ChunkedRuns(CheckpointedRuns[RDPMeansState]):
+class RDPMeansRuns(CheckpointedRuns[RDPMeansState]):
     """The runs of one fit.
 
     Parameters
