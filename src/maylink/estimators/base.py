@@ -36,8 +36,8 @@ class FamilyRequest(Protocol):
         """Return the families."""
 
 
-class FittedEstimator:
-    """What every estimator and baseline does: check new data, tell its tags, keep a fit."""
+class DataChecks:
+    """Checks of new data, and scikit-learn's tags, by the family of an estimator."""
 
     family: Family | str
     family_: Family
@@ -71,7 +71,7 @@ class FittedEstimator:
         return tags
 
 
-class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):
+class Estimator(DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):
     """An estimator whose fit is check → tune → solve → describe."""
 
     _parameter_objects: ClassVar[dict[str, Callable[[Any], Any]]] = {}

@@ -56,7 +56,7 @@ class CenterEstimator(
 ):
     """An estimator whose clusters have centres: assigns, transforms and scores new points."""
 
-    # Pipelines and cross-validation hand links on without being told to.
+    # Pipelines and cross-validation pass links on by default.
     __metadata_request__score: ClassVar = {"links": True}
 
     result_: Fit[Clustering]

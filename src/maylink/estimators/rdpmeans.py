@@ -160,7 +160,7 @@ class RDPMeans(CenterEstimator):
     array([0, 0, 1, 1, 2, 2])
     """
 
-    # Pipelines and cross-validation hand links on without being told to.
+    # Pipelines and cross-validation pass links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
     __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}

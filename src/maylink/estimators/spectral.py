@@ -100,7 +100,7 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
     takes_chunks: ClassVar[bool] = False
     family = "gaussian"  # the spectral form is that of squared distances
 
-    # Pipelines and cross-validation hand links on without being told to.
+    # Pipelines and cross-validation pass links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
 
     def __init__(

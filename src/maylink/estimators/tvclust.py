@@ -153,7 +153,7 @@ class TVClust(TVClustQueries):
     ['i', 'j', 'kind', 'weight', 'source', 'wrong']
     """
 
-    # Pipelines and cross-validation hand links on without being told to.
+    # Pipelines and cross-validation pass links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
     __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}

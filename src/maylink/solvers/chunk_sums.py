@@ -95,7 +95,7 @@ def chunk_sums(
 def chunk_cluster_sums(
     family: Family, X: NDArray[Any], rule: SoftRule | int, labels: Any, columns: Index
 ) -> SoftSums | None:
-    """Return the same of the clusters that were kept, and sums of the points."""
+    """Return the sums of the remaining clusters, with sums of the points."""
     blocks = _blocks(X, rule, labels)
     return add_sums(
         [sums_of(family, rows, renormalised(part, columns), points=True) for rows, part in blocks]

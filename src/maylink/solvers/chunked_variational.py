@@ -223,9 +223,9 @@ class ChunkedVariationalSolver:
 
     def posterior(self, state: ChunkedState) -> LinkedPosterior:
         """Return what the state knows about links and linked points."""
-        known, prior = self.settings.reliability, self.settings.reliability_prior
+        reliability, prior = self.settings.reliability, self.settings.reliability_prior
         counts, links = state.factors.counts, self.problem.links
-        return LinkedPosterior(state.linked, counts, known, prior, links, self.linked_rows)
+        return LinkedPosterior(state.linked, counts, reliability, prior, links, self.linked_rows)
 
     def responsibilities(self, state: ChunkedState, columns: Index) -> Any:
         """Return those of all points as a dask array that reads the data when asked for."""

@@ -30,7 +30,7 @@ from maylink.labels import first_appearance, renumbered
 from maylink.links import MAY, Links
 from maylink.solvers import loop
 from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
-from maylink.solvers.placing import divergences, place, seats
+from maylink.solvers.placing import divergences, nearest_parts, place
 from maylink.solvers.rdpmeans import ABOVE
 
 
@@ -207,7 +207,7 @@ class MeansStream:
         clusters, trace = fit.state, fit.trace
         labels, parts = clusters.labels, clusters.merged
         if parts is not None:
-            labels = seats(X, family, n_jobs, parts, labels)
+            labels = nearest_parts(X, family, n_jobs, parts, labels)
         elif clusters.n_clusters != trace.sweeps[trace.kept].n_clusters:
             # Clusters were merged and have no parts, so that λ may be too small: what is no further
             # from every centre than the points of the first batch must open none.
@@ -235,7 +235,7 @@ class MeansStream:
         max_sweeps: int = 300,
         n_jobs: int | None = None,
     ) -> tuple[MeansStream, Fit[Clustering]]:
-        """See a batch.
+        """Return the stream with a batch added.
 
         Parameters
         ----------
@@ -281,26 +281,26 @@ class MeansStream:
         max_sweeps: int,
         n_jobs: int | None,
     ) -> tuple[MeansStream, Fit[Clustering]]:
-        """See a batch where merged clusters have parts."""
+        """Return the stream with a batch added, where merged clusters have parts."""
         assert self.whole is not None
         bare = replace(self, whole=None)
         _, opened = bare.add(X, None, order, shuffle, max_sweeps=max_sweeps, n_jobs=n_jobs)
         n_opened = opened.state.n_clusters - self.whole.size
         whole = np.append(self.whole, self.whole.max() + 1 + np.arange(n_opened))
-        parts, known = Parts(opened.state.centers, whole), self.whole[self.labels]
+        parts, earlier_clusters = Parts(opened.state.centers, whole), self.whole[self.labels]
         weights = (self.xi_may, self.xi_not)
-        clusters = place(X, self.family, n_jobs, parts, links, known, weights)
-        own = seats(X, self.family, n_jobs, parts, clusters)
+        clusters = place(X, self.family, n_jobs, parts, links, earlier_clusters, weights)
+        batch_parts = nearest_parts(X, self.family, n_jobs, parts, clusters)
         engine = CpuEngine(X, self.family, n_jobs)
-        totals = engine.totals(engine.stored(own), whole.size)
-        labels, old = first_appearance(np.append(self.labels, own))
-        joined, first = first_appearance(whole[old][labels])
-        stream = self.with_batch(totals, labels, links, joined)
+        totals = engine.totals(engine.stored(batch_parts), whole.size)
+        labels, old = first_appearance(np.append(self.labels, batch_parts))
+        cluster_labels, first = first_appearance(whole[old][labels])
+        stream = self.with_batch(totals, labels, links, cluster_labels)
         whole = renumbered(whole[old], first)
         stream = replace(stream, totals=stream.totals.only(old), whole=whole)
         centers, means = engine.means(stream.totals), engine.means(stream.totals.joined(whole))
         value = stream.objective(engine, centers)
-        clustering = Clustering(joined, means, Parts(centers, whole))
+        clustering = Clustering(cluster_labels, means, Parts(centers, whole))
         return stream, replace(opened, state=clustering, objective=value)
 
     def objective(self, engine: CpuEngine, centers: Array) -> float:
@@ -311,13 +311,15 @@ class MeansStream:
         clusters = self.penalty * len(centers)
         return distortion + clusters - self.xi_may * self.may + self.xi_not * self.may_not
 
-    def with_batch(self, own: Totals, labels: Index, links: Links, clusters: Index) -> MeansStream:
+    def with_batch(
+        self, batch_totals: Totals, labels: Index, links: Links, clusters: Index
+    ) -> MeansStream:
         """Return this stream with the sums and labels of a batch; new ones come last.
 
         Links inside ``clusters`` count, which are the labels but where these are parts.
         """
         n_known, before = self.totals.size.size, self.totals
-        totals = Totals(own.high.copy(), own.low.copy(), own.size.copy())
+        totals = Totals(batch_totals.high.copy(), batch_totals.low.copy(), batch_totals.size.copy())
         totals.high[:n_known] += before.high
         totals.low[:n_known] += before.low
         totals.size[:n_known] += before.size

@@ -63,7 +63,7 @@ def merge(problem: Problem, prior: Any, settings: ScoreSettings, labels: Index) 
 def merge_clusters(
     family: Family, prior: Any, settings: ScoreSettings, statistics: Statistics, votes: ClusterVotes
 ) -> tuple[Index, float]:
-    """Do the same with what is known of the clusters alone.
+    """Merge clusters, given their statistics and the votes between them.
 
     Returns
     -------
@@ -150,11 +150,11 @@ class MergingClusters:
 
     def _gain(self, a: int, others: Index) -> Array:
         """Return what merging a with each of the others does to data and restaurant."""
-        theirs, mine = self._some(others), self._some(np.full(1, a))
-        both = Statistics(*(x + y for x, y in zip(theirs, mine, strict=True)))
+        other_statistics, statistics = self._some(others), self._some(np.full(1, a))
+        both = Statistics(*(x + y for x, y in zip(other_statistics, statistics, strict=True)))
         data = self.family.log_marginal(both, self.prior) - self.marginal[others] - self.marginal[a]
-        seats = gammaln(both.size) - gammaln(theirs.size) - gammaln(mine.size)
-        return np.asarray(self.settings.data_weight * data + seats)
+        partition = gammaln(both.size) - gammaln(other_statistics.size) - gammaln(statistics.size)
+        return np.asarray(self.settings.data_weight * data + partition)
 
     def _fewer(self) -> float:
         """Return what one cluster less does to the restaurant."""

@@ -24,11 +24,11 @@ MOST = 5_000  # points of a cluster that its parts are made from, about
 
 def divergences(X: Matrix, family: Family, n_jobs: int | None, parts: Parts) -> Array:
     """Return the divergence of every point from every cluster, shape (n, K)."""
-    found = CpuEngine(X, family, n_jobs).scores(parts.centers)
+    scores = CpuEngine(X, family, n_jobs).scores(parts.centers)
     if parts.are_whole:
-        return found
+        return scores
     clusters = range(int(parts.cluster.max()) + 1)
-    return np.stack([found[:, parts.cluster == k].min(axis=1) for k in clusters], axis=1)
+    return np.stack([scores[:, parts.cluster == k].min(axis=1) for k in clusters], axis=1)
 
 
 def place(
@@ -37,7 +37,7 @@ def place(
     n_jobs: int | None,
     parts: Parts,
     links: Links | None = None,
-    known: Index = NOBODY,
+    fitted_labels: Index = NOBODY,
     weights: tuple[float, float] = (0.0, 0.0),
 ) -> Index:
     """Return the cluster of each point; none opens and no centre moves.
@@ -53,22 +53,22 @@ def place(
     parts : Parts
         What the clusters are made of.
     links : Links, optional
-        Over the points that are known and the new ones after them.
-    known : array of shape (n,)
-        Clusters of the points that are known.
+        Over the points of the fit and the new ones after them.
+    fitted_labels : array of shape (n,)
+        Clusters of the points of the fit.
     weights : (float, float)
         ξ_may and ξ_not.
     """
     if parts.are_whole:
-        return CpuEngine(X, family, n_jobs, links).place(parts.centers, known, weights)
+        return CpuEngine(X, family, n_jobs, links).place(parts.centers, fitted_labels, weights)
     nearest = CpuEngine(X, family, n_jobs).place(parts.centers, NOBODY, (0.0, 0.0))
-    labels = np.append(known, parts.cluster[nearest])
+    labels = np.append(fitted_labels, parts.cluster[nearest])
     linked = NOBODY if links is None else np.flatnonzero(links.touches())
-    new = linked[linked >= known.size]
+    new = linked[linked >= fitted_labels.size]
     if links is not None and new.size:
-        cost = divergences(X[new - known.size], family, n_jobs, parts)
+        cost = divergences(X[new - fitted_labels.size], family, n_jobs, parts)
         labels[linked] = _moved(labels[linked], cost, links[linked], weights)
-    return labels[known.size :]
+    return labels[fitted_labels.size :]
 
 
 def _moved(labels: Index, cost: Array, links: Links, weights: tuple[float, float]) -> Index:
@@ -86,16 +86,20 @@ def _moved(labels: Index, cost: Array, links: Links, weights: tuple[float, float
     return labels
 
 
-def seats(X: Matrix, family: Family, n_jobs: int | None, parts: Parts, labels: Index) -> Index:
+def nearest_parts(
+    X: Matrix, family: Family, n_jobs: int | None, parts: Parts, labels: Index
+) -> Index:
     """Return the part of each point: of those of its cluster the nearest."""
-    found = np.empty(labels.size, np.int64)
+    part_of_point = np.empty(labels.size, np.int64)
     for k in range(int(parts.cluster.max()) + 1):
-        rows, own = np.flatnonzero(labels == k), np.flatnonzero(parts.cluster == k)
-        found[rows] = own[0]
-        if own.size > 1 and rows.size:
+        rows, parts_here = np.flatnonzero(labels == k), np.flatnonzero(parts.cluster == k)
+        part_of_point[rows] = parts_here[0]
+        if parts_here.size > 1 and rows.size:
             engine = CpuEngine(X[rows], family, n_jobs)
-            found[rows] = own[engine.place(parts.centers[own], NOBODY, (0.0, 0.0))]
-    return found
+            part_of_point[rows] = parts_here[
+                engine.place(parts.centers[parts_here], NOBODY, (0.0, 0.0))
+            ]
+    return part_of_point
 
 
 def faithful(problem: Problem, clustering: Clustering, n_jobs: int | None) -> Clustering:
@@ -115,7 +119,9 @@ def faithful(problem: Problem, clustering: Clustering, n_jobs: int | None) -> Cl
     engine = CpuEngine(X, family, n_jobs)
     before = NOBODY
     for _ in range(ROUNDS):
-        used, chosen = np.unique(seats(X, family, n_jobs, parts, labels), return_inverse=True)
+        used, chosen = np.unique(
+            nearest_parts(X, family, n_jobs, parts, labels), return_inverse=True
+        )
         totals = engine.totals(engine.stored(chosen), used.size)
         parts = Parts(engine.means(totals), parts.cluster[used])
         if np.array_equal(before, chosen):

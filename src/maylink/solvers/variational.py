@@ -146,8 +146,9 @@ def posterior_of(
     links: Links, settings: VariationalSettings, state: VariationalState
 ) -> VariationalPosterior:
     """Return what a fit knows about partition and links."""
-    known, prior = settings.reliability, settings.reliability_prior
-    return VariationalPosterior(state.responsibilities, state.factors.counts, known, prior, links)
+    reliability, prior = settings.reliability, settings.reliability_prior
+    counts = state.factors.counts
+    return VariationalPosterior(state.responsibilities, counts, reliability, prior, links)
 
 
 def check_width(
@@ -225,17 +226,23 @@ def update_responsibilities(
     from maylink.kernels.softmax import softmax_linked, softmax_unlinked
 
     linked = links.degree[rows] > 0
-    free, theirs = (rows[~linked], scores[~linked]) if linked.any() else (rows, scores)
+    free, unlinked_scores = (rows[~linked], scores[~linked]) if linked.any() else (rows, scores)
 
     def part(low: int, high: int) -> None:
-        softmax_unlinked(free, theirs, low, high, responsibilities)
+        softmax_unlinked(free, unlinked_scores, low, high, responsibilities)
 
     share(part, free.size, 20 * responsibilities.shape[1])
     if linked.any():
         csr = links.csr
-        known = np.ones(len(responsibilities), bool)
+        counts_as_neighbour = np.ones(len(responsibilities), bool)
         softmax_linked(
-            rows[linked], scores[linked], csr.indptr, csr.neighbour, pull, known, responsibilities
+            rows[linked],
+            scores[linked],
+            csr.indptr,
+            csr.neighbour,
+            pull,
+            counts_as_neighbour,
+            responsibilities,
         )
 
 
@@ -256,8 +263,8 @@ def pull_of(links: Links, counts: LinkCounts, settings: VariationalSettings) -> 
 def log_weights(sticks: Array) -> Array:
     """Return E ln π_k, shape (K,)."""
     total = digamma(sticks.sum(axis=1))
-    taken, left = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
-    return np.asarray(taken + np.concatenate([[0.0], np.cumsum(left)[:-1]]))
+    log_stick, log_rest = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
+    return np.asarray(log_stick + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))
 
 
 def fit_sticks(sizes: Array, alpha: Array) -> Array:
@@ -268,8 +275,8 @@ def fit_sticks(sizes: Array, alpha: Array) -> Array:
 
 def fit_alpha(sticks: Array, prior: tuple[float, float]) -> Array:
     """Return shape and rate of the Gamma distribution of α."""
-    left = digamma(sticks[:, 1]) - digamma(sticks.sum(axis=1))
-    return np.array([prior[0] + len(sticks), prior[1] - left.sum()])
+    log_rest = digamma(sticks[:, 1]) - digamma(sticks.sum(axis=1))
+    return np.array([prior[0] + len(sticks), prior[1] - log_rest.sum()])
 
 
 def expected_alpha(alpha: Array) -> float:
@@ -287,17 +294,17 @@ def known_alpha(settings: VariationalSettings) -> Array:
 def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: VariationalSettings) -> float:
     """Return what partition weights and α add to the bound, entropies included."""
     total = digamma(sticks.sum(axis=1))
-    taken, left = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
+    log_stick, log_rest = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
     beyond = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
     a, b = sticks[:, 0], sticks[:, 1]
-    entropy = betaln(a, b) - (a - 1.0) * taken - (b - 1.0) * left
-    value = float((sizes * taken + beyond * left + entropy).sum())
+    entropy = betaln(a, b) - (a - 1.0) * log_stick - (b - 1.0) * log_rest
+    value = float((sizes * log_stick + beyond * log_rest + entropy).sum())
     mean = expected_alpha(alpha)
     if settings.alpha is not None:
-        return value + len(sticks) * float(np.log(mean)) + (mean - 1.0) * float(left.sum())
+        return value + len(sticks) * float(np.log(mean)) + (mean - 1.0) * float(log_rest.sum())
     shape, rate = alpha
     log_mean = float(digamma(shape) - np.log(rate))
     a0, b0 = settings.alpha_prior
-    value += len(sticks) * log_mean + (mean - 1.0) * float(left.sum())
+    value += len(sticks) * log_mean + (mean - 1.0) * float(log_rest.sum())
     value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
     return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))

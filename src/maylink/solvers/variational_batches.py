@@ -1,4 +1,4 @@
-"""TVClust on data at hand, visited in batches: memory for the work of one batch only.
+"""TVClust on data in memory, visited in batches: memory for the work of one batch only.
 
 The points come as a stream first (:mod:`maylink.solvers.variational_stream`), which finds the
 clusters. Then each sweep visits batch after batch: it takes the batch's statistics out of the

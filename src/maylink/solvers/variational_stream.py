@@ -1,10 +1,9 @@
 """TVClust for data that come in batches, each seen once.
 
 A stream keeps the sufficient statistics of the clusters, the links with their counts, and the label
-of each point. A batch is fitted by the variational updates with everything earlier as it was;
+of each point. A batch is fitted by the variational updates while everything earlier stays as it is;
 points that a new cluster explains better than all that exist, by the model's own rule, go into new
-clusters. Links within the batch and from it to earlier points are honoured; earlier points do not
-move.
+clusters. Links within the batch and from it to earlier points count; earlier points do not move.
 """
 
 from __future__ import annotations
@@ -164,7 +163,7 @@ class VariationalStream:
         return self.labels.size
 
     def add(self, X: Matrix, links: Links | None, start: StartMaker) -> VariationalStream:
-        """See a batch.
+        """Return the stream with a batch added.
 
         Parameters
         ----------

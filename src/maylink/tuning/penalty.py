@@ -95,7 +95,7 @@ def from_data(
     n_jobs : int, optional
         Threads.
     progress : Progress, optional
-        Told about every run.
+        Counts runs.
     """
     n, problem = problem.n, sampled(problem, sample_size, rng)
     engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)

@@ -72,7 +72,10 @@ def posterior_scores(posterior: Posterior, links: Links) -> Array:
 
 
 def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> Array:
-    """Return the same under one partition, p and q as it agrees with the links seen."""
+    """Return the log probability of each link under one partition.
+
+    p and q come from how the partition agrees with the training links.
+    """
     together = (labels[links.i] == labels[links.j]).astype(np.float64)
     p, q = expected(count_links(train, labels))
     return predicted(links, together, *by_source(links, train, p, q))

@@ -139,7 +139,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     (150,)
     """
 
-    # Pipelines and cross-validation hand links on without being told to.
+    # Pipelines and cross-validation pass links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}
     __metadata_request__predict_proba: ClassVar = {"links": True}

@@ -2,7 +2,8 @@
 
 Links decide: the setting that predicts held-out links best (:mod:`maylink.tuning.race`). Where
 there are too few links for that, the evidence decides on the covariance of real data, at data
-weight 1; counts are then taken as bursty, of which those that are not are a case.
+weight 1; counts are then fitted by the Dirichlet-multinomial family, which contains the
+multinomial.
 
 **Nothing leaks.** Starts of a fold are made from the links that the fold may see; a fit may begin
 at the fit of another data weight to the same links, never at one of another fold. What all folds
@@ -140,7 +141,7 @@ def tune(
     n_jobs : int, optional
         Threads.
     progress : Progress, optional
-        Told about every fold.
+        Counts folds.
     """
     weights, by_name = request.open_weights, {one.family.name: one for one in problems}
     if len(problems) == len(weights) == 1:
@@ -168,7 +169,7 @@ def tune(
 
 
 def quick(settings: VariationalSettings) -> VariationalSettings:
-    """Return the settings of a fit that shows the way to others."""
+    """Return the settings of a fit in a fold: looser and shorter."""
     sweeps = min(MAX_SWEEPS, settings.max_sweeps)
     return replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
 
@@ -231,7 +232,7 @@ class CandidateFits:
         self.labels_by_candidate: dict[TVClustCandidate, Index] = {}
 
     def posterior(self, candidate: TVClustCandidate) -> Posterior:
-        """Fit a candidate and return what it knows."""
+        """Fit a candidate and return its posterior."""
         solver, fit = self.fit(candidate)
         return variational.posterior_of(self.links, solver.settings, fit.state)
 
@@ -273,7 +274,7 @@ class CandidateFits:
 def families_on_data(
     problems: dict[str, Problem], prior: Any, rng: np.random.Generator, n_jobs: int | None
 ) -> dict[str, FamilyOnData]:
-    """Lay the data out for each family; families with the same coarser one share a view."""
+    """Prepare the data for each family; families with the same coarser family share a view."""
     views: dict[str, StartView] = {}
     families = {}
     for name, problem in problems.items():
