@@ -12,12 +12,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import maylink as ml
 from found import BASELINES, ESTIMATORS, build
-from maylink import DPMeans, Links, RDPMeans, TVClust, sample_links
+from maylink import (
+    DPMeans,
+    Gibbs,
+    Links,
+    RDPMeans,
+    Schedule,
+    Tuning,
+    TVClust,
+    Variational,
+    sample_links,
+)
 from maylink.analysis.renames import record_tree
 from maylink.errors import FileError, MaylinkError
 from maylink.families import Family, Gaussian, Product
@@ -27,10 +38,11 @@ from maylink.solvers.fit import Status
 from zoo import FAMILIES, draw, example, pieces, true_links
 
 OLD = Path(__file__).parents[1] / "saved" / "schema-1.npz"
-QUICK = {"n_chains": 1, "n_warmup": 2, "n_draws": 8, "data_weight": 1.0, "n_init": 1}
+QUICK = {"data_weight": 1.0, "inference": Variational(n_init=1)}
+SHORT = {"data_weight": 1.0, "inference": Gibbs(n_chains=1, n_warmup=2, n_draws=8)}
 MAKERS = {
     "variational": lambda family: TVClust(family, **QUICK, random_state=0),
-    "gibbs": lambda family: TVClust(family, inference="gibbs", **QUICK, random_state=0),
+    "gibbs": lambda family: TVClust(family, **SHORT, random_state=0),
     "RDPMeans": lambda family: RDPMeans(family, n_clusters_hint=3, n_init=1, random_state=0),
     "DPMeans": lambda family: DPMeans(family, n_clusters_hint=3, n_init=1, random_state=0),
 }
@@ -101,8 +113,7 @@ def test_every_estimator_and_every_family(maker, family, path):
     if isinstance(model, TVClust):
         assert_same(model.suspect_links(), loaded.suspect_links())
         assert_same(model.coclustering(), loaded.coclustering())
-        own = model.predict_proba(X, links=links), loaded.predict_proba(X, links=links)
-        assert_same(*own)
+        assert_same(model.predict_proba(X, links=links), loaded.predict_proba(X, links=links))
     if maker == "gibbs":
         assert_same(model.draws_, loaded.draws_)
         assert_same(model.point_estimate("binder"), loaded.point_estimate("binder"))
@@ -116,6 +127,32 @@ def test_every_estimator_and_baseline(cls, path):
     loaded = again(model, path)
     assert_same_model(model, loaded, X)
     assert str(loaded.get_params()) == str(model.get_params())
+
+
+QUICK_TUNING = Tuning(data_weights=(1.0, 0.1), cluster_hints=(1, 3), n_folds_of_few=2)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TVClust(inference=Variational(n_init=1, tol=1e-4, truncation=7), tuning=QUICK_TUNING),
+        TVClust(inference="gibbs", data_weight=1, alpha=(2.0, 1.0)).set_params(
+            inference__n_draws=6, inference__n_warmup=2, inference__sampler="instantiated"
+        ),
+        RDPMeans(schedule=Schedule(order="shuffle", rate=1.5), tuning=QUICK_TUNING, n_init=1),
+        DPMeans(schedule=Schedule(max_sweeps=99), n_clusters_hint=3),
+    ],
+    ids=["variational", "gibbs", "RDPMeans", "DPMeans"],
+)
+def test_parameters_that_hold_parameters(model, path):
+    X, y = draw("gaussian", 60, 1)
+    model = clone(model).set_params(family="gaussian", random_state=0)
+    model.fit(X, **({} if isinstance(model, DPMeans) else {"links": true_links(y, 80, 1)}))
+    loaded = again(model, path)
+    assert_same_model(model, loaded, X)
+    assert repr(loaded.get_params()) == repr(model.get_params())
+    for name in model.nested:
+        assert type(getattr(loaded, name)) is type(getattr(model, name))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -179,7 +216,7 @@ def test_a_stream_of_merged_clusters_goes_on_after_loading(path):
     X, y = pieces()
     links = sample_links(y[:200], rate=0.05, accuracy=0.9, rng=0)
     model = RDPMeans(random_state=0).partial_fit(X[:200], links=links)
-    assert model.result_.merged is not None
+    assert model.result_.state.merged is not None
     loaded = again(model, path)
     for each in (model, loaded):
         each.partial_fit(X[200:])
@@ -205,7 +242,7 @@ def test_data_are_not_stored_unless_asked(fitted, path):
 
 def test_many_draws_make_a_small_file(path):
     X, y = draw("gaussian", 300, 0)
-    model = TVClust(Gaussian(), inference="gibbs", **(QUICK | {"n_draws": 200}), random_state=0)
+    model = TVClust(Gaussian(), **SHORT, random_state=0).set_params(inference=Gibbs(n_draws=200))
     model.fit(X, links=true_links(y, 200, 0))
     ml.save(model, path)
     assert path.stat().st_size < model.draws_.labels.nbytes / 4
@@ -251,11 +288,18 @@ def test_a_file_of_the_first_schema_can_be_read():
     assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     X = np.array([[0.0, 0.1], [5.0, 5.1]])
     assert model.predict(X).tolist() == [0, 1]
-    np.testing.assert_allclose(model.predict_proba(X).max(axis=1), 1.0, atol=0.05)
+    np.testing.assert_allclose(
+        model.predict_proba(X).min(axis=1), [3.3701481647266835e-06, 3.870921404378415e-06], 1e-9
+    )
+    assert model.score(X) == pytest.approx(-2.291444315675215, rel=1e-12)
     assert model.suspect_links().shape == (3, 6)
     assert list(model.reliability_.index) == ["expert", "rule"]
     assert model.responsibilities_.shape == (6, 2)
     assert model.status_ is Status.CONVERGED
+    assert model.inference.get_params() == Variational().get_params()
+    assert (model.alpha, model.tuning) == ((1.0, 1.0), None)
+    again = clone(model).fit(np.vstack([X, X + 0.1, X - 0.1])[[0, 2, 4, 1, 3, 5]])
+    assert again.labels_.tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_a_later_schema_is_refused(fitted, path):
@@ -285,11 +329,14 @@ def test_fields_of_an_earlier_version_have_their_defaults(fitted, path):
     ml.save(fitted[0], path)
 
     def change(document):
-        del parameters_of(document)["loss"]
+        del parameters_of(document)["reliability_prior"]
+        del parameters_of(document)["inference"]["fields"]["tol"]
         del fitted_of(document)["family_"]["fields"]["varying"]
 
     rewritten(path, change)
-    assert ml.load(path).loss == "vi"
+    loaded = ml.load(path)
+    assert loaded.reliability_prior == (9.0, 1.0)
+    assert loaded.inference.get_params() == {**Variational().get_params(), "n_init": 1}
 
 
 def test_a_class_that_is_not_known(fitted, path):

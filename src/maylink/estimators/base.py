@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
@@ -124,7 +124,7 @@ class Estimator(FittedEstimator, ClusterMixin, BaseEstimator, Generic[Request, C
         for name, make in self.nested.items():
             inside = any(key.startswith(f"{name}__") for key in params)
             if inside and name not in params and not hasattr(getattr(self, name), "get_params"):
-                setattr(self, name, make(getattr(self, name)))
+                setattr(self, name, clone(make(getattr(self, name))))
         super().set_params(**params)
         return self
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.parameters import check_integer, check_number
 
@@ -114,9 +115,9 @@ _DEFAULT: ContextVar[Tuning | None] = ContextVar("tuning", default=None)
 
 def as_tuning(tuning: Any) -> Tuning:
     """Return the settings given, or those of :func:`tuning_context`, checked."""
-    chosen = tuning or _DEFAULT.get() or Tuning()
+    chosen = (_DEFAULT.get() or Tuning()) if tuning is None else tuning
     if not isinstance(chosen, Tuning):
-        raise TypeError(f"tuning: {tuning!r} is not a maylink.Tuning")
+        raise MaylinkError(f"tuning: {tuning!r} is not a maylink.Tuning")
     chosen.check()
     return chosen
 
