@@ -47,9 +47,8 @@ def steps(monkeypatch):
 @pytest.mark.parametrize("cls", ESTIMATORS)
 def test_a_fit_checks_tunes_solves_and_describes_once_each(cls, as_data, steps):
     if cls is SpectralRDPMeans and as_data is in_dask:
-        with pytest.raises(MaylinkError, match="X: "):
+        with pytest.raises(MaylinkError, match="X: SpectralRDPMeans needs data in memory"):
             cls().fit(as_data(X))
-        assert not {"solve", "describe"} & set(steps)
         return
     model = build(cls, family="gaussian", random_state=0).fit(as_data(X))
     assert steps == ["check", "tune", "solve", "describe"]

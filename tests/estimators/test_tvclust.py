@@ -1,5 +1,6 @@
 """TVClust as its users see it."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -356,8 +357,8 @@ def test_a_progress_bar_when_asked(capsys):
     )
     shown = capsys.readouterr().err
     assert "chain 1 of 2" in shown
-    assert "log joint" in shown
-    assert "p=" in shown
+    assert "log_joint=-" in shown
+    assert "n_clusters=" in shown
 
 
 # ---------------------------------------------------------------------- long runs
@@ -379,14 +380,26 @@ SCRIPT = """
 """
 
 
-def start(*arguments):
-    code = textwrap.dedent(SCRIPT)
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+@pytest.fixture
+def start():
+    """Start the script in a process group of its own, which does not outlive the test."""
+    runs = []
+
+    def start_one(*arguments):
+        run = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(SCRIPT), *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        runs.append(run)
+        return run
+
+    yield start_one
+    for run in runs:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+        run.communicate()
 
 
 def wait_until(condition, process):
@@ -398,57 +411,67 @@ def wait_until(condition, process):
 
 
 def draws_saved(path):
-    return len(np.load(path)["draws_alpha"]) if path.exists() else 0
+    """How many draws the checkpoint of a chain holds."""
+    return len(np.load(path)["value.blocks.0.alpha"]) if path.exists() else 0
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(tmp_path, n_jobs):
-    whole = start("", 700, n_jobs, tmp_path / "whole.npy")
+def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(start, tmp_path, n_jobs):
+    whole = start("", 300, n_jobs, tmp_path / "whole.npy")
     folder = tmp_path / "checkpoint"
-    broken = start(folder, 700, n_jobs, tmp_path / "broken.npy")
+    broken = start(folder, 300, n_jobs, tmp_path / "broken.npy")
     wait_until((folder / "chain-0.npz").exists, broken)
     os.killpg(broken.pid, signal.SIGKILL)
-    broken.communicate()
-    assert broken.returncode == -signal.SIGKILL, "it was done before it could be killed"
-    saved = np.load(folder / "chain-0.npz")
-    assert len(saved["draws_alpha"]) < 700
-    again = start(folder, 700, n_jobs, tmp_path / "again.npy")
-    assert again.communicate()[0].endswith("\n")
-    whole.communicate()
-    assert (whole.returncode, again.returncode) == (0, 0)
+    assert broken.wait() == -signal.SIGKILL, "it was done before it could be killed"
+    assert draws_saved(folder / "chain-0.npz") < 300
+    again = start(folder, 300, n_jobs, tmp_path / "again.npy")
+    assert (again.wait(), whole.wait()) == (0, 0)
     np.testing.assert_array_equal(np.load(tmp_path / "whole.npy"), np.load(tmp_path / "again.npy"))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_keeps_what_was_drawn(tmp_path, n_jobs):
+def test_ctrl_c_keeps_what_was_drawn(start, tmp_path, n_jobs):
     run = start(tmp_path, 10**6, n_jobs, tmp_path / "draws.npy")
     assert run.stdout.readline() == "ready\n"
     wait_until(lambda: draws_saved(tmp_path / "chain-0.npz") > 0, run)
     os.killpg(run.pid, signal.SIGINT)
-    output, _ = run.communicate(timeout=60)
+    output = run.stdout.read()
+    run.wait(timeout=60)
     assert output.startswith(Status.STOPPED)
     assert run.returncode == 0
     assert len(np.load(tmp_path / "draws.npy")) > 0
 
 
+OTHER = r"chain-0\.npz: is of other data, links or parameters; name another file, or delete it$"
+
+
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     options = {**SHORTEST, "checkpoint": tmp_path / "run"}
     TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    with pytest.raises(MaylinkError, match="from other data, links or settings"):
+    with pytest.raises(
+        MaylinkError,
+        match=OTHER,
+    ):
         TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X + 1.0)
 
 
 def test_a_checkpoint_of_another_start_is_refused(tmp_path):
     options = {**SHORTEST, "checkpoint": tmp_path / "run"}
     TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    with pytest.raises(MaylinkError, match="from other data, links or settings"):
+    with pytest.raises(
+        MaylinkError,
+        match=OTHER,
+    ):
         TVClust(Gaussian(), data_weight=1, init="one", random_state=0, **options).fit(VIEW.X)
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path):
     options = {**SHORTEST, "checkpoint": tmp_path}
     (tmp_path / "chain-0.npz").write_bytes(b"nonsense")
-    with pytest.raises(MaylinkError, match=r"chain-0\.npz cannot be read"):
+    with pytest.raises(
+        MaylinkError,
+        match=r"chain-0\.npz: is not a saved chain of maylink",
+    ):
         TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
     options["checkpoint"] = tmp_path / "chain-0.npz"
     with pytest.raises(MaylinkError, match="cannot be made a folder"):
