@@ -13,8 +13,8 @@ def all_estimators():
 
 def build(cls, *, sparse=False, **parameters):
     """The estimator with those of the parameters that it has."""
-    known = inspect.signature(cls).parameters
-    model = cls(**{name: value for name, value in parameters.items() if name in known})
+    accepted = inspect.signature(cls).parameters
+    model = cls(**{name: value for name, value in parameters.items() if name in accepted})
     if sparse and not model.__sklearn_tags__().input_tags.sparse:
         model.set_params(family="diagonal-gaussian")
     return model

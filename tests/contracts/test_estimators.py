@@ -201,11 +201,11 @@ def test_links_travel_through_a_pipeline(cls, routing):
 
 @linked
 def test_cross_validation_slices_links_on_both_axes(cls, routing):
-    seen = []
+    fold_links = []
 
     class Spy(cls):
         def fit(self, X, y=None, *, links=None):
-            seen.append(links)
+            fold_links.append(links)
             return super().fit(X, links=links)
 
         def score(self, X, y=None, **options):
@@ -220,7 +220,7 @@ def test_cross_validation_slices_links_on_both_axes(cls, routing):
         cv=folds,
         error_score="raise",
     )
-    assert seen == [LINKS[train] for train, _ in folds]
+    assert fold_links == [LINKS[train] for train, _ in folds]
 
 
 def test_links_to_new_points_travel_through_a_pipeline(routing):

@@ -164,10 +164,10 @@ def test_a_friend_among_the_known_points_decides(model):
 
 
 def test_a_stranger_drives_a_point_to_the_next_cluster(model):
-    own = model.labels_[0]
+    cluster = model.labels_[0]
     links = Links.from_pairs(may_not=[(0, 120)], n=121)
     scores = model.transform(X[:1])[0]
-    expected = np.argsort(scores)[1] if scores.argmin() == own else scores.argmin()
+    expected = np.argsort(scores)[1] if scores.argmin() == cluster else scores.argmin()
     assert model.predict(X[:1], links=links).tolist() == [expected]
 
 

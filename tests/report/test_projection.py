@@ -76,8 +76,8 @@ def test_far_off_points_are_drawn_at_the_edge():
 
 def test_umap_is_used_where_it_is(monkeypatch):
     class UMAP:
-        def __init__(self, **given):
-            assert given["random_state"] == 0
+        def __init__(self, **options):
+            assert options["random_state"] == 0
 
         def fit_transform(self, data):
             return data[:, 2:0:-1]

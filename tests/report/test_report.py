@@ -125,11 +125,11 @@ def test_profiles_are_in_standard_units(path, tvclust):
     assert page["profiles"]["ratios"] is False
     for cluster, cells in enumerate(page["profiles"]["clusters"]):
         inside = tvclust.labels_ == int(page["clusters"][cluster]["name"])
-        for column, difference, own, rest in cells:
+        for column, difference, mean, rest in cells:
             k = "abcd".index(page["columns"][column])
             gap = X[inside, k].mean() - X[~inside, k].mean()
             assert difference == pytest.approx(gap / X[:, k].std(), rel=1e-3)
-            assert own == pytest.approx(X[inside, k].mean(), rel=1e-3)
+            assert mean == pytest.approx(X[inside, k].mean(), rel=1e-3)
             assert rest == pytest.approx(X[~inside, k].mean(), rel=1e-3)
         sizes = [abs(cell[1]) for cell in cells]
         assert sizes == sorted(sizes, reverse=True)
@@ -208,10 +208,12 @@ def test_links_against_the_clusters_where_nothing_judges_them(path):
     assert page["ignored"] == 2
 
 
-@pytest.mark.parametrize("seen", [None, LINKS.chosen(np.arange(90) < 50, 60), true_links(Y, 90, 1)])
-def test_links_that_the_fit_has_not_seen_are_not_judged(path, seen):
+@pytest.mark.parametrize(
+    "fit_links", [None, LINKS.chosen(np.arange(90) < 50, 60), true_links(Y, 90, 1)]
+)
+def test_links_that_the_fit_has_not_seen_are_not_judged(path, fit_links):
     model = ml.TVClust("gaussian", covariance="spherical", data_weight=1.0, random_state=0)
-    model.fit(X, links=seen)
+    model.fit(X, links=fit_links)
     wrong = ml.Links.from_pairs(may=[(0, 1)], n=60)
     links = LINKS.chosen(np.arange(90) < 89, 60) + wrong
     page = report(path, model, X, links=links)["doubts"]
@@ -244,9 +246,9 @@ def test_no_links_and_one_cluster(path):
 def test_settings_tell_what_was_given_and_chosen(path):
     model = ml.RDPMeans(random_state=5).fit(X, links=LINKS)
     page = report(path, model, X, links=LINKS)["settings"]
-    given = {name: (value, usual) for name, value, usual in page["parameters"]}
-    assert given["random_state"] == ("5", False)
-    assert given["cluster_penalty"] == ("auto", True)
+    parameters = {name: (value, usual) for name, value, usual in page["parameters"]}
+    assert parameters["random_state"] == ("5", False)
+    assert parameters["cluster_penalty"] == ("auto", True)
     assert ["settings chosen by", "held-out links"] in page["facts"]
     assert len(page["candidates"]["rows"]) <= page["candidates"]["total"]
     assert page["candidates"]["rows"][0][page["candidates"]["columns"].index("chosen")] == "yes"

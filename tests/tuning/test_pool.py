@@ -99,17 +99,17 @@ def test_pieces_are_many_and_small():
 def test_a_pool_sees_the_links_that_it_is_given_and_no_others(monkeypatch):
     problem, view, _ = pool_problem("gaussian")
     few = problem.links.chosen(np.arange(10), problem.n)
-    seen = []
+    run_links = []
     run = starts.rdpmeans.run
 
     def watched(solver, start):
-        seen.append(solver.problem.links)
+        run_links.append(solver.problem.links)
         return run(solver, start)
 
     monkeypatch.setattr(starts.rdpmeans, "run", watched)
     StartPool([view], few, np.random.default_rng(0), 1)
-    assert len(seen) == len(view.penalties)
-    assert all(links is few for links in seen)
+    assert len(run_links) == len(view.penalties)
+    assert all(links is few for links in run_links)
 
 
 def test_cutting_and_merging_again_never_lowers_the_score():

@@ -59,8 +59,8 @@ def test_no_merger_is_left_that_gains(seed, monkeypatch):
     options = {"links": links, "data_weight": model.data_weight_, "alpha": None}
     best = log_joint(X, model.labels_, **options)
     for a, b in itertools.combinations(range(model.n_clusters_), 2):
-        joined = np.where(model.labels_ == b, a, model.labels_)
-        assert log_joint(X, joined, **options) <= best + 1e-6
+        merged = np.where(model.labels_ == b, a, model.labels_)
+        assert log_joint(X, merged, **options) <= best + 1e-6
 
 
 def partitions_of(pool, run, rng):
@@ -83,18 +83,19 @@ def test_the_pool_holds_the_best_partition_of_every_run(name):
     pool = tuning.RunPool(problem, SETTINGS, [4.0, 1.0], WEIGHTS, True, rng, 1)
     best = {weight: pool.score(pool.first(weight), weight) for weight in WEIGHTS}
     rng = np.random.default_rng(0)
-    known = {"links": problem.links, "family": problem.family, "prior": problem.prior}
+    options = {"links": problem.links, "family": problem.family, "prior": problem.prior}
+    options["alpha"] = None
     path = {tuning.LinkedRun(4.0, 1.0), tuning.LinkedRun(1.0, 1.0)}
     assert set(pool.best) == set(pool.runs) >= path
     for run in pool.best:
-        passed = partitions_of(pool, run, rng)
-        assert pool.labels(1.0, run).tolist() == first_appearance(passed[-1])[0].tolist()
+        partitions = partitions_of(pool, run, rng)
+        assert pool.labels(1.0, run).tolist() == first_appearance(partitions[-1])[0].tolist()
         for weight in WEIGHTS:
-            scores = [log_joint(X, z, data_weight=weight, alpha=None, **known) for z in passed]
+            scores = [log_joint(X, z, data_weight=weight, **options) for z in partitions]
             assert pool.score(run, weight) == pytest.approx(max(scores), rel=1e-9)
             assert pool.score(run, weight) <= best[weight]
     for weight in WEIGHTS:
-        merged = log_joint(X, pool.labels(weight, None), data_weight=weight, alpha=None, **known)
+        merged = log_joint(X, pool.labels(weight, None), data_weight=weight, **options)
         assert merged >= best[weight] - 1e-6 * abs(best[weight])
 
 

@@ -89,20 +89,20 @@ def test_the_first_within_some_standard_errors_wins():
 
 
 def test_fits_see_only_the_links_of_their_fold():
-    seen = []
+    fit_links = []
 
     class Spy(PlainKMeans):
         def fit(self, X, y=None, *, links=None):
-            seen.append(links)
+            fit_links.append(links)
             return super().fit(X, y, links=links)
 
     folds = list(LinkFolds(3, random_state=0).split(LINKS))
     search(Spy(2), {"n_init": [1, 2]}, cv=LinkFolds(3, random_state=0), drop=None).fit(
         X, links=LINKS
     )
-    assert len(seen) == 7
-    assert seen[-1] is LINKS
-    for number, links in enumerate(seen[:-1]):
+    assert len(fit_links) == 7
+    assert fit_links[-1] is LINKS
+    for number, links in enumerate(fit_links[:-1]):
         held = folds[number // 2].test.pair_keys
         assert not np.intersect1d(held, links.pair_keys).size
         assert links.n_links == folds[number // 2].train.n_links

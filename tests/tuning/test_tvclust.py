@@ -117,18 +117,18 @@ def test_same_seed_same_choice():
 def test_of_very_many_points_some_are_looked_at(monkeypatch):
     X, y = tilted(150, 3)
     links = sample_links(y, rate=0.05, rng=0)
-    seen = []
+    race_links = []
     compete = race.compete
 
     def watched(candidates, links, *rest, **options):
-        seen.append(links)
+        race_links.append(links)
         return compete(candidates, links, *rest, **options)
 
     monkeypatch.setattr(race, "compete", watched)
     tuning = clone(QUICK).set_params(sample_size=80)
     model = TVClust(inference=ONCE, tuning=tuning, random_state=0).fit(X, links=links)
-    assert seen[0].n == 80
-    assert FEWEST <= seen[0].n_links < links.n_links
+    assert race_links[0].n == 80
+    assert FEWEST <= race_links[0].n_links < links.n_links
     assert model.labels_.shape == (150,)
 
 
