@@ -6,6 +6,13 @@ import sys
 import hypothesis
 import pytest
 
+from maylink import Tuning
+from maylink.tuning.settings import tuning_context
+
+QUICK = Tuning(
+    data_weights=(1.0, 0.1), n_starts=1, n_starts_of_small=1, n_folds=2, n_folds_of_few=2
+)
+
 hypothesis.settings.register_profile(
     "maylink",
     deadline=None,
@@ -29,11 +36,11 @@ def data_folder():
     return folder
 
 
-@pytest.fixture(autouse=True)
-def quick_choice(request, monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def quick_choice(request):
     """Fewer candidates, folds and starts where tests do not ask how well settings are chosen."""
-    if request.path.parent.name in ("contracts", "experiments"):
-        monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
-        monkeypatch.setattr("maylink.tuning.tvclust.STARTS", {True: 1, False: 1})
-        monkeypatch.setattr("maylink.tuning.race.FOLDS", 2)
-        monkeypatch.setattr("maylink.tuning.race.MOST_FOLDS", 2)
+    if request.path.parent.name not in ("contracts", "experiments"):
+        yield
+        return
+    with tuning_context(QUICK):
+        yield

@@ -11,10 +11,10 @@ def all_estimators():
     return [member for member in members if inspect.isclass(member)]
 
 
-def build(cls, *, sparse=False, **wished):
-    """The estimator with those of the wished parameters that it has."""
-    known = inspect.signature(cls).parameters
-    model = cls(**{name: value for name, value in wished.items() if name in known})
+def build(cls, *, sparse=False, **parameters):
+    """The estimator with those of the parameters that it has."""
+    accepted = inspect.signature(cls).parameters
+    model = cls(**{name: value for name, value in parameters.items() if name in accepted})
     if sparse and not model.__sklearn_tags__().input_tags.sparse:
         model.set_params(family="diagonal-gaussian")
     return model

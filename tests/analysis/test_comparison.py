@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from maylink import DPMeans, Links, TVClust
+from maylink import DPMeans, Links, Tuning, TVClust
 from maylink.analysis import methods
 from maylink.analysis.comparison import compare, held_out_score
 from maylink.errors import MaylinkError
-from maylink.tuning import race
 
 RNG = np.random.default_rng(0)
 Y = np.arange(40) % 2
@@ -91,7 +90,7 @@ def test_links_are_held_out_as_often_as_where_settings_are_chosen(monkeypatch):
     real = methods.fit
     monkeypatch.setattr(methods, "fit", lambda *arguments: fits.append(1) or real(*arguments))
     held_out_score(DPMeans(cluster_penalty=9.0, random_state=0).fit(X), X, LINKS)
-    assert len(fits) == race.FOLDS
+    assert len(fits) == Tuning().n_folds
 
 
 def test_unknown_method():

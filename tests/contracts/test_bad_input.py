@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from found import ESTIMATORS, LINKED, PREDICTING, build
-from maylink import Links, RDPMeans
+from maylink import Links, RDPMeans, Schedule
 from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import Product
 
@@ -122,14 +122,14 @@ def test_a_failed_refit_keeps_the_earlier_fit(cls):
         ({"link_weight": -1.0}, "link_weight: -1.0"),
         ({"link_weight": (1.0, 2.0, 3.0)}, "link_weight:"),
         ({"link_weight": "heavy"}, "link_weight:"),
-        ({"link_weight_rate": 0.5}, "link_weight_rate: 0.5"),
-        ({"order": "sorted"}, "order: 'sorted' is not one of 'random', 'shuffle', 'index'"),
+        ({"schedule": Schedule(rate=0.5)}, "rate: 0.5"),
+        ({"schedule": Schedule(order="sorted")}, "order: 'sorted' is not one of 'random'"),
         ({"n_init": 0}, "n_init: 0"),
         ({"n_init": 2.5}, r"n_init: 2\.5 is not a whole number"),
         ({"random_state": "a"}, "random_state: 'a' is not a seed"),
         ({"keep": "last"}, "keep: 'last' is not one of 'probability', 'objective'"),
-        ({"patience": 0}, "patience: 0"),
-        ({"max_sweeps": 0}, "max_sweeps: 0"),
+        ({"schedule": Schedule(patience=0)}, "patience: 0"),
+        ({"schedule": Schedule(max_sweeps=0)}, "max_sweeps: 0"),
         ({"n_jobs": 0}, "n_jobs: 0"),
         ({"n_jobs": "2"}, "n_jobs: '2'"),
         ({"family": "cosine"}, "'cosine' is not known \\(you may mean 'von-mises-fisher'\\)"),

@@ -133,8 +133,9 @@ def test_a_pipeline_scores_with_routing_on_and_off(cls, routing):
 
 
 @predicting
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("dtype", "form"), [(np.float64, np.asarray), (np.float32, sparse.csr_array)]
+)
 def test_threads_do_not_change_the_labels(cls, dtype, form):
     rng = np.random.default_rng(0)
     many = form(np.abs(rng.normal(size=(700, 5))).astype(dtype))
@@ -142,12 +143,10 @@ def test_threads_do_not_change_the_labels(cls, dtype, form):
     if cls in LINKED:
         options["links"] = Links.from_labels(rng.integers(0, 4, 700), sample=500, rng=0)
     thin = sparse.issparse(many)
+    settings = {"n_clusters_hint": 9, "covariance": "diagonal", "random_state": 0}
     with least_work(50):
         runs = [
-            build(cls, sparse=thin, random_state=0, n_clusters_hint=9, n_jobs=k).fit(
-                many, **options
-            )
-            for k in (1, 2, 3)
+            build(cls, sparse=thin, n_jobs=k, **settings).fit(many, **options) for k in (1, 2, 3)
         ]
     for run in runs[1:]:
         assert run.labels_.tolist() == runs[0].labels_.tolist()
@@ -202,11 +201,11 @@ def test_links_travel_through_a_pipeline(cls, routing):
 
 @linked
 def test_cross_validation_slices_links_on_both_axes(cls, routing):
-    seen = []
+    fold_links = []
 
     class Spy(cls):
         def fit(self, X, y=None, *, links=None):
-            seen.append(links)
+            fold_links.append(links)
             return super().fit(X, links=links)
 
         def score(self, X, y=None, **options):
@@ -221,7 +220,7 @@ def test_cross_validation_slices_links_on_both_axes(cls, routing):
         cv=folds,
         error_score="raise",
     )
-    assert seen == [LINKS[train] for train, _ in folds]
+    assert fold_links == [LINKS[train] for train, _ in folds]
 
 
 def test_links_to_new_points_travel_through_a_pipeline(routing):

@@ -18,9 +18,9 @@ OPEN = {"data_weight": 1.0, "covariance": "spherical"}  # of TVClust: no search 
 
 def grid_of(cls):
     """Something to choose from, whatever the estimator takes."""
-    known = inspect.signature(cls).parameters
+    parameters = inspect.signature(cls).parameters
     for name in ("n_clusters", "n_clusters_hint"):
-        if name in known:
+        if name in parameters:
             return {name: [3, 4]}  # enough for hard links
     return {"random_state": [0, 1]}
 

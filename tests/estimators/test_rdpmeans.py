@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from maylink import Links, RDPMeans, log_joint
+from maylink import Links, RDPMeans, Schedule, Tuning, log_joint
 from maylink.errors import LinksError, MaylinkError
 from maylink.metrics import pair_f
 from maylink.solvers.fit import Status
@@ -17,13 +17,14 @@ from zoo import FAMILIES, draw, example
 
 X, Y = make_blobs(120, centers=4, random_state=3, cluster_std=1.0)
 LINKS = Links.from_labels(Y, sample=300, rng=0)
+QUICK = Tuning(data_weights=(1.0, 0.1), cluster_hints=(1, 4, 8), n_folds_of_few=2)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_fits_predicts_and_scores(name):
     data, y = draw(name, 90, 2)
     links = Links.from_labels(y, sample=400, rng=0)
-    model = RDPMeans(example(name), random_state=0).fit(data, links=links)
+    model = RDPMeans(example(name), tuning=QUICK, random_state=0).fit(data, links=links)
     assert model.cluster_centers_.shape == (model.n_clusters_, data.shape[1])
     assert pair_f(y, model.labels_) > 0.9
     assert model.transform(data).shape == (90, model.n_clusters_)
@@ -48,8 +49,8 @@ def test_centres_are_the_means_in_the_units_of_the_data(name):
 
 
 def test_float32_and_float64_agree_where_no_tie_is_near():
-    double = RDPMeans(random_state=0).fit(X, links=LINKS)
-    single = RDPMeans(random_state=0).fit(X.astype(np.float32), links=LINKS)
+    double = RDPMeans(tuning=QUICK, random_state=0).fit(X, links=LINKS)
+    single = RDPMeans(tuning=QUICK, random_state=0).fit(X.astype(np.float32), links=LINKS)
     assert single.labels_.tolist() == double.labels_.tolist()
 
 
@@ -58,7 +59,8 @@ def test_float32_and_float64_agree_where_no_tie_is_near():
 
 def test_start_from_labels():
     start = np.roll(Y, 1).astype(str)  # any labels will do
-    model = RDPMeans(cluster_penalty=1e6, init=start, max_sweeps=1, order="index")
+    once = Schedule(max_sweeps=1, order="index")
+    model = RDPMeans(cluster_penalty=1e6, init=start, schedule=once)
     with pytest.warns(ConvergenceWarning):
         model.fit(X)
     centers = np.array([X[k == start].mean(axis=0) for k in np.unique(start)])
@@ -90,22 +92,23 @@ def test_centres_of_a_fit_are_a_start():
 
 
 def test_more_runs_never_raise_the_objective():
-    options = {"cluster_penalty": 8.0, "link_weight": 0.5, "link_weight_rate": 1.0}
-    options["keep"] = "objective"
+    options = {"cluster_penalty": 8.0, "link_weight": 0.5, "keep": "objective"}
+    options["schedule"] = Schedule(rate=1.0)
     one = RDPMeans(n_init=1, random_state=0, **options).fit(X, links=LINKS)
     many = RDPMeans(n_init=12, random_state=0, **options).fit(X, links=LINKS)
     assert many.objective_ <= one.objective_
 
 
 def test_order_of_the_rows_is_one_run():
-    options = {"cluster_penalty": 8.0, "order": "index"}
+    options = {"cluster_penalty": 8.0, "schedule": Schedule(order="index")}
     one, many = (RDPMeans(n_init=k, **options).fit(X).labels_.tolist() for k in (1, 9))
     assert one == many
 
 
 def test_too_few_sweeps_are_told():
+    model = RDPMeans(schedule=Schedule(max_sweeps=2), random_state=0, cluster_penalty=1.0)
     with pytest.warns(ConvergenceWarning, match="not settled after 2 sweeps; raise max_sweeps"):
-        model = RDPMeans(max_sweeps=2, random_state=0, cluster_penalty=1.0).fit(X, links=LINKS)
+        model.fit(X, links=LINKS)
     assert model.status_ is Status.MAX_SWEEPS
     assert model.n_iter_ == 2
 
@@ -114,7 +117,7 @@ def test_trace_and_log(caplog):
     with caplog.at_level(logging.INFO, logger="maylink"):
         model = RDPMeans(cluster_penalty=9.0, n_init=1, random_state=0).fit(X, links=LINKS)
     trace = model.trace_
-    assert f"{model.n_iter_} sweeps, {trace['n_clusters'].iloc[-1]} clusters" in caplog.text
+    assert f"RDP-means: {model.n_iter_} steps, converged" in caplog.text
     assert list(trace.columns) == ["objective", "n_clusters", "n_changed", "xi_may", "xi_not"]
     assert len(trace) == model.n_iter_
     assert trace["objective"].iloc[model.kept_sweep_] == model.objective_
@@ -123,9 +126,9 @@ def test_trace_and_log(caplog):
 
 
 def test_progress_is_shown_on_standard_error_when_wanted(capfd):
-    RDPMeans(random_state=0).fit(X, links=LINKS)
+    RDPMeans(tuning=QUICK, random_state=0).fit(X, links=LINKS)
     assert capfd.readouterr().err == ""
-    RDPMeans(random_state=0, verbose=True).fit(X, links=LINKS)
+    RDPMeans(tuning=QUICK, random_state=0, verbose=True).fit(X, links=LINKS)
     out, err = capfd.readouterr()
     assert out == ""
     assert "RDP-means" in err
@@ -161,10 +164,10 @@ def test_a_friend_among_the_known_points_decides(model):
 
 
 def test_a_stranger_drives_a_point_to_the_next_cluster(model):
-    own = model.labels_[0]
+    cluster = model.labels_[0]
     links = Links.from_pairs(may_not=[(0, 120)], n=121)
     scores = model.transform(X[:1])[0]
-    expected = np.argsort(scores)[1] if scores.argmin() == own else scores.argmin()
+    expected = np.argsort(scores)[1] if scores.argmin() == cluster else scores.argmin()
     assert model.predict(X[:1], links=links).tolist() == [expected]
 
 

@@ -1,12 +1,5 @@
 """TVClust as its users see it."""
 
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-
 import numpy as np
 import pytest
 from scipy import integrate
@@ -14,17 +7,24 @@ from scipy.special import digamma
 from sklearn.exceptions import ConvergenceWarning
 
 import maylink as ml
-from maylink import Links, TVClust
+from maylink import Gibbs, Links, Tuning, TVClust, Variational
 from maylink.datasets import make_two_view, sample_links
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import Gaussian
 from maylink.metrics import pair_f
-from maylink.solvers.fit import Status
 from zoo import FAMILIES, draw, example
 
 VIEW = make_two_view(150, 2, reliability={"good": (0.95, 0.95), "bad": (0.6, 0.6)}, rng=1)
-SHORT = {"inference": "gibbs", "n_warmup": 100, "n_draws": 150, "n_jobs": 1}
-BOTH = pytest.mark.parametrize("options", [{}, SHORT], ids=["variational", "gibbs"])
+
+
+def gibbs(**options):
+    """Parameters of a fit with short chains."""
+    return {"inference": Gibbs(**{"n_warmup": 100, "n_draws": 150, **options}), "n_jobs": 1}
+
+
+SHORT = gibbs()
+SHORTEST = gibbs(n_warmup=5, n_draws=20)
+QUICK = Tuning(data_weights=(1.0, 0.1), n_folds_of_few=2, n_starts_of_small=1)
 
 
 @pytest.fixture(scope="module", params=[{}, SHORT], ids=["variational", "gibbs"])
@@ -125,11 +125,11 @@ def test_the_mixture_integrates_to_one():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@BOTH
+@pytest.mark.parametrize("options", [{}, SHORT], ids=["variational", "gibbs"])
 def test_every_family(name, options):
     X, y = draw(name, 90, seed=4)
     links = sample_links(y, 0.1, 0.9, rng=0)
-    model = TVClust(example(name), random_state=0, **options).fit(X, links=links)
+    model = TVClust(example(name), tuning=QUICK, random_state=0, **options).fit(X, links=links)
     assert pair_f(y, model.labels_) > 0.85
     assert np.isfinite(model.score(X))
     assert model.predict_proba(X).shape == (90, model.n_clusters_)
@@ -216,7 +216,7 @@ def test_tight_directions():
 
 
 @pytest.mark.parametrize("init", ["rdp-means", "one", "singletons", VIEW.y])
-@BOTH
+@pytest.mark.parametrize("options", [{}, SHORTEST], ids=["variational", "gibbs"])
 def test_starts(init, options):
     model = TVClust(Gaussian(), data_weight=1, init=init, random_state=0, **options)
     model.fit(VIEW.X, links=VIEW.links)
@@ -232,18 +232,18 @@ def test_a_start_of_the_wrong_length():
     ("options", "message"),
     [
         ({"inference": "mcmc"}, "inference: 'mcmc' is not one of"),
-        ({"sampler": "slice"}, "sampler: 'slice'"),
-        ({"loss": "rand"}, "loss: 'rand'"),
+        (gibbs(sampler="slice"), "sampler: 'slice'"),
+        (gibbs(loss="rand"), "loss: 'rand'"),
         ({"init": "random"}, "init: 'random'"),
         ({"data_weight": -1}, "data_weight: -1"),
         ({"alpha": 0.0}, r"alpha: 0\.0"),
-        ({"alpha_prior": (1.0, 0.0)}, "alpha_prior"),
+        ({"alpha": (1.0, 0.0)}, "alpha: "),
         ({"reliability": (0.9, 1.0)}, "reliability: .* below 1"),
         ({"reliability_prior": 9}, "reliability_prior: 9 is not a pair"),
-        ({"n_draws": 0}, "n_draws: 0"),
-        ({"n_warmup": -1}, "n_warmup: -1"),
-        ({"truncation": 0}, "truncation: 0"),
-        ({"sampler": "instantiated", "data_weight": 0.5}, "instantiated sampler needs 1"),
+        (gibbs(n_draws=0), "n_draws: 0"),
+        (gibbs(n_warmup=-1), "n_warmup: -1"),
+        ({"inference": Variational(truncation=0)}, "truncation: 0"),
+        ({**gibbs(sampler="instantiated"), "data_weight": 0.5}, "instantiated sampler needs 1"),
         ({"reliability": ("a", "b")}, "reliability: .* is not a pair"),
         ({"checkpoint": "here"}, "checkpoint: needs a random_state"),
         ({"prior": 3.0}, "prior: say what"),
@@ -268,8 +268,10 @@ def test_bad_settings(options, message):
 
 
 def test_too_few_sweeps_are_a_warning():
+    once = Variational(max_sweeps=1, tol=0.0)
+    model = TVClust(Gaussian(), data_weight=1, inference=once, init="singletons")
     with pytest.warns(ConvergenceWarning, match="1 sweeps"):
-        TVClust(Gaussian(), data_weight=1, init="singletons", max_sweeps=1, tol=0.0).fit(VIEW.X)
+        model.fit(VIEW.X)
 
 
 def test_draws_are_needed_for_what_is_made_of_draws():
@@ -293,7 +295,7 @@ def test_point_estimates_and_credible_ball():
 
 
 def test_diagnostics_of_good_chains():
-    model = TVClust(Gaussian(), data_weight=1, random_state=0, **{**SHORT, "n_draws": 300})
+    model = TVClust(Gaussian(), data_weight=1, random_state=0, **gibbs(n_draws=300))
     model.fit(VIEW.X, links=VIEW.links)
     table = model.diagnostics()
     assert {"n_clusters", "alpha", "log_joint", "p[good]", "q[bad]"} <= set(table.index)
@@ -315,7 +317,7 @@ def test_processes_do_not_change_the_draws():
 
 def test_a_chain_is_the_same_alone():
     one, two = (
-        TVClust(Gaussian(), data_weight=1, random_state=3, **{**SHORT, "n_chains": k}).fit(
+        TVClust(Gaussian(), data_weight=1, random_state=3, **gibbs(n_chains=k)).fit(
             VIEW.X, links=VIEW.links
         )
         for k in (1, 3)
@@ -324,12 +326,12 @@ def test_a_chain_is_the_same_alone():
 
 
 def test_the_instantiated_sampler():
-    model = TVClust(Gaussian(), data_weight=1, sampler="instantiated", random_state=0, **SHORT)
+    model = TVClust(Gaussian(), data_weight=1, random_state=0, **gibbs(sampler="instantiated"))
     assert pair_f(VIEW.y, model.fit(VIEW.X, links=VIEW.links).labels_) > 0.95
 
 
 def test_scales_of_the_prior_are_learned_when_asked():
-    options = {**SHORT, "n_draws": 30, "n_warmup": 30, "learn_prior": True}
+    options = gibbs(n_draws=30, n_warmup=30, learn_prior=True)
     model = TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(
         VIEW.X, links=VIEW.links
     )
@@ -346,107 +348,5 @@ def test_a_progress_bar_when_asked(capsys):
     )
     shown = capsys.readouterr().err
     assert "chain 1 of 2" in shown
-    assert "log joint" in shown
-    assert "p=" in shown
-
-
-# ---------------------------------------------------------------------- long runs
-
-SCRIPT = """
-    import sys
-    import numpy as np
-    from maylink import TVClust
-    from maylink.families import Gaussian
-    from maylink.datasets import make_two_view
-    view = make_two_view(150, 2, rng=1)
-    model = TVClust(Gaussian(), data_weight=1, inference="gibbs", n_warmup=100,
-                    n_draws=int(sys.argv[2]), thin=20, n_jobs=int(sys.argv[3]),
-                    checkpoint=sys.argv[1] or None, random_state=0)
-    print("ready", flush=True)
-    model.fit(view.X, links=view.links)
-    print(model.status_, model.draws_.labels.shape[0], model.n_clusters_, flush=True)
-    np.save(sys.argv[4], model.draws_.labels)
-"""
-
-
-def start(*arguments):
-    code = textwrap.dedent(SCRIPT)
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def wait_until(condition, process):
-    """Look often, for at most two minutes, while the process lives."""
-    deadline = time.monotonic() + 120
-    while not condition() and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def draws_saved(path):
-    return len(np.load(path)["draws_alpha"]) if path.exists() else 0
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(tmp_path, n_jobs):
-    whole = start("", 700, n_jobs, tmp_path / "whole.npy")
-    folder = tmp_path / "checkpoint"
-    broken = start(folder, 700, n_jobs, tmp_path / "broken.npy")
-    wait_until((folder / "chain-0.npz").exists, broken)
-    os.killpg(broken.pid, signal.SIGKILL)
-    broken.communicate()
-    assert broken.returncode == -signal.SIGKILL, "it was done before it could be killed"
-    saved = np.load(folder / "chain-0.npz")
-    assert len(saved["draws_alpha"]) < 700
-    again = start(folder, 700, n_jobs, tmp_path / "again.npy")
-    assert again.communicate()[0].endswith("\n")
-    whole.communicate()
-    assert (whole.returncode, again.returncode) == (0, 0)
-    np.testing.assert_array_equal(np.load(tmp_path / "whole.npy"), np.load(tmp_path / "again.npy"))
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_keeps_what_was_drawn(tmp_path, n_jobs):
-    run = start(tmp_path, 10**6, n_jobs, tmp_path / "draws.npy")
-    assert run.stdout.readline() == "ready\n"
-    wait_until(lambda: draws_saved(tmp_path / "chain-0.npz") > 0, run)
-    os.killpg(run.pid, signal.SIGINT)
-    output, _ = run.communicate(timeout=60)
-    assert output.startswith(Status.STOPPED)
-    assert run.returncode == 0
-    assert len(np.load(tmp_path / "draws.npy")) > 0
-
-
-def test_a_checkpoint_of_other_data_is_refused(tmp_path):
-    options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
-    TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    with pytest.raises(MaylinkError, match="from other data, links or settings"):
-        TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X + 1.0)
-
-
-def test_a_checkpoint_of_another_start_is_refused(tmp_path):
-    options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
-    TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    with pytest.raises(MaylinkError, match="from other data, links or settings"):
-        TVClust(Gaussian(), data_weight=1, init="one", random_state=0, **options).fit(VIEW.X)
-
-
-def test_a_damaged_checkpoint_is_named(tmp_path):
-    options = {**SHORT, "checkpoint": tmp_path, "n_draws": 20, "n_warmup": 5}
-    (tmp_path / "chain-0.npz").write_bytes(b"nonsense")
-    with pytest.raises(MaylinkError, match=r"chain-0\.npz cannot be read"):
-        TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    options["checkpoint"] = tmp_path / "chain-0.npz"
-    with pytest.raises(MaylinkError, match="cannot be made a folder"):
-        TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-
-
-def test_a_finished_checkpoint_is_the_result(tmp_path):
-    options = {**SHORT, "checkpoint": tmp_path / "run", "n_draws": 20, "n_warmup": 5}
-    first = TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    again = TVClust(Gaussian(), data_weight=1, random_state=0, **options).fit(VIEW.X)
-    np.testing.assert_array_equal(first.draws_.labels, again.draws_.labels)
+    assert "log_joint=-" in shown
+    assert "n_clusters=" in shown

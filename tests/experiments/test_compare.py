@@ -92,23 +92,23 @@ def test_failed_runs_count_as_zero_and_are_reported():
 def test_only_runs_with_the_same_links_are_paired():
     runs = frame({("a", "iris", 0): 0.5, ("a", "iris", 1): 0.1, ("b", "iris", 0): 0.7,
                   ("b", "wine", 0): 0.9, ("c", "wine", 0): 0.9})  # fmt: skip
-    found = compare.paired(runs, "a")
-    assert found.index.tolist() == ["b"]
-    assert found.loc["b", "pairs"] == 1
-    assert found.loc["b", ["low", "high"]].tolist() == pytest.approx([0.2, 0.2])
+    table = compare.paired(runs, "a")
+    assert table.index.tolist() == ["b"]
+    assert table.loc["b", "pairs"] == 1
+    assert table.loc["b", ["low", "high"]].tolist() == pytest.approx([0.2, 0.2])
     with pytest.raises(MaylinkError, match="'nobody' has no runs"):
         compare.paired(runs, "nobody")
 
 
 def test_intervals_hold_the_mean_and_come_out_the_same_again():
     runs = many(5)
-    found = compare.paired(runs, "method number 2")
-    assert (found["low"] < found["difference"]).all()
-    assert (found["difference"] < found["high"]).all()
-    assert found.equals(compare.paired(runs.sample(frac=1, random_state=0), "method number 2")
-                        .loc[found.index])  # fmt: skip
+    table = compare.paired(runs, "method number 2")
+    assert (table["low"] < table["difference"]).all()
+    assert (table["difference"] < table["high"]).all()
+    assert table.equals(compare.paired(runs.sample(frac=1, random_state=0), "method number 2")
+                        .loc[table.index])  # fmt: skip
     back = compare.paired(runs, "method number 0").loc["method number 2"]
-    there = found.loc["method number 0"]
+    there = table.loc["method number 0"]
     assert there["difference"] == pytest.approx(-back["difference"])
     assert there["won"] == back["lost"]
 
@@ -121,14 +121,14 @@ def test_ranks_by_hand_with_ties():
                   ("a", "y", 0): 0.7, ("b", "y", 0): 0.9, ("c", "y", 0): np.nan,
                   ("a", "z", 0): 0.3, ("b", "z", 0): 0.2, ("c", "z", 0): 0.1,
                   ("a", "only", 0): 0.3})  # fmt: skip
-    found = compare.ranks(runs)
-    assert found.mean.to_dict() == {"a": 5.5 / 4, "b": 7 / 4, "c": 11.5 / 4}
-    assert (found.n_blocks, found.n_dropped) == (4, 1)
+    ranks = compare.ranks(runs)
+    assert ranks.mean.to_dict() == {"a": 5.5 / 4, "b": 7 / 4, "c": 11.5 / 4}
+    assert (ranks.n_blocks, ranks.n_dropped) == (4, 1)
     # Friedman's χ²: 12 Σ R² / N k (k + 1) − 3 N (k + 1), over 1 − ties / N k (k² − 1)
     plain = 12 * (5.5**2 + 7**2 + 11.5**2) / (4 * 3 * 4) - 3 * 4 * 4
-    assert found.statistic == pytest.approx(plain / (1 - 12 / (4 * 3 * 8)))
-    assert found.p_value == pytest.approx(np.exp(-found.statistic / 2))  # χ² of two degrees
-    assert found.difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 4)), abs=1e-3)
+    assert ranks.statistic == pytest.approx(plain / (1 - 12 / (4 * 3 * 8)))
+    assert ranks.p_value == pytest.approx(np.exp(-ranks.statistic / 2))  # χ² of two degrees
+    assert ranks.difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 4)), abs=1e-3)
 
 
 @pytest.mark.parametrize("alpha", PRINTED)
@@ -139,9 +139,9 @@ def test_critical_values_are_those_printed(alpha):
 
 def test_mean_ranks_average_to_the_middle_whatever_the_scores():
     for seed in range(3):
-        found = compare.ranks(many(6, seed=seed))
-        assert found.mean.mean() == pytest.approx(3.5)
-        assert found.mean.is_monotonic_increasing
+        ranks = compare.ranks(many(6, seed=seed))
+        assert ranks.mean.mean() == pytest.approx(3.5)
+        assert ranks.mean.is_monotonic_increasing
     same = compare.ranks(frame({(m, d, 0): 0.5 for m in "abc" for d in "xy"}))
     assert same.mean.tolist() == [2.0] * 3
     assert (same.p_values == 1.0).all(axis=None)

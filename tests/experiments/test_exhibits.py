@@ -67,12 +67,12 @@ def test_the_quick_run_spares_slow_methods():
     trials = {method: set() for method in METHODS}
     for cell in grid.cells(QUICK):
         trials[cell.method].add(cell.trial)
-    for method, made in trials.items():
-        assert made == (set() if method == SLOWEST else {0} if method in SLOW else {0, 1})
+    for method, numbers in trials.items():
+        assert numbers == (set() if method == SLOWEST else {0} if method in SLOW else {0, 1})
     for name in ("deviation", "patterns", "flipped"):
-        made = {cell.method for cell in load_exhibit(name).cells(QUICK)}
-        assert not made & {*SLOWER, SLOWEST}
-        assert "TVClust" in made
+        methods = {cell.method for cell in load_exhibit(name).cells(QUICK)}
+        assert not methods & {*SLOWER, SLOWEST}
+        assert "TVClust" in methods
     assert {cell.trial for cell in load_exhibit("deviation").cells(QUICK)} == {0}
 
 

@@ -29,11 +29,11 @@ def test_every_cell_is_run():
 
 
 def test_learned_reliability_follows_the_truth(runs):
-    found = runs[runs["data"] == "two-view"].set_index("p")
+    by_accuracy = runs[runs["data"] == "two-view"].set_index("p")
     for name in ("p_learned", "q_learned"):
-        assert found.loc[0.7, name] < found.loc[0.9, name] < found.loc[1.0, name]
-        assert abs(found.loc[0.9, name] - 0.9) < 0.05
-    assert not found.loc[1.0, ["p_held", "q_held"]].any()  # no Beta interval ends at 1
+        assert by_accuracy.loc[0.7, name] < by_accuracy.loc[0.9, name] < by_accuracy.loc[1.0, name]
+        assert abs(by_accuracy.loc[0.9, name] - 0.9) < 0.05
+    assert not by_accuracy.loc[1.0, ["p_held", "q_held"]].any()  # no Beta interval ends at 1
 
 
 def test_the_most_suspect_links_are_wrong(runs):

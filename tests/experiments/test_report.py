@@ -31,11 +31,11 @@ class Page(HTMLParser):
         assert not self.open
 
     def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        self.tags.append((tag, found))
-        assert len(found) == len(attrs)
-        if "id" in found:
-            self.ids.append(found["id"])
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
+        assert len(attributes) == len(attrs)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
         if tag not in VOID:
             self.open.append(tag)
 
@@ -117,8 +117,8 @@ def test_boxes_scroll_and_can_be_reached_by_keyboard(page):
 
 def test_what_it_says(page, runs):
     said = " ".join(page.text)
-    made = f"{len(runs)} runs of {len(METHODS)} methods on 2 data sets"
-    assert f"{made} (iris and wine), 2 trials a cell" in said
+    counts = f"{len(runs)} runs of {len(METHODS)} methods on 2 data sets"
+    assert f"{counts} (iris and wine), 2 trials a cell" in said
     assert "8 runs failed (COP-KMeans 8)" in said
     assert "over iris, wine, ecoli, glass and balance; ours here are over fewer" in said
     assert f"took {round(len(runs) * 0.5 / 60)} min" in said
@@ -167,18 +167,18 @@ def test_printed_stands_beside_measured_with_the_difference():
          "F − printed": [9, 9]},
         index=pd.MultiIndex.from_tuples([("a", 0.05), ("b|c", 1.0)], names=["method", "r"]),
     )  # fmt: skip
-    found = readable(table, best=["F"])
-    assert found.head == ["method", "r", "F", "printed F", "F − printed", "K"]
-    assert found.rows[0] == [
+    shown = readable(table, best=["F"])
+    assert shown.head == ["method", "r", "F", "printed F", "F − printed", "K"]
+    assert shown.rows[0] == [
         ("a", ""), ("0.05", ""), ("0.900 ± 0.010", "best"), ("0.80", ""), ("+0.100", "up3"),
         ("3.2", ""),
     ]  # fmt: skip
-    assert [entry.text for entry in found.rows[1]] == ["b|c", "1", "0.500", "–", "–", "4.0"]
-    lines = to_markdown(found).splitlines()
+    assert [entry.text for entry in shown.rows[1]] == ["b|c", "1", "0.500", "–", "–", "4.0"]
+    lines = to_markdown(shown).splitlines()
     assert lines[0] == "| method | r | F | printed F | F − printed | K |"
     assert lines[2].startswith("| a | 0.05 | **0.900 ± 0.010** | 0.80 | +0.100 |")
     assert lines[3].startswith("| b\\|c | 1 |")
-    html = to_html(found, 'say "a"')
+    html = to_html(shown, 'say "a"')
     assert '<td class="up3">+0.100</td>' in html
     assert 'aria-label="say &quot;a&quot;"' in html
     Page(html)

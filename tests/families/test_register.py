@@ -226,10 +226,10 @@ def test_variational():
 
 
 def test_the_sampler_that_draws_parameters():
-    settings = {"inference": "gibbs", "n_chains": 1, "n_warmup": 20, "n_draws": 20}
-    model = ml.TVClust("geometric", sampler="instantiated", random_state=0, **settings)
+    short = ml.Gibbs(sampler="instantiated", n_chains=1, n_warmup=20, n_draws=20)
+    model = ml.TVClust("geometric", inference=short, random_state=0)
     assert parts_the_data(model.fit(X, links=LINKS).labels_)
-    collapsed = ml.TVClust("geometric", data_weight=1.0, random_state=0, **settings)
+    collapsed = ml.TVClust("geometric", data_weight=1.0, inference="gibbs", random_state=0)
     with pytest.raises(MaylinkError, match="no kernel for 'geometric'; use sampler='instantiated'"):
         collapsed.fit(X, links=LINKS)
 

@@ -31,7 +31,8 @@ def variational():
 
 @pytest.fixture(scope="session")
 def sampled():
-    model = ml.TVClust(**PLAIN, inference="gibbs", n_chains=2, n_warmup=10, n_draws=30, n_jobs=1)
+    inference = ml.Gibbs(n_chains=2, n_warmup=10, n_draws=30)
+    model = ml.TVClust(**PLAIN, inference=inference, n_jobs=1)
     return model.fit(DRAW.X, links=DRAW.links)
 
 

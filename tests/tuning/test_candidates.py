@@ -30,13 +30,13 @@ def test_values_tell_what_data_can_be(values, expected, stored):
     assert possible(kinds_of(thin), is_sparse=True) == stored
 
 
-def names(*given, is_sparse=False):
+def names(*arguments, is_sparse=False):
     """Names of the candidates, where the values must not be looked at."""
 
     def look():
         pytest.fail("the values decide nothing")
 
-    return [name for name, _ in candidates(*given, look, is_sparse=is_sparse)]
+    return [name for name, _ in candidates(*arguments, look, is_sparse=is_sparse)]
 
 
 def test_what_is_given_is_no_choice():

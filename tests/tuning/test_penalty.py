@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maylink import DPMeans, Links, RDPMeans, log_joint
+from maylink import DPMeans, Links, RDPMeans, Tuning, log_joint
 from maylink.datasets import make_two_view
 from maylink.engines.cpu import CpuEngine
 from maylink.problem import Problem
@@ -12,12 +12,12 @@ from zoo import FAMILIES, draw, example
 
 
 def furthest_first(family, X, k):
-    """The plain loop over all points and all that were taken."""
+    """The plain loop over all points and all that were chosen."""
     T = family.points(X)
-    taken = [family.centroid(T.mean(axis=0, keepdims=True))]
+    centers = [family.centroid(T.mean(axis=0, keepdims=True))]
     for _ in range(k):
-        distance = np.min([family.divergence(X, center)[:, 0] for center in taken], axis=0)
-        taken.append(T[[distance.argmax()]])
+        distance = np.min([family.divergence(X, center)[:, 0] for center in centers], axis=0)
+        centers.append(T[[distance.argmax()]])
     return distance.max()
 
 
@@ -29,31 +29,31 @@ def test_hint_is_the_kth_furthest_first_divergence(name, k):
     assert penalty.from_hint(CpuEngine(X, family), k) == pytest.approx(furthest_first(family, X, k))
 
 
-def test_ladder_never_grows_and_is_never_zero():
+def test_the_path_never_grows_and_is_never_zero():
     X = np.array([[0.0], [0.0], [1.0], [1.0], [4.0]])
     problem = Problem.build(X)
-    rungs = penalty.ladder(CpuEngine(problem.X, problem.family), 10)
-    assert len(rungs) == 10
-    assert np.all(np.diff(rungs) <= 0)
-    assert rungs.min() > 0
+    path = penalty.penalty_path(CpuEngine(problem.X, problem.family), 10)
+    assert len(path) == 10
+    assert np.all(np.diff(path) <= 0)
+    assert path.min() > 0
 
 
 def test_the_chosen_penalty_has_the_highest_joint_probability():
     draw = make_two_view(150, rng=0)
     model = RDPMeans(link_weight=None, random_state=0, n_init=1).fit(draw.X, links=draw.links)
-    best = max(model.penalty_path_, key=lambda rung: rung.log_joint)
+    best = max(model.penalty_path_, key=lambda step: step.log_joint)
     assert model.cluster_penalty_ == best.penalty
-    hints = [rung.hint for rung in model.penalty_path_]
+    hints = [step.hint for step in model.penalty_path_]
     assert hints == sorted(hints)
-    penalties = [rung.penalty for rung in model.penalty_path_]
+    penalties = [step.penalty for step in model.penalty_path_]
     assert penalties == sorted(penalties, reverse=True)
 
 
-def test_the_fit_is_no_less_probable_than_any_rung():
+def test_the_fit_is_no_less_probable_than_any_step():
     draw = make_two_view(80, rng=1)
     model = RDPMeans(link_weight=None, random_state=0).fit(draw.X, links=draw.links)
-    found = log_joint(draw.X, model.labels_, links=draw.links)
-    assert found >= max(rung.log_joint for rung in model.penalty_path_) - 1e-9
+    score = log_joint(draw.X, model.labels_, links=draw.links)
+    assert score >= max(step.log_joint for step in model.penalty_path_) - 1e-9
 
 
 def test_one_cluster_is_found_where_there_is_one():
@@ -82,14 +82,14 @@ def test_links_move_the_choice():
 
 
 def test_large_data_are_judged_by_a_sample(monkeypatch):
-    monkeypatch.setattr(penalty, "SAMPLE", 60)
     sizes = []
     whole = penalty.CpuEngine
     monkeypatch.setattr(
         penalty, "CpuEngine", lambda X, *rest: sizes.append(X.shape[0]) or whole(X, *rest)
     )
     draw = make_two_view(300, rng=0)
-    model = RDPMeans(link_weight=None, random_state=0).fit(draw.X, links=draw.links)
+    model = RDPMeans(link_weight=None, tuning=Tuning(sample_size=60), random_state=0)
+    model.fit(draw.X, links=draw.links)
     assert sizes == [60]
     assert len(model.labels_) == 300
 
@@ -105,7 +105,7 @@ def test_a_sample_keeps_many_links():
     assert len(penalty.sample_rows(bare, 400, np.random.default_rng(0))) == 400
 
 
-def test_the_ladder_is_climbed_as_long_as_it_pays():
+def test_the_path_goes_on_as_long_as_it_pays():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(150), 10)
     X = 20 * rng.normal(size=(150, 5))[y] + 0.3 * rng.normal(size=(1500, 5))

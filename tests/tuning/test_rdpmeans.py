@@ -5,15 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from maylink import RDPMeans, log_joint, sample_links
+from maylink import RDPMeans, Tuning, log_joint, sample_links
 from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
-from maylink.solvers import rdpmeans
-from maylink.tuning import rdpmeans as weighing
+from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.tuning import rdpmeans as tuning
 from zoo import FAMILIES, draw, example, pieces
 
-SETTINGS = rdpmeans.Settings(penalty=np.nan, rate=4.0, max_sweeps=30, patience=5, alpha=None)
+SETTINGS = RDPMeansSettings(penalty=np.nan, rate=4.0, max_sweeps=30, patience=5, alpha=None)
+WEIGHTS = Tuning().data_weights
 
 
 def entities(n=45, seed=0):
@@ -48,16 +49,29 @@ def test_clusters_are_merged_while_that_is_more_probable():
 def test_no_merger_is_left_that_gains(seed, monkeypatch):
     X, y = draw("gaussian", 90, seed)
     links = sample_links(y, rate=0.05, accuracy=0.8, rng=seed)
-    compete = weighing.race.compete  # data weights alone
-    monkeypatch.setattr(
-        weighing.race, "compete", lambda runners, *rest, **more: compete(runners[:6], *rest, **more)
-    )
+    compete = tuning.race.compete
+
+    def by_data_weight_alone(candidates, *rest, **options):
+        return compete([one for one in candidates if one.run is None], *rest, **options)
+
+    monkeypatch.setattr(tuning.race, "compete", by_data_weight_alone)
     model = RDPMeans(random_state=seed).fit(X, links=links)
     options = {"links": links, "data_weight": model.data_weight_, "alpha": None}
     best = log_joint(X, model.labels_, **options)
     for a, b in itertools.combinations(range(model.n_clusters_), 2):
-        joined = np.where(model.labels_ == b, a, model.labels_)
-        assert log_joint(X, joined, **options) <= best + 1e-6
+        merged = np.where(model.labels_ == b, a, model.labels_)
+        assert log_joint(X, merged, **options) <= best + 1e-6
+
+
+def partitions_of(pool, run, rng):
+    """The partition after each sweep of a run."""
+    solver = RDPMeansSolver(pool.problem, pool.engine, tuning.with_run(SETTINGS, run))
+    state, sweeps, partitions = solver.init(rng.permutation(pool.problem.n)), [], []
+    while solver.done(state, sweeps) is None:
+        state = solver.step(state)
+        sweeps.append(solver.record(state))
+        partitions.append(pool.engine.given(state.labels))
+    return partitions
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -65,25 +79,23 @@ def test_the_pool_holds_the_best_partition_of_every_run(name):
     """Against the exact score of every partition on the way, computed from data and labels."""
     X, y = draw(name, 60, 0)
     problem = Problem.build(X, sample_links(y, rate=0.06, rng=0), example(name))
-    pool = weighing.Pool(problem, SETTINGS, [4.0, 1.0], True, np.random.default_rng(0), 1)
-    best = {weight: pool.score(pool.first(weight), weight) for weight in weighing.WEIGHTS}
     rng = np.random.default_rng(0)
-    known = {"links": problem.links, "family": problem.family, "prior": problem.prior}
-    assert set(pool.known) == set(pool.runs) >= {weighing.Run(4.0, 1.0), weighing.Run(1.0, 1.0)}
-    for run in pool.known:
-        settings = weighing.with_run(SETTINGS, run)
-        start = rdpmeans.init(problem, pool.engine, settings, rng.permutation(problem.n))
-        passed = [
-            pool.engine.given(state.labels)
-            for state in rdpmeans.sweeps(problem, pool.engine, settings, start)
-        ]
-        assert pool.labels(1.0, run).tolist() == first_appearance(passed[-1])[0].tolist()
-        for weight in weighing.WEIGHTS:
-            scores = [log_joint(X, z, data_weight=weight, alpha=None, **known) for z in passed]
+    pool = tuning.RunPool(problem, SETTINGS, [4.0, 1.0], WEIGHTS, True, rng, 1)
+    best = {weight: pool.score(pool.first(weight), weight) for weight in WEIGHTS}
+    rng = np.random.default_rng(0)
+    options = {"links": problem.links, "family": problem.family, "prior": problem.prior}
+    options["alpha"] = None
+    path = {tuning.LinkedRun(4.0, 1.0), tuning.LinkedRun(1.0, 1.0)}
+    assert set(pool.best) == set(pool.runs) >= path
+    for run in pool.best:
+        partitions = partitions_of(pool, run, rng)
+        assert pool.labels(1.0, run).tolist() == first_appearance(partitions[-1])[0].tolist()
+        for weight in WEIGHTS:
+            scores = [log_joint(X, z, data_weight=weight, **options) for z in partitions]
             assert pool.score(run, weight) == pytest.approx(max(scores), rel=1e-9)
             assert pool.score(run, weight) <= best[weight]
-    for weight in weighing.WEIGHTS:
-        merged = log_joint(X, pool.labels(weight, None), data_weight=weight, alpha=None, **known)
+    for weight in WEIGHTS:
+        merged = log_joint(X, pool.labels(weight, None), data_weight=weight, **options)
         assert merged >= best[weight] - 1e-6 * abs(best[weight])
 
 
@@ -93,17 +105,17 @@ def test_the_table_tells_what_each_data_weight_would_take():
     model = RDPMeans("diagonal-gaussian", random_state=0).fit(X, links=links)
     table = model.selection_
     judged = table[table["by"] == "probability"]
-    assert judged["data_weight"].tolist() == list(weighing.WEIGHTS)
+    assert judged["data_weight"].tolist() == list(WEIGHTS)
     alone = table[table["by"] == "penalty"]["cluster_penalty"]
     assert alone.is_monotonic_decreasing
     chosen = table[table["chosen"]].iloc[0]
     assert chosen["data_weight"] == model.data_weight_
     assert chosen["cluster_penalty"] == model.cluster_penalty_
     assert chosen["link_scale"] == model.link_scale_
-    given = RDPMeans("diagonal-gaussian", cluster_penalty=2.0, random_state=0)
-    given.fit(X, links=links)
-    assert given.cluster_penalty_ == 2.0
-    assert given.n_clusters_ == given.trace_["n_clusters"].iloc[given.kept_sweep_]  # none merged
+    fixed = RDPMeans("diagonal-gaussian", cluster_penalty=2.0, random_state=0)
+    fixed.fit(X, links=links)
+    assert fixed.cluster_penalty_ == 2.0
+    assert fixed.n_clusters_ == fixed.trace_["n_clusters"].iloc[fixed.kept_sweep_]  # none merged
 
 
 def test_dozens_of_small_clusters():
@@ -122,12 +134,11 @@ def test_wrong_links_are_not_obeyed():
     assert pair_f(y, free.labels_) > pair_f(y, obeying.labels_) + 0.05
 
 
-def test_a_sample_with_too_few_links_leaves_the_choice_to_the_evidence(monkeypatch, caplog):
-    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 60)
+def test_a_sample_with_too_few_links_leaves_the_choice_to_the_evidence(caplog):
     X, y = draw("gaussian", 200, 0)
     links = sample_links(y, rate=0.005, rng=0)
     assert links.n_links >= 40
     with caplog.at_level("INFO", logger="maylink"):
-        model = RDPMeans(random_state=0).fit(X, links=links)
+        model = RDPMeans(tuning=Tuning(sample_size=60), random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "evidence"
     assert "links are too few to hold any out" in caplog.text

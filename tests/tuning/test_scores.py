@@ -26,8 +26,8 @@ def test_a_hard_partition_by_hand():
     train = Links.from_pairs(may=[(0, 1), (2, 3), (0, 2)], may_not=[(1, 3)], n=5)
     test = Links.from_pairs(may=[(0, 1), (0, 3)], may_not=[(2, 3), (1, 4)], n=5)
     p, q = (9 + 2) / (10 + 2), (9 + 1) / (10 + 2)  # two may links inside; one of each between
-    found = log_scores(Hard([0, 0, 1, 1, 2]), test, train)
-    np.testing.assert_allclose(found, np.log([p, 1 - q, 1 - p, q]))
+    scores = log_scores(Hard([0, 0, 1, 1, 2]), test, train)
+    np.testing.assert_allclose(scores, np.log([p, 1 - q, 1 - p, q]))
 
 
 def test_without_training_links_the_prior_is_believed():
@@ -37,9 +37,9 @@ def test_without_training_links_the_prior_is_believed():
 
 def test_soft_pairs_by_hand():
     test = Links.from_pairs(may=[(0, 1)], may_not=[(1, 2)], n=3)
-    found = predicted(test, np.array([0.3, 0.6]), np.array([0.8]), np.array([0.7]))
+    scores = predicted(test, np.array([0.3, 0.6]), np.array([0.8]), np.array([0.7]))
     np.testing.assert_allclose(
-        found, np.log([0.3 * 0.8 + 0.7 * 0.3, 0.6 * 0.2 + 0.4 * 0.7]), rtol=1e-12
+        scores, np.log([0.3 * 0.8 + 0.7 * 0.3, 0.6 * 0.2 + 0.4 * 0.7]), rtol=1e-12
     )
 
 
@@ -60,24 +60,24 @@ def test_exact_predictive_probability_of_a_link():
     X = rng.normal(size=(5, 2)) + np.array([0, 0, 3, 3, 1])[:, None]
     train = Links.from_pairs(may=[(0, 1), (2, 3)], may_not=[(0, 2)], n=5)
     problem = Problem.build(X, train, "gaussian")
-    prior, known = problem.prior, (0.8, 0.7)
-    exact = posterior(problem, prior, reliability=known)
+    prior, reliability = problem.prior, (0.8, 0.7)
+    exact = posterior(problem, prior, reliability=reliability)
     together = np.zeros((5, 5))
     for labels, probability in exact.items():
         together += probability * np.equal.outer(labels, labels)
     test = Links.from_pairs(may=[(0, 4), (1, 2)], may_not=[(0, 4), (3, 4)], n=5)
-    p, q = np.array([known[0]]), np.array([known[1]])
-    found = predicted(test, together[test.i, test.j], p, q)
+    p, q = np.array([reliability[0]]), np.array([reliability[1]])
+    scores = predicted(test, together[test.i, test.j], p, q)
     for k in range(test.n_links):
         one = test.chosen(np.array([k]), 5)
         total = 0.0
         for labels, probability in exact.items():
             same = labels[one.i[0]] == labels[one.j[0]]
-            chance = (known[0] if same else 1 - known[1]) if one.kind[0] == 1 else (
-                1 - known[0] if same else known[1]
+            chance = (reliability[0] if same else 1 - reliability[1]) if one.kind[0] == 1 else (
+                1 - reliability[0] if same else reliability[1]
             )  # fmt: skip
             total += probability * chance
-        assert found[k] == pytest.approx(np.log(total))
+        assert scores[k] == pytest.approx(np.log(total))
 
 
 def hand_made(exact, links, repeats, p, q):
@@ -113,10 +113,10 @@ def test_better_partitions_score_higher():
     spoilt = [
         np.where(rng.random(60) < share, rng.integers(0, 3, 60), y) for share in responsibilities
     ]
-    found = [link_score(Hard(labels), test, train).mean for labels in spoilt]
-    assert found[0] > found[1] > found[2]
+    means = [link_score(Hard(labels), test, train).mean for labels in spoilt]
+    assert means[0] > means[1] > means[2]
     for guess in (np.zeros(60, int), np.arange(60)):
-        assert link_score(Hard(guess), test, train).mean < found[1]
+        assert link_score(Hard(guess), test, train).mean < means[1]
 
 
 def test_sources_that_the_fit_did_not_see_are_as_the_prior_says():

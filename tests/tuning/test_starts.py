@@ -3,20 +3,19 @@
 import numpy as np
 import pytest
 
-from maylink import TVClust, sample_links
+from maylink import Tuning, TVClust, sample_links
 from maylink.datasets import make_two_view
 from maylink.errors import MaylinkError
 from maylink.metrics import pair_f
 from maylink.problem import Problem
-from maylink.solvers import variational
-from maylink.tuning.starts import ChainStart, Start
+from maylink.tuning.starts import ProblemStart, Starts
 
 VIEW = make_two_view(80, 2, rng=2)
 PROBLEM = Problem.build(VIEW.X, VIEW.links, "gaussian")
 
 
 def starts(init, count=1, seed=0):
-    return list(Start(init, 1, np.random.default_rng(seed)).several(PROBLEM, count))
+    return list(Starts(init, np.random.default_rng(seed), Tuning()).several(PROBLEM, count))
 
 
 def test_one_and_singletons():
@@ -39,35 +38,27 @@ def test_labels():
 
 def test_later_points_have_no_labels_given():
     rng = np.random.default_rng(0)
-    assert Start([0, 1], 1, rng).later().init == "rdp-means"
-    assert Start("one", 1, rng).later().init == "one"
+    assert Starts([0, 1], rng, Tuning()).later().init == "rdp-means"
+    assert Starts("one", rng, Tuning()).later().init == "one"
 
 
 def test_a_chain_starts_the_same_with_the_same_generator():
-    start = ChainStart(PROBLEM, "rdp-means")
+    start = ProblemStart(PROBLEM, "rdp-means", Tuning())
     one, two = (start(np.random.default_rng(3)) for _ in range(2))
     assert one.tolist() == two.tolist()
-    assert start.told() != ChainStart(PROBLEM, [0] * 80).told()
 
 
-def test_a_fit_with_quiet_data_starts_from_one_with_louder_data(monkeypatch):
+def test_a_low_data_weight_starts_from_a_fit_with_a_higher_one():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 8, 300)
     base = rng.dirichlet([0.3] * 300)
     words = [rng.dirichlet(150 * base + 0.01) for _ in range(8)]
     X = [rng.multinomial(120, rng.dirichlet(25 * words[k] + 1e-3)) for k in y]
     links = sample_links(y, rate=0.025, accuracy=0.9, rng=4)
-    model = TVClust("dirichlet-multinomial", data_weight=0.3, n_jobs=1, random_state=0)
-    weights = []
-    real = variational.solve
 
-    def solve(problem, prior, settings, *rest):
-        weights.append(settings.data_weight)
-        return real(problem, prior, settings, *rest)
+    def bound(*data_weights):
+        tuning = Tuning(data_weights=data_weights)
+        model = TVClust("dirichlet-multinomial", data_weight=0.3, tuning=tuning, random_state=0)
+        return model.fit(X, links=links).bound_
 
-    monkeypatch.setattr(variational, "solve", solve)
-    bound = model.fit(X, links=links).bound_
-    assert weights[0] == 1.0
-    assert set(weights[1:]) == {0.3}
-    monkeypatch.setattr("maylink.tuning.starts._near", lambda *given: [])
-    assert model.fit(X, links=links).bound_ < bound - 10.0
+    assert bound(1.0, 0.3) > bound(0.3) + 10.0

@@ -3,23 +3,18 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from maylink import Links, TVClust, sample_links
+from maylink import Links, Tuning, TVClust, Variational, sample_links
 from maylink.errors import DomainError
 from maylink.metrics import adjusted_rand
 from maylink.tuning import race
 from maylink.tuning.candidates import gaussians
-from maylink.tuning.tvclust import Wish
 from zoo import draw
 
-OPEN = Wish("gaussian", "auto", "auto", None)
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Fewer weights and folds: what is tested is not how well it chooses."""
-    monkeypatch.setattr("maylink.estimators.tvclust.WEIGHTS", (1.0, 0.1))
-    monkeypatch.setattr(race, "MOST_FOLDS", 2)
+FEWEST = Tuning().fewest_pairs
+ONCE = Variational(n_init=1)
+QUICK = Tuning(data_weights=(1.0, 0.1), n_folds_of_few=2)  # not to see how well it chooses
 
 
 def tilted(n, seed):
@@ -34,11 +29,11 @@ def tilted(n, seed):
 # ---------------------------------------------------------------------- by evidence
 
 
-@pytest.mark.parametrize("n_links", [0, 10, race.FEWEST - 1])
+@pytest.mark.parametrize("n_links", [0, 10, FEWEST - 1])
 def test_with_few_links_the_evidence_decides(n_links):
     X, y = tilted(80, 0)
     links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
-    model = TVClust(n_init=1, random_state=0).fit(X, links=links)
+    model = TVClust(inference=ONCE, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "evidence"
     assert model.data_weight_ == 1.0
     assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
@@ -49,14 +44,14 @@ def test_with_few_links_the_evidence_decides(n_links):
 
 def test_evidence_at_the_weight_that_was_given():
     X, _ = tilted(60, 0)
-    model = TVClust(data_weight=0.5, n_init=1, random_state=0).fit(X)
+    model = TVClust(data_weight=0.5, inference=ONCE, random_state=0).fit(X)
     assert (model.chosen_by_, model.data_weight_) == ("evidence", 0.5)
     assert set(model.selection_["data_weight"]) == {0.5}
 
 
 def test_one_family_and_few_links_leave_nothing_to_compare():
     X, _ = tilted(60, 0)
-    model = TVClust(covariance="full", n_init=1, random_state=0).fit(X)
+    model = TVClust(covariance="full", inference=ONCE, random_state=0).fit(X)
     assert (model.chosen_by_, model.data_weight_) == ("evidence", 1.0)
     assert model.selection_ is None
 
@@ -64,7 +59,7 @@ def test_one_family_and_few_links_leave_nothing_to_compare():
 def test_what_is_given_is_not_chosen():
     X, y = tilted(60, 0)
     links = Links.from_labels(y, sample=100, rng=0)
-    model = TVClust(covariance="diagonal", data_weight=0.3, n_init=1, random_state=0)
+    model = TVClust(covariance="diagonal", data_weight=0.3, inference=ONCE, random_state=0)
     model.fit(X, links=links)
     assert (model.chosen_by_, model.data_weight_) == ("given", 0.3)
     assert model.family_.name == "diagonal-gaussian"
@@ -74,10 +69,10 @@ def test_what_is_given_is_not_chosen():
 # ---------------------------------------------------------------------- by links
 
 
-def test_links_choose_full_covariances_where_features_go_together(quick):
+def test_links_choose_full_covariances_where_features_go_together():
     X, y = tilted(80, 1)
     links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
-    model = TVClust(n_init=1, random_state=0).fit(X, links=links)
+    model = TVClust(inference=ONCE, tuning=QUICK, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "held-out links"
     assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
     assert adjusted_rand(y, model.labels_) > 0.9
@@ -87,47 +82,53 @@ def test_links_choose_full_covariances_where_features_go_together(quick):
     assert set(model.selection_["family"]) == set(gaussians())
 
 
-def test_covariance_is_chosen_at_the_weight_that_was_given(quick):
+def test_covariance_is_chosen_at_the_weight_that_was_given():
     X, y = tilted(60, 2)
     links = sample_links(y, rate=0.05, rng=0)
-    model = TVClust(data_weight=0.7, n_init=1, random_state=0).fit(X, links=links)
+    model = TVClust(data_weight=0.7, inference=ONCE, tuning=QUICK, random_state=0).fit(
+        X, links=links
+    )
     assert (model.chosen_by_, model.data_weight_) == ("held-out links", 0.7)
     assert set(model.selection_["data_weight"]) == {0.7}
     assert len(model.selection_) == len(gaussians())
 
 
-def test_weight_is_chosen_for_the_covariance_that_was_given(quick):
+def test_weight_is_chosen_for_the_covariance_that_was_given():
     X, y = tilted(60, 2)
     links = sample_links(y, rate=0.3, rng=0)
-    model = TVClust(covariance="diagonal", n_init=1, random_state=0).fit(X, links=links)
+    model = TVClust(covariance="diagonal", inference=ONCE, tuning=QUICK, random_state=0).fit(
+        X, links=links
+    )
     assert model.chosen_by_ == "held-out links"
     assert set(model.selection_["family"]) == {"diagonal-gaussian"}
     assert sorted(model.selection_["data_weight"]) == [0.1, 1.0]
 
 
-def test_same_seed_same_choice(quick):
+def test_same_seed_same_choice():
     X, y = draw("gaussian", 60, 3)
     links = sample_links(y, rate=0.05, accuracy=0.8, rng=0)
-    first, second = (TVClust(n_init=1, random_state=4).fit(X, links=links) for _ in range(2))
+    first, second = (
+        TVClust(inference=ONCE, tuning=QUICK, random_state=4).fit(X, links=links) for _ in range(2)
+    )
     assert first.selection_.equals(second.selection_)
     assert first.labels_.tolist() == second.labels_.tolist()
 
 
-def test_of_very_many_points_some_are_looked_at(quick, monkeypatch):
+def test_of_very_many_points_some_are_looked_at(monkeypatch):
     X, y = tilted(150, 3)
     links = sample_links(y, rate=0.05, rng=0)
-    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 80)
-    seen = []
+    race_links = []
     compete = race.compete
 
     def watched(candidates, links, *rest, **options):
-        seen.append(links)
+        race_links.append(links)
         return compete(candidates, links, *rest, **options)
 
     monkeypatch.setattr(race, "compete", watched)
-    model = TVClust(n_init=1, random_state=0).fit(X, links=links)
-    assert seen[0].n == 80
-    assert race.FEWEST <= seen[0].n_links < links.n_links
+    tuning = clone(QUICK).set_params(sample_size=80)
+    model = TVClust(inference=ONCE, tuning=tuning, random_state=0).fit(X, links=links)
+    assert race_links[0].n == 80
+    assert FEWEST <= race_links[0].n_links < links.n_links
     assert model.labels_.shape == (150,)
 
 
@@ -139,7 +140,7 @@ def test_clusters_of_several_blobs():
     X = rng.normal(size=(200, 8)) + 3.0 * rng.normal(size=(9, 8))[blob]
     links = sample_links(y, rate=0.03, accuracy=0.9, rng=1)
     plain = TVClust("full-gaussian", data_weight=1.0, random_state=0).fit(X, links=links)
-    auto = TVClust(random_state=0).fit(X, links=links)
+    auto = TVClust("full-gaussian", random_state=0).fit(X, links=links)
     assert auto.data_weight_ < 1.0
     assert adjusted_rand(y, auto.labels_) > adjusted_rand(y, plain.labels_) + 0.1
 
@@ -156,10 +157,12 @@ def test_clusters_of_several_blobs():
     ],
 )
 @pytest.mark.parametrize("n_links", [0, 60])
-def test_any_family(name, names, n_links, quick):
+def test_any_family(name, names, n_links):
     X, y = draw(name, 60, 0)
     links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
-    model = TVClust(n_init=1, random_state=0).fit(sparse.csr_array(X), links=links)
+    model = TVClust(inference=ONCE, tuning=QUICK, random_state=0).fit(
+        sparse.csr_array(X), links=links
+    )
     assert model.family_.name in names
     assert model.chosen_by_ == ("held-out links" if n_links else "evidence")
 

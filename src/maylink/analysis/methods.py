@@ -198,7 +198,7 @@ def needs_k(name: str) -> bool:
 
 def fit(model: Any, X: Any, links: Links | None) -> Any:
     """Fit a model, with links where it looks at them and there are any."""
-    from maylink.tuning.search import link_name
+    from maylink.tuning.search_candidates import link_name
 
     if links is None or link_name(model) is None:
         return model.fit(X)

@@ -158,21 +158,23 @@ def fit(task: Task, on: set[str]) -> NDArray[np.int64]:
     family = UnsquaredDistance() if "distance" in on else Gaussian()
     common: dict[str, Any] = {
         "cluster_penalty": _penalty(task, family, on),
-        "order": "shuffle" if "order" in on else "random",
         "n_init": 1 if "runs" in on else 4,
         "keep": "objective",
         "random_state": task.rng,
         "n_jobs": 1,
     }
+    order = "shuffle" if "order" in on else "random"
     start: NDArray[Any] | None = random_centre(task) if "start" in on else None
     weight = 0.001
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if "schedule" in on:  # the first sweep has ξ = 0
-            first = DPMeans(family, init=start, schedule=Schedule(max_sweeps=1), **common)
+            once = Schedule(order=order, max_sweeps=1)
+            first = DPMeans(family, init=start, schedule=once, **common)
             start = first.fit(task.X).labels_
             weight = 0.002
-        model = RDPMeans(family, init=start, link_weight=weight, **common)
+        schedule = Schedule(order=order)
+        model = RDPMeans(family, init=start, link_weight=weight, schedule=schedule, **common)
         return model.fit(task.X, links=task.links).labels_
 
 

@@ -129,13 +129,12 @@ def rdp_means(task: Task) -> Labels:
         return algorithm_1(task.X, task.links, task.k, task.rng)
     common: dict[str, Any] = {
         "cluster_penalty": kth_distance(task),
-        "order": "shuffle",
         "n_init": 1,
     }
     first = DPMeans(  # the first sweep has ξ = 0
         UnsquaredDistance(),
         init=random_centre(task),
-        schedule=Schedule(max_sweeps=1),
+        schedule=Schedule(order="shuffle", max_sweeps=1),
         random_state=task.rng,
         **common,
     )
@@ -146,6 +145,7 @@ def rdp_means(task: Task) -> Labels:
         UnsquaredDistance(),
         init=start,
         link_weight=0.002,
+        schedule=Schedule(order="shuffle"),
         keep="objective",
         random_state=task.rng,
         **common,

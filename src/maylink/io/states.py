@@ -249,9 +249,7 @@ def _check(path: str | Path, document: Tree, kind: str, fingerprint: str | None)
     if document["kind"] != kind:
         raise FileError(f"{path}: is a saved {document['kind']} of maylink, not a {kind}")
     if fingerprint is not None and document["fingerprint"] != fingerprint:
-        raise FileError(
-            f"{path}: is of other data, links or parameters; name another file, or delete it"
-        )
+        raise FileError(f"{path}: is of other data, links or parameters")
 
 
 def _one_line(error: BaseException) -> str:

@@ -127,12 +127,19 @@ def _fit_code(model: Any, linked: bool, reading: str | None) -> str:
         X, read, file = "table.X", reading.rstrip("\n") + "\n", "again.html"
         names = ", columns=table.columns, ids=table.ids, text=table.text"
     return (
-        f"from {module} import {cls.__name__}\n"
+        f"from {module} import {', '.join(_imported_names(model))}\n"
         f"from maylink.report import write_report\n\n{read}"
         f"model = {_constructor_call(model)}\n"
         f"model.fit({X}{links})\n"
         f'write_report("{file}", model, {X}{links}{names})'
     )
+
+
+def _imported_names(model: Any) -> list[str]:
+    """Return the class of the model and those of its parameters that hold parameters."""
+    values = [value for _, value, usual in _parameters(model) if not usual]
+    nested = [type(value) for value in values if hasattr(value, "get_params")]
+    return [type(model).__name__, *sorted({cls.__name__ for cls in nested})]
 
 
 def _constructor_call(model: Any) -> str:

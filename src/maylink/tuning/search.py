@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.utils import get_tags
@@ -21,7 +19,6 @@ from sklearn.utils.validation import _num_samples
 from maylink.arrays import Array
 from maylink.errors import MaylinkError
 from maylink.link_forms import as_links
-from maylink.links import Links
 from maylink.parameters import (
     as_generator,
     check_flag,
@@ -30,15 +27,35 @@ from maylink.parameters import (
     forbid_links_as_y,
 )
 from maylink.runtime.progress import Progress
-from maylink.tuning import race, scores
+from maylink.tuning import race
 from maylink.tuning.folds import Fold, LinkFolds
+from maylink.tuning.search_candidates import (
+    SearchContestant,
+    fit_and_score,
+    fit_with,
+    last_step,
+    link_name,
+    model_of,
+)
+from maylink.tuning.search_results import results_table
 
 SEEDS = 2**31 - 1  # numbers that every library takes
 NOT_HANDED_ON = ("_", "fit", "partial_fit", "set_")  # a search must not be refitted in part
 
 
-def _asked_of_the_best(name: str) -> Callable[[Any], bool]:
-    """Say whether the best estimator, or before a fit the one given, has a method."""
+@dataclass(frozen=True)
+class SearchResult:
+    """The outcome of a search: ``best_index`` becomes ``best_index_``, and so on."""
+
+    cv_results: dict[str, Any]
+    best_index: int
+    best_params: dict[str, Any]
+    best_score: float
+    n_splits: int
+
+
+def _best_has(name: str) -> Callable[[Any], bool]:
+    """Return a function that says whether the best estimator of a search has a method."""
 
     def has(search: Any) -> bool:
         if not hasattr(search.estimator, name):
@@ -50,7 +67,7 @@ def _asked_of_the_best(name: str) -> Callable[[Any], bool]:
     return has
 
 
-def _if_given(links: Any) -> dict[str, Any]:
+def _link_options(links: Any) -> dict[str, Any]:
     return {} if links is None else {"links": links}
 
 
@@ -58,9 +75,9 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """Search for the setting of a clusterer that predicts held-out links best.
 
     Links are dealt out to folds. In each fold every candidate is fitted on the links of the other
-    folds and scored by the mean log probability of the links held out; who is hopelessly behind the
-    leader, link by link, drops out. No labels, no number of clusters and no distance is needed to
-    compare candidates, so that they may differ in anything.
+    folds and scored by the mean log probability of the links held out; a candidate that is
+    hopelessly behind the leader, link by link, drops out. No labels, no number of clusters and no
+    distance is needed to compare candidates, so that they may differ in anything.
 
     Parameters
     ----------
@@ -189,27 +206,28 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         """
         forbid_links_as_y(y)
         self._check_parameters()
-        checked = as_links(links, _num_samples(X))
-        if not checked.n_links:
+        all_links = as_links(links, _num_samples(X))
+        if not all_links.n_links:
             raise MaylinkError("links: none given; a search needs links to hold out")
         seeds = as_generator(self.random_state).integers(SEEDS, size=3)
         sampling, dealing, fitting = (int(seed) for seed in seeds)
-        runners = [
-            Runner(params, model=candidate(self.estimator, params, fitting))
+        contestants = [
+            SearchContestant(params, model=model_of(self.estimator, params, fitting))
             for params in self._candidates(sampling)
         ]
         cv = self.cv if hasattr(self.cv, "split") else LinkFolds(self.cv, random_state=dealing)
-        folds = list(cv.split(checked))
-        self._race(runners, X, y, folds)
-        found = self._outcome(runners, folds)
+        folds = list(cv.split(all_links))
+        self._race(contestants, X, y, folds)
+        result = self._result(contestants, folds)
+        attributes = {f"{one.name}_": getattr(result, one.name) for one in fields(result)}
         if self.refit:
-            best, started = clone(runners[found["best_index_"]].model), perf_counter()
-            found["best_estimator_"] = fit_with(best, X, y, checked)
-            found["refit_time_"] = perf_counter() - started
+            model, started = clone(contestants[result.best_index].model), perf_counter()
+            attributes["best_estimator_"] = fit_with(model, X, y, all_links)
+            attributes["refit_time_"] = perf_counter() - started
         # All at once: none of a failed fit, none of an earlier one.
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        for name, value in found.items():
+        for name, value in attributes.items():
             setattr(self, name, value)
         return self
 
@@ -220,7 +238,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         labels: NDArray[np.int64] = self.fit(X, y, links=links).labels_
         return labels
 
-    @available_if(_asked_of_the_best("predict"))  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
         """Return the cluster of each new point, by the best estimator.
 
@@ -235,13 +253,13 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         -------
         array of shape (m,)
         """
-        labels: NDArray[np.int64] = self.best_estimator_.predict(X, **_if_given(links))
+        labels: NDArray[np.int64] = self.best_estimator_.predict(X, **_link_options(links))
         return labels
 
-    @available_if(_asked_of_the_best("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, links: Any = None) -> Array:
         """Return the probability of each new point to be in each cluster, as :meth:`predict`."""
-        responsibilities: Array = self.best_estimator_.predict_proba(X, **_if_given(links))
+        responsibilities: Array = self.best_estimator_.predict_proba(X, **_link_options(links))
         return responsibilities
 
     def __getattr__(self, name: str) -> Any:
@@ -261,53 +279,40 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ the race
 
-    def _race(self, runners: list[Runner], X: Any, y: Any, folds: list[Fold]) -> None:
-        """Fit and score fold by fold; put out of the race who is hopelessly behind."""
+    def _race(self, contestants: list[SearchContestant], X: Any, y: Any, folds: list[Fold]) -> None:
+        """Fit and score fold by fold; put candidates that are hopelessly behind out of the race."""
         from sklearn.utils.parallel import Parallel, delayed
 
         # A fit that does not look at links is the same in every fold.
         rounds = [[fold] for fold in folds] if link_name(self.estimator) else [folds]
+        votes = [fold.test.weight for fold in folds]
         with (
             Progress("search", len(rounds), bool(self.verbose), "fold") as progress,
             Parallel(n_jobs=self.n_jobs) as parallel,
         ):
-            for held in rounds:
-                racing = [runner for runner in runners if runner.racing]
-                tried = parallel(delayed(_try)(runner.model, X, y, held) for runner in racing)
-                for runner, trial in zip(racing, tried, strict=True):
-                    runner.add(trial)
+            for together in rounds:
+                racing = [one for one in contestants if one.racing]
+                fits = parallel(delayed(fit_and_score)(one.model, X, y, together) for one in racing)
+                for one, fit in zip(racing, fits, strict=True):
+                    one.add(fit)
                 progress.advance()
-                racing = [runner for runner in racing if runner.racing]
+                racing = [one for one in racing if one.racing]
                 if self.drop is not None and racing:
-                    votes = [fold.test.weight for fold in folds]
                     race.drop(racing, votes, float(self.drop))
-                left = sum(runner.racing for runner in runners)
-                if left == 0 or (left == 1 and len(runners) > 1 and self.drop is not None):
+                n_left = sum(one.racing for one in contestants)
+                alone = n_left == 1 and len(contestants) > 1 and self.drop is not None
+                if n_left == 0 or alone:
                     break
 
-    def _outcome(self, runners: list[Runner], folds: list[Fold]) -> dict[str, Any]:
-        """Rank the candidates and tell the race."""
-        failed = [runner for runner in runners if runner.failure is not None]
-        if failed:
-            told = f"the first is {failed[0].candidate} with {failed[0].failure}"
-            if len(failed) == len(runners):
-                raise MaylinkError(f"estimator: all {len(runners)} candidates failed; {told}")
-            warnings.warn(
-                f"{len(failed)} of {len(runners)} candidates failed and cannot win; {told}",
-                FitFailedWarning,
-                stacklevel=3,
-            )
-        results = _table(runners, folds)
+    def _result(self, contestants: list[SearchContestant], folds: list[Fold]) -> SearchResult:
+        """Rank the candidates and choose the best."""
+        _warn_of_failures(contestants)
+        results = results_table(contestants, folds)
         leader = int(np.argmin(results["rank_test_score"]))
         near = results["mean_behind_best"] <= self.within * results["std_error_behind_best"]
         best = int(np.argmax(near & (results["n_folds"] == results["n_folds"][leader])))
-        return {
-            "cv_results_": results,
-            "best_index_": best,
-            "best_params_": runners[best].candidate,
-            "best_score_": float(results["mean_test_score"][best]),
-            "n_splits_": len(folds),
-        }
+        score = float(results["mean_test_score"][best])
+        return SearchResult(results, best, contestants[best].candidate, score, len(folds))
 
     # ------------------------------------------------------------------ parameters
 
@@ -330,140 +335,28 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
         name = "param_grid" if self.param_grid is not None else "param_distributions"
         try:
-            if self.param_grid is not None:
-                found = list(ParameterGrid(self.param_grid))
-            else:
-                found = list(
-                    ParameterSampler(self.param_distributions, self.n_iter, random_state=seed)
-                )
+            candidates = list(
+                ParameterGrid(self.param_grid)
+                if self.param_grid is not None
+                else ParameterSampler(self.param_distributions, self.n_iter, random_state=seed)
+            )
         except (TypeError, ValueError) as error:
             raise MaylinkError(f"{name}: {error}") from None
-        if not found:
+        if not candidates:
             raise MaylinkError(f"{name}: no candidate in it; give each parameter some values")
-        return found
+        return candidates
 
 
-class Trial(NamedTuple):
-    """What became of one fit."""
-
-    scores: list[Array]  # of the held-out links, by fold
-    seconds: float
-    failure: str | None
-
-
-@dataclass
-class Runner(race.Contestant):
-    """A candidate in the race: its parameters, and what became of its fits."""
-
-    model: Any = None  # not fitted
-    seconds: list[float] = field(default_factory=list)
-    failure: str | None = None
-
-    def add(self, trial: Trial) -> None:
-        """Note what became of a fit; who has failed once is out."""
-        self.scores += trial.scores
-        self.seconds.append(trial.seconds)
-        self.failure = trial.failure
-        self.racing = trial.failure is None
-
-    def score(self, votes: list[Array]) -> scores.Score:
-        """Return its mean score; none for one that failed."""
-        told = super().score(votes)
-        return told if self.failure is None else told._replace(mean=np.nan, error=np.nan)
-
-
-# ---------------------------------------------------------------------- one candidate
-
-
-def candidate(estimator: Any, params: Mapping[str, Any], seed: int) -> Any:
-    """Return an estimator with these parameters and, where it has none, a seed."""
-    model = clone(estimator).set_params(**{k: clone(v, safe=False) for k, v in params.items()})
-    random = [
-        name
-        for name, value in model.get_params(deep=True).items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    ]
-    return model.set_params(**dict.fromkeys(random, seed))
-
-
-def link_name(estimator: Any) -> str | None:
-    """Return the name by which ``fit`` takes links; None where it does not look at any."""
-    steps = getattr(estimator, "steps", None)
-    if steps is None:
-        return "links" if "links" in inspect.signature(estimator.fit).parameters else None
-    name, last = steps[-1]
-    own = link_name(last)
-    if own is None or get_config()["enable_metadata_routing"]:
-        return own
-    return f"{name}__{own}"
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the clusterer at the end of a pipeline, or the estimator itself."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    return estimator
-
-
-def fit_with(model: Any, X: Any, y: Any, links: Links) -> Any:
-    """Fit a model, with links where it looks at them."""
-    name = link_name(model)
-    return model.fit(X, y) if name is None else model.fit(X, y, **{name: links})
-
-
-def _try(model: Any, X: Any, y: Any, folds: Sequence[Fold]) -> Trial:
-    """Fit to the links of the first fold and score the links that each fold holds out."""
-    started = perf_counter()
-    try:
-        fitted = fit_with(clone(model), X, y, folds[0].train)
-        seconds = perf_counter() - started
-        found = [scores.log_scores(last_step(fitted), f.test, f.train) for f in folds]
-    except Exception as error:
-        return Trial([], perf_counter() - started, f"{type(error).__name__}: {error}")
-    return Trial(found, seconds, None)
-
-
-# ---------------------------------------------------------------------- all of them
-
-
-def _table(runners: list[Runner], folds: list[Fold]) -> dict[str, Any]:
-    """Return the race as scikit-learn has it."""
-    size = len(runners)
-    table: dict[str, Any] = {
-        "mean_fit_time": np.array([np.mean(runner.seconds) for runner in runners]),
-        "params": [runner.candidate for runner in runners],
-    }
-    for name in dict.fromkeys(name for runner in runners for name in runner.candidate):
-        column = np.ma.MaskedArray(np.empty(size, object), mask=True)
-        for number, runner in enumerate(runners):
-            if name in runner.candidate:
-                column[number] = runner.candidate[name]
-        table[f"param_{name}"] = column
-    votes = [fold.test.weight for fold in folds]
-    for k in range(len(folds)):
-        table[f"split{k}_test_score"] = np.array(
-            [
-                np.average(runner.scores[k], weights=votes[k]) if k < len(runner.scores) else np.nan
-                for runner in runners
-            ]
-        )
-    told = [runner.score(votes) for runner in runners]
-    mean = np.array([own.mean for own in told])
-    table["mean_test_score"] = mean
-    table["std_error_test_score"] = np.array([own.error for own in told])
-    table["n_links"] = np.array([own.n_links for own in told])
-    table["n_folds"] = np.array([len(runner.scores) for runner in runners])
-    place = [
-        (runner.failure is not None, -len(runner.scores), -value if np.isfinite(value) else 0.0)
-        for runner, value in zip(runners, mean, strict=True)
-    ]
-    rank = np.array([1 + sum(other < own for other in place) for own in place])
-    table["rank_test_score"] = rank
-    best = runners[int(rank.argmin())]
-    behind = [
-        race.NO_SCORE if runner.failure else best.ahead_of(runner, votes) for runner in runners
-    ]
-    table["mean_behind_best"] = np.array([own.mean for own in behind])
-    table["std_error_behind_best"] = np.array([own.error for own in behind])
-    table["failure"] = [runner.failure for runner in runners]
-    return table
+def _warn_of_failures(contestants: list[SearchContestant]) -> None:
+    """Warn about candidates that failed; raise where all did."""
+    failed = [one for one in contestants if one.failure is not None]
+    if not failed:
+        return
+    first = f"the first is {failed[0].candidate} with {failed[0].failure}"
+    if len(failed) == len(contestants):
+        raise MaylinkError(f"estimator: all {len(contestants)} candidates failed; {first}")
+    warnings.warn(
+        f"{len(failed)} of {len(contestants)} candidates failed and cannot win; {first}",
+        FitFailedWarning,
+        stacklevel=4,
+    )
