@@ -56,7 +56,7 @@ def test_draws_have_the_exact_posterior(name, case):
 def test_either_move_alone_has_the_exact_posterior(name, n_split_merge):
     problem = make_problem(name, 5, some_links(5, contradictory=True, n_sources=2), seed=1)
     moves = {"single_site": n_split_merge == 0, "n_split_merge": n_split_merge}
-    sampler, draws = sample(problem, GibbsSettings(alpha=1.0, **moves), 30_000)
+    sampler, draws = sample(problem, GibbsSettings(alpha=1.0, **moves), 60_000)
     assert total_variation(draws.labels, posterior(problem, sampler.prior)) < 0.02
 
 

@@ -29,7 +29,7 @@ def test_geweke(name):
     def make(problem, prior):
         return InstantiatedSampler(problem, prior, GibbsSettings())
 
-    assert np.abs(z_scores(example(name), make, steps=2000, seed=1)).max() < 4.0
+    assert np.abs(z_scores(example(name), make, steps=1200, seed=1)).max() < 4.0
 
 
 def test_many_clusters_need_more_room():

@@ -142,6 +142,22 @@ def solve(
     return _in_memory(task, inference, session)
 
 
+def check_place(problem: Problem, inference: Variational | Gibbs) -> None:
+    """Refuse what needs all points in one place, where they are in chunks."""
+    if not isinstance(problem, ChunkedProblem):
+        return
+    if isinstance(inference, Gibbs):
+        raise MaylinkError(
+            "inference: draws hold a label for each point, so 'gibbs' needs data in memory; on "
+            "Dask use 'variational'"
+        )
+    if inference.batch_size is not None:
+        raise MaylinkError(
+            "batch_size: data on Dask are visited by chunk already; leave it out, or give data in "
+            "memory"
+        )
+
+
 def _in_memory(task: TVClustTask, inference: Variational, session: Session) -> Fit[ClusterSummary]:
     problem, settings = task.problem, task.model.settings
     prepared, count = problem.prepared(), task.n_starts(inference)
@@ -254,11 +270,6 @@ def _plain_starts(
 
 def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[ClusterSummary]:
     problem, prior, settings = task.problem, task.model.prior, task.model.settings
-    if isinstance(problem, ChunkedProblem):
-        raise MaylinkError(
-            "inference: draws hold a label for each point, so 'gibbs' needs data in memory; on "
-            "Dask use 'variational'"
-        )
     plan = chains.ChainPlan(
         inference.n_chains, inference.n_warmup, inference.n_draws, task.checkpoint, session.n_jobs,
         session.verbose,

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from maylink.arrays import Array, Index
+from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import Estimator
 from maylink.labels import first_appearance
 from maylink.parameters import as_link_weights, check_choice, check_integer, check_penalty
-from maylink.problem import Problem
+from maylink.problem import Problem, chunks_refused
 from maylink.runtime.session import Session
 from maylink.runtime.threads import one_thread
 from maylink.solvers.fit import Fit
@@ -131,6 +132,8 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
         -------
         self
         """
+        if in_chunks(X):
+            raise chunks_refused()
         with one_thread():  # many small fits
             return self._fit(X, y, links)
 

@@ -21,7 +21,7 @@ from maylink.estimators.describe import (
 )
 from maylink.estimators.inference import Gibbs, Variational, as_inference
 from maylink.estimators.queries import TVClustQueries
-from maylink.estimators.solve import ClusterSummary, TVClustTask, solve
+from maylink.estimators.solve import ClusterSummary, TVClustTask, check_place, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
 from maylink.model.reliability import PRIOR
@@ -230,6 +230,7 @@ class TVClust(TVClustQueries):
         self, problems: list[Problem], request: TVClustRequest, session: Session
     ) -> TVClustChoice:
         """Choose family, covariance and data weight where the user left them open."""
+        check_place(problems[0], as_inference(self.inference))  # before the long work
         tuning = as_tuning(self.tuning)
         with session.progress("tuning", tuning.folds_of(problems[0].links), "fold") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
