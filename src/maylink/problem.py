@@ -275,10 +275,7 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
     """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
     if is_dask(X):
-        raise MaylinkError(
-            f"{name}: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one "
-            "of them, or give data in memory"
-        )
+        raise chunks_refused(name)
     validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
     try:
         data = check_array(
@@ -304,6 +301,14 @@ def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
         word = "NaN" if np.isnan(value) else "infinity"
         raise DomainError(f"{name}[{row}, {column}] is {word}; drop the row or fill the cell first")
     return data
+
+
+def chunks_refused(name: str = "X") -> MaylinkError:
+    """Return the error of a method that needs all data in memory."""
+    return MaylinkError(
+        f"{name}: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one of "
+        "them, or give data in memory"
+    )
 
 
 def _explain_text(X: Any, name: str) -> None:

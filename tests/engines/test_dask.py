@@ -14,17 +14,22 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink.big import resume  # noqa: E402
-from maylink.big.problem import BigProblem  # noqa: E402
-
-from maylink import DPMeans, Links, RDPMeans, SpectralRDPMeans, sample_links  # noqa: E402
+from maylink import (  # noqa: E402
+    DPMeans,
+    Links,
+    RDPMeans,
+    Schedule,
+    SpectralRDPMeans,
+    sample_links,
+)
 from maylink.engines.cpu import CpuEngine  # noqa: E402
 from maylink.engines.dask import DaskEngine  # noqa: E402
 from maylink.engines.dask_round import DaskRound  # noqa: E402
 from maylink.engines.piece import Piece  # noqa: E402
 from maylink.engines.settings import EngineSettings  # noqa: E402
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
-from maylink.problem import Problem  # noqa: E402
+from maylink.io.parquet import read_parquet, write_labels  # noqa: E402
+from maylink.problem import ChunkedProblem, Problem  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of, pieces  # noqa: E402
 
 FAMILIES = [
@@ -87,10 +92,10 @@ def problem_of(seed):
 
 def both_engines(X, links, family, chunked, **settings):
     """The engine of one machine and that of Dask, with these settings."""
-    plain, big = Problem.build(X, links, family), BigProblem.build(chunked, links, family)
+    plain, cut_up = Problem.build(X, links, family), ChunkedProblem.build(chunked, links, family)
     settings = EngineSettings(**settings)
     one = CpuEngine(plain.X, plain.family, 1, plain.links, settings)
-    return one, DaskEngine(big.chunks, big.sizes, big.family, big.links, 1, settings)
+    return one, DaskEngine(cut_up.chunks, cut_up.sizes, cut_up.family, cut_up.links, 1, settings)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -159,7 +164,7 @@ def quick(**options):
 @pytest.mark.parametrize("order", ["random", "shuffle", "index"])
 @pytest.mark.parametrize("keep", ["probability", "objective"])
 def test_fits_are_those_of_one_machine(order, keep):
-    setting = {"order": order, "keep": keep, "link_weight": 0.01}
+    setting = {"schedule": Schedule(order=order), "keep": keep, "link_weight": 0.01}
     theirs = quick(**setting).fit(X, links=LINKS)
     ours = quick(**setting).fit(cut(X, 0), links=LINKS)
     assert isinstance(ours.labels_, da.Array)
@@ -217,22 +222,21 @@ def test_predict_and_transform_are_lazy():
 def test_frames_and_folders_of_parquet(tmp_path):
     pd = pytest.importorskip("pandas")
     dd = pytest.importorskip("dask.dataframe")
-    from maylink import big
 
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     for number, part in enumerate(np.array_split(np.arange(150), 4)):
         frame.iloc[part].to_parquet(tmp_path / f"part-{number}.parquet", row_group_size=20)
     theirs = DPMeans(cluster_penalty=6.0, random_state=0).fit(X)
-    read = big.read_parquet(tmp_path, rows=40)
+    read = read_parquet(tmp_path, rows=40)
     assert max(read.chunks[0]) <= 40
     for data in (tmp_path, str(tmp_path), read, dd.from_pandas(frame, npartitions=3)):
         ours = DPMeans(cluster_penalty=6.0, random_state=0).fit(data)
         assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
-    big.write_labels(ours.labels_, tmp_path / "labels")
+    write_labels(ours.labels_, tmp_path / "labels")
     written = pd.read_parquet(tmp_path / "labels").sort_values("row")
     assert written["label"].tolist() == theirs.labels_.tolist()
     with pytest.raises(MaylinkError, match="force=True"):
-        big.write_labels(ours.labels_, tmp_path / "labels")
+        write_labels(ours.labels_, tmp_path / "labels")
 
 
 # ---------------------------------------------------------------------- where it runs
@@ -281,50 +285,6 @@ def test_a_local_cluster_and_a_worker_that_is_killed(monkeypatch):
         assert again.labels_.compute().tolist() == theirs.labels_.tolist()
 
 
-@pytest.mark.parametrize(("keep", "broken_at"), [("probability", 5), ("objective", 50)])
-def test_a_broken_fit_goes_on_where_it_was(keep, broken_at, monkeypatch, tmp_path):
-    """In the first run, and in one after it; few sweeps are made twice."""
-    monkeypatch.setattr(resume, "REST", 0.0)
-    path = tmp_path / "fit.npz"
-    setting = {"cluster_penalty": 2.0, "link_weight": 0.01, "n_init": 3, "keep": keep}
-    theirs = quick(**setting).fit(X, links=LINKS)
-    swept = DaskEngine.sweep
-    sweeps_made = []
-
-    def broken(self, *arguments):
-        sweeps_made.append(1)
-        if len(sweeps_made) == broken_at:
-            raise KeyboardInterrupt
-        return swept(self, *arguments)
-
-    monkeypatch.setattr(DaskEngine, "sweep", broken)
-    with pytest.raises(KeyboardInterrupt):
-        quick(**setting, checkpoint=path).fit(cut(X, 0), links=LINKS)
-    with pytest.raises(MaylinkError, match="other data, links or parameters"):
-        quick(**(setting | {"n_init": 2}), checkpoint=path).fit(cut(X, 0), links=LINKS)
-    sweeps_made.clear()
-    broken_at = -1
-    ours = quick(**setting, checkpoint=path).fit(cut(X, 0), links=LINKS)
-    n_resumed = len(sweeps_made)
-    sweeps_made.clear()
-    quick(**setting).fit(cut(X, 0), links=LINKS)
-    assert n_resumed < len(sweeps_made)
-    assert not path.exists()
-    assert ours.labels_.compute().tolist() == theirs.labels_.tolist()
-    assert ours.trace_.equals(theirs.trace_)
-
-
-def test_checkpoints_that_cannot_be(tmp_path):
-    path = tmp_path / "fit.npz"
-    with pytest.raises(MaylinkError, match="data in memory"):
-        quick(checkpoint=path).fit(X)
-    with pytest.raises(MaylinkError, match="random_state"):
-        quick(checkpoint=path, order="shuffle").fit(cut(X, 0))
-    path.write_bytes(b"no such file")
-    with pytest.raises(MaylinkError, match="cannot be read"):
-        quick(checkpoint=path).fit(cut(X, 0))
-
-
 def test_nothing_of_dask_is_imported_otherwise():
     program = (
         "import sys, numpy as np, maylink\n"
@@ -337,7 +297,7 @@ def test_nothing_of_dask_is_imported_otherwise():
 # ---------------------------------------------------------------------- what is refused
 
 
-def test_what_cannot_be_is_told_in_a_sentence():
+def test_what_cannot_be_is_refused_with_a_reason():
     whole = da.from_array(X, chunks=(50, 3))
     cases = [
         (da.from_array(X, chunks=(50, 2)), None, {}, MaylinkError, "along features"),

@@ -7,20 +7,29 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
-from maylink.big import responsibilities as workers  # noqa: E402
-from maylink.big import resume  # noqa: E402
-from maylink.big import variational as big_variational  # noqa: E402
-
-from maylink import Links, RDPMeans, TVClust, load, save  # noqa: E402
+from maylink import (  # noqa: E402
+    Gibbs,
+    Links,
+    RDPMeans,
+    Tuning,
+    TVClust,
+    Variational,
+    load,
+    save,
+)
 from maylink.errors import DomainError, LinksError, MaylinkError  # noqa: E402
+from maylink.problem import ChunkedProblem  # noqa: E402
 from maylink.runtime.progress import Progress  # noqa: E402
+from maylink.solvers.chunked_variational import ChunkedVariationalSolver  # noqa: E402
 from maylink.solvers.fit import Status  # noqa: E402
-from maylink.tuning import pool as starts  # noqa: E402
-from maylink.tuning import tvclust as choice  # noqa: E402
+from maylink.solvers.variational import VariationalSettings  # noqa: E402
+from maylink.tuning import tvclust  # noqa: E402
+from maylink.tuning.pool import StartPool  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of, true_links  # noqa: E402
 
 FAMILIES = [
@@ -90,18 +99,16 @@ def problem_of(seed):
     setting = {
         "family": example(name),
         "data_weight": [1.0, 0.3][seed % 2],
-        "alpha": [None, None, 2.0][seed % 3],
+        "alpha": [(1.0, 1.0), (1.0, 1.0), 2.0][seed % 3],
         "reliability": [None, None, None, (0.8, 0.7)][seed % 4],
         "init": rng.integers(0, [1, 9, 4][seed % 3], N),
-        "truncation": [None, 6][seed // 3 % 2],
-        "tol": 1e-4,
+        "inference": Variational(truncation=[None, 6][seed // 3 % 2], tol=1e-4),
     }
     return X, links, setting
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_fits_are_those_of_one_machine(seed, monkeypatch):
-    monkeypatch.setattr(workers, "ENTRIES", 100)  # some rows at a time
+def test_fits_are_those_of_one_machine(seed):
     X, links, setting = problem_of(seed)
     theirs = TVClust(**setting).fit(X, links=links)
     ours = TVClust(**setting).fit(cut(X, seed), links=links)
@@ -113,12 +120,14 @@ def test_fits_are_those_of_one_machine(seed, monkeypatch):
 
 X, Y = draw("gaussian", 150, 3)
 LINKS = Links.from_labels(Y, sample=80, rng=0)
+FEW = Tuning(data_weights=(1.0, 0.1), n_folds_of_few=3, n_starts_of_small=1)
 GIVEN = {"covariance": "diagonal", "data_weight": 1.0, "random_state": 0}
 
 
 @pytest.mark.parametrize("init", ["auto", "rdp-means", "one", "singletons", "labels"])
 def test_starts_are_those_of_one_machine(init):
-    setting = GIVEN | {"init": np.arange(60) % 7 if init == "labels" else init, "n_init": 2}
+    setting = GIVEN | {"init": np.arange(60) % 7 if init == "labels" else init}
+    setting |= {"inference": Variational(n_init=2)}
     links = Links.from_labels(Y[:60], sample=50, rng=0)
     theirs = TVClust(**setting).fit(X[:60], links=links)
     compare(TVClust(**setting).fit(cut(X[:60], 0), links=links), theirs, X)
@@ -128,27 +137,12 @@ def test_starts_are_those_of_one_machine(init):
 def test_what_is_auto_is_chosen_alike(n_links, monkeypatch):
     """Among the families that Dask has: by held-out links, and by the evidence."""
     two = [("gaussian",) * 2, ("diagonal-gaussian",) * 2]
-    monkeypatch.setattr(choice, "candidates", lambda *_, **__: two)
+    monkeypatch.setattr(tvclust, "candidates", lambda *_, **__: two)
     links = Links.from_labels(Y[:90], sample=n_links, rng=0)
-    theirs = TVClust(random_state=0).fit(X[:90], links=links)
-    ours = TVClust(random_state=0).fit(cut(X[:90], 3), links=links)
+    theirs = TVClust(random_state=0, tuning=FEW).fit(X[:90], links=links)
+    ours = TVClust(random_state=0, tuning=FEW).fit(cut(X[:90], 3), links=links)
     assert ours.selection_.equals(theirs.selection_)
     compare(ours, theirs, X)
-
-
-def test_candidates_are_families_that_dask_has():
-    counts, ones = np.array([[2.0, 0.0], [1.0, 3.0]]), np.eye(2)
-    wish = choice.Wish("auto", "auto", "auto", None)
-    gaussian = ["gaussian", "diagonal-gaussian"]
-    for data, more in (
-        (counts, ["multinomial", "poisson"]),
-        (ones > 0, ["bernoulli"]),
-        (-ones, []),
-    ):
-        for chunks in (1, 2):
-            found = choice._problems(da.from_array(data, chunks=(chunks, 2)), None, wish)
-            assert list(found) == [*gaussian, *more]
-            assert [problem.family.name for problem in found.values()] == list(found)
 
 
 def blobs(n):
@@ -162,26 +156,25 @@ def same_partition(labels, y):
 
 
 def test_more_points_than_a_sample():
-    data, y = blobs(6000)
-    links = Links.from_labels(y, sample=200, rng=0)
-    setting = GIVEN | {"n_init": 1}
-    ours = TVClust(**setting).fit(da.from_array(data, chunks=(1700, 2)), links=links)
-    assert ours.n_clusters_ == 3
-    assert (ours.labels_.compute() == y).mean() > 0.3  # whatever the numbers
-    agreement = TVClust(**setting).fit(data, links=links).labels_ == ours.labels_.compute()
-    assert agreement.all()
+    data, y = blobs(600)
+    links = Links.from_labels(y, sample=100, rng=0)
+    setting = GIVEN | {"inference": Variational(n_init=1), "tuning": Tuning(sample_size=200)}
+    ours = TVClust(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    labels = ours.labels_.compute()
+    assert same_partition(labels, y)
+    assert labels.tolist() == TVClust(**setting).fit(data, links=links).labels_.tolist()
     assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
 
 
-def test_what_is_auto_is_chosen_on_a_sample(monkeypatch):
-    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 150)
+def test_what_is_auto_is_chosen_on_a_sample():
     data, y = blobs(600)
     links = Links.from_labels(y, sample=300, rng=0)
-    ours = TVClust(random_state=0).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    setting = {"random_state": 0, "tuning": clone(FEW).set_params(sample_size=150)}
+    ours = TVClust(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
     assert ours.chosen_by_ == "held-out links"
     assert same_partition(ours.labels_.compute(), y)
     assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
-    again = TVClust(random_state=0).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    again = TVClust(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
     assert again.bounds_.tolist() == ours.bounds_.tolist()
 
 
@@ -249,73 +242,13 @@ def test_stopped_before_the_first_sweep(monkeypatch):
     assert set(np.unique(model.responsibilities_.compute())) == {0.0, 1.0}
 
 
-def test_too_few_sweeps_are_told():
-    with pytest.warns(UserWarning, match="stopped after 1 sweeps") as told:
-        quick(max_sweeps=1).fit(cut(X, 0), links=LINKS)
-    assert told[0].filename == __file__
+def test_too_few_sweeps_are_a_warning():
+    with pytest.warns(UserWarning, match="stopped after 1 sweeps") as warned:
+        quick(inference=Variational(max_sweeps=1)).fit(cut(X, 0), links=LINKS)
+    assert warned[0].filename == __file__
 
 
-# ---------------------------------------------------------------------- when something is lost
-
-
-@pytest.mark.parametrize(
-    ("family", "init"), [("gaussian", "auto"), ("product", np.arange(150) % 4)]
-)
-def test_a_broken_fit_goes_on_where_it_was(family, init, monkeypatch, tmp_path):
-    """In the last of several runs, or in the only one; few sweeps are made twice."""
-    monkeypatch.setattr(resume, "REST", 0.0)
-    path = tmp_path / "fit.npz"
-    data = draw(family, 150, 3)[0]
-    setting = {"family": example(family), "data_weight": 1.0, "random_state": 0, "init": init}
-    swept, made, broken_at = big_variational.Solver.sweep, [], -1
-
-    def broken(self, state):
-        made.append(1)
-        if len(made) == broken_at:
-            raise KeyboardInterrupt
-        return swept(self, state)
-
-    monkeypatch.setattr(big_variational.Solver, "sweep", broken)
-    whole = TVClust(**setting).fit(cut(data, 0), links=LINKS)
-    n_made = len(made)
-    broken_at = n_made - 1
-    made.clear()
-    with pytest.raises(KeyboardInterrupt):
-        TVClust(**setting, checkpoint=path).fit(cut(data, 0), links=LINKS)
-    assert path.exists()
-    for other in ({"tol": 1e-3}, {"init": "one"}):
-        with pytest.raises(MaylinkError, match="other data, links or parameters"):
-            TVClust(**(setting | other), checkpoint=path).fit(cut(data, 0), links=LINKS)
-    made.clear()
-    broken_at = -1
-    again = TVClust(**setting, checkpoint=path).fit(cut(data, 0), links=LINKS)
-    assert len(made) < n_made / 2
-    assert not path.exists()
-    assert again.labels_.compute().tolist() == whole.labels_.compute().tolist()
-    assert again.bounds_.tolist() == whole.bounds_.tolist()
-    assert again.responsibilities_.compute().tolist() == whole.responsibilities_.compute().tolist()
-
-
-def test_a_fit_that_ctrl_c_stops_keeps_its_checkpoint(monkeypatch, tmp_path):
-    monkeypatch.setattr(resume, "REST", 0.0)
-    path = tmp_path / "fit.npz"
-    whole = quick().fit(cut(X, 0), links=LINKS)
-    swept, made = big_variational.Solver.sweep, []
-
-    def counted(self, state):
-        made.append(1)
-        return swept(self, state)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(big_variational.Solver, "sweep", counted)
-        patch.setattr(Progress, "stopped", property(lambda self: len(made) == 2))
-        stopped = quick(checkpoint=path).fit(cut(X, 0), links=LINKS)
-    assert (stopped.status_, stopped.n_iter_) == (Status.STOPPED, 2)
-    assert path.exists()
-    again = quick(checkpoint=path).fit(cut(X, 0), links=LINKS)
-    assert again.bounds_.tolist() == whole.bounds_.tolist()
-    assert again.labels_.compute().tolist() == whole.labels_.compute().tolist()
-    assert not path.exists()
+# ---------------------------------------------------------------------- where it runs
 
 
 @SLOW
@@ -342,17 +275,17 @@ def test_a_worker_that_is_killed(monkeypatch):
     ):
         compare(quick().fit(cut(X, 0), links=LINKS), theirs, X)
         victims = list(client.run(os.getpid).values())
-        swept, made = big_variational.Solver.sweep, []
+        step, n_steps = ChunkedVariationalSolver.step, []
 
         def disturbed(self, state):
-            made.append(1)
-            if len(made) == 3:
+            n_steps.append(1)
+            if len(n_steps) == 3:
                 os.kill(victims[0], signal.SIGKILL)
-            return swept(self, state)
+            return step(self, state)
 
-        monkeypatch.setattr(big_variational.Solver, "sweep", disturbed)
+        monkeypatch.setattr(ChunkedVariationalSolver, "step", disturbed)
         again = quick().fit(cut(X, 0), links=LINKS)
-        assert len(made) > 3
+        assert len(n_steps) > 3
         assert victims[0] not in client.run(os.getpid).values()
         compare(again, theirs, X)
 
@@ -360,12 +293,12 @@ def test_a_worker_that_is_killed(monkeypatch):
 # ---------------------------------------------------------------------- what is refused
 
 
-def test_what_cannot_be_is_told_in_a_sentence(tmp_path):
+def test_what_cannot_be_is_refused_with_a_reason(tmp_path):
     whole = da.from_array(X, chunks=(50, 3))
     cases = [
         ({"inference": "gibbs"}, MaylinkError, "'gibbs' needs data in memory"),
-        ({"batch_size": 20}, MaylinkError, "visited by chunk already"),
-        ({"learn_prior": True}, MaylinkError, "learn_prior: only for inference='gibbs'"),
+        ({"inference": Gibbs(learn_prior=True)}, MaylinkError, "'gibbs' needs data in memory"),
+        ({"inference": Variational(batch_size=20)}, MaylinkError, "visited by chunk already"),
         ({"covariance": "full"}, MaylinkError, "'full-gaussian' takes what it needs"),
         ({"covariance": "auto", "family": "poisson"}, DomainError, r"X\[\d+, \d\] = -"),
         ({"init": [0, 1]}, MaylinkError, "2 labels, but X has 150 rows"),
@@ -384,30 +317,33 @@ def test_what_cannot_be_is_told_in_a_sentence(tmp_path):
         model.log_joint(Y)
     path = tmp_path / "fit.npz"
     path.write_bytes(b"no such file")
-    with pytest.raises(MaylinkError, match="cannot be read"):
+    with pytest.raises(MaylinkError, match="is not a saved"):
         quick(checkpoint=path).fit(whole)
 
 
-def test_too_many_responsibilities_of_linked_points_are_refused(monkeypatch):
-    monkeypatch.setattr(big_variational.variational, "LARGEST", 100)
-    with pytest.raises(MaylinkError, match=r"linked points times 9 clusters.*truncation"):
-        quick().fit(cut(X, 0), links=LINKS)
-    assert quick().fit(cut(X, 0)).n_clusters_ > 0  # of points without links none are held
+def test_too_many_responsibilities_of_linked_points_are_refused():
+    settings, labels = VariationalSettings(most_entries=100), np.arange(150) % 4
+    linked = ChunkedProblem.build(cut(X, 0), LINKS)
+    with pytest.raises(MaylinkError, match=r"points times 9 clusters.*truncation"):
+        ChunkedVariationalSolver(linked, linked.prior, settings).init(labels)
+    unlinked = ChunkedProblem.build(cut(X, 0))  # of points without links none are held
+    state = ChunkedVariationalSolver(unlinked, unlinked.prior, settings).init(labels)
+    assert state.factors.sizes.sum() == 150
 
 
 def test_a_sample_has_starts_of_its_own(monkeypatch):
     """The pool is asked about the sample, never about all points."""
-    asked = []
-    best = starts.Pool.best
+    sizes = []
+    best = StartPool.best
 
-    def watched(self, fitted, *others):
-        asked.append(fitted.problem.n)
-        return best(self, fitted, *others)
+    def watched(self, family, *others):
+        sizes.append(family.problem.n)
+        return best(self, family, *others)
 
-    monkeypatch.setattr(starts.Pool, "best", watched)
-    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 100)
-    TVClust(**GIVEN, n_init=1).fit(cut(X, 0), links=LINKS)
-    assert set(asked) == {100}
+    monkeypatch.setattr(StartPool, "best", watched)
+    setting = GIVEN | {"inference": Variational(n_init=1), "tuning": Tuning(sample_size=100)}
+    TVClust(**setting).fit(cut(X, 0), links=LINKS)
+    assert set(sizes) == {100}
 
 
 @pytest.mark.parametrize("cls", [TVClust, RDPMeans])
@@ -415,7 +351,7 @@ def test_a_model_of_data_on_dask_is_saved_with_its_labels(cls, tmp_path):
     X, y = draw("gaussian", N, 1)
     links = true_links(y, 60, 1)
     family = {"covariance": "diagonal"} if cls is TVClust else {}
-    model = cls(random_state=0, **family).fit(cut(X, 0), links=links)
+    model = cls(random_state=0, tuning=FEW, **family).fit(cut(X, 0), links=links)
     save(model, tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     assert again.labels_.tolist() == model.labels_.compute().tolist()

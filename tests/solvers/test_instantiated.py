@@ -6,35 +6,35 @@ import pytest
 from exact import posterior, some_links, total_variation
 from geweke import z_scores
 from maylink.problem import Problem
-from maylink.solvers.gibbs import Settings
-from maylink.solvers.instantiated import Sampler
+from maylink.solvers.gibbs import GibbsSettings
+from maylink.solvers.instantiated import InstantiatedSampler
 from zoo import FAMILIES, draw, example
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_draws_have_the_exact_posterior(name):
-    X, _ = draw(name, 5, 2, n_clusters=2)
-    links = some_links(5, contradictory=True, n_sources=2)
+    X, _ = draw(name, 4, 2, n_clusters=2)
+    links = some_links(5, contradictory=True, n_sources=2)[np.arange(4)]
     reliability = None if len(name) % 2 else (0.8, 0.7)  # each is tried by some families
     problem = Problem.build(X, links, example(name))
-    sampler = Sampler(problem, None, Settings(alpha=1.0, reliability=reliability))
+    sampler = InstantiatedSampler(problem, None, GibbsSettings(alpha=1.0, reliability=reliability))
     rng = np.random.default_rng(0)
-    _, draws = sampler.step(sampler.init(np.zeros(5, np.int64)), 5000, rng)
+    _, draws = sampler.step(sampler.init(np.zeros(4, np.int64)), 2000, rng)
     exact = posterior(problem, sampler.prior, reliability=reliability)
-    assert total_variation(draws.labels, exact) < 0.06  # 5,000 draws, 52 partitions
+    assert total_variation(draws.labels, exact) < 0.06  # 2,000 draws, 15 partitions
 
 
 @pytest.mark.parametrize("name", ["diagonal-gaussian", "poisson"])
 def test_geweke(name):
     def make(problem, prior):
-        return Sampler(problem, prior, Settings())
+        return InstantiatedSampler(problem, prior, GibbsSettings())
 
-    assert np.abs(z_scores(example(name), make, steps=2000, seed=1)).max() < 4.0
+    assert np.abs(z_scores(example(name), make, steps=1200, seed=1)).max() < 4.0
 
 
 def test_many_clusters_need_more_room():
     problem = Problem.build(np.arange(60.0)[:, None], None, "gaussian")
-    sampler = Sampler(problem, None, Settings(alpha=1e9))
+    sampler = InstantiatedSampler(problem, None, GibbsSettings(alpha=1e9))
     rng = np.random.default_rng(0)
     _, draws = sampler.step(sampler.init(np.zeros(60, np.int64)), 20, rng)
     assert draws.n_clusters[-1] == 60

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from maylink.solvers.streaming import MeansStream
 
-from maylink import DPMeans, Links, RDPMeans, sample_links
+from maylink import DPMeans, Links, RDPMeans, Schedule, sample_links
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import as_family
 from maylink.labels import first_appearance
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers.fit import Status
+from maylink.solvers.means_stream import MeansStream
 from reference import TooCloseError, by_first_appearance, chosen, geometry
 from zoo import draw, draw_pairs, links_of, pieces
 
@@ -96,10 +96,12 @@ def test_labels_are_those_of_the_plain_loop(name, seed, sizes, density, share, w
     for low, high, order in zip(cuts[:-1], cuts[1:], orders, strict=True):
         stream, result = stream.add(X[low:high], links[np.arange(high)], order)
         assert result.status is Status.CONVERGED
-        values = [sweep.objective for sweep in result.trace.sweeps]
+        values = result.trace.column("objective")
         assert all(np.diff(values) <= 1e-9 * (1 + np.abs(values[0])))
     assert stream.labels.tolist() == expected
-    sums = np.array([mapped[stream.labels == k].sum(axis=0) for k in range(result.n_clusters)])
+    sums = np.array(
+        [mapped[stream.labels == k].sum(axis=0) for k in range(result.state.n_clusters)]
+    )
     np.testing.assert_allclose(stream.totals.points, sums, atol=1e-9 * (1 + np.abs(sums).max()))
     assert stream.totals.size.tolist() == np.bincount(stream.labels).tolist()
 
@@ -115,20 +117,20 @@ X = 9.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[Y] + np.random.default_rng(
 @pytest.mark.parametrize("order", ["index", "random"])
 def test_a_first_batch_is_a_fit(order):
     links = Links.from_labels(Y, sample=300, rng=0)
-    settings = {"order": order, "n_init": 1, "random_state": 0}
-    one, all_ = RDPMeans(**settings).partial_fit(X, links=links), RDPMeans(**settings)
-    all_.fit(X, links=links)
-    assert one.labels_.tolist() == all_.labels_.tolist()
-    assert one.cluster_centers_.tobytes() == all_.cluster_centers_.tobytes()
-    assert one.link_weight_ == all_.link_weight_
-    assert one.objective_ == all_.objective_
+    options = {"schedule": Schedule(order=order), "n_init": 1, "random_state": 0}
+    stream = RDPMeans(cluster_penalty=30.0, **options).partial_fit(X, links=links)
+    whole = RDPMeans(cluster_penalty=30.0, **options).fit(X, links=links)
+    assert stream.labels_.tolist() == whole.labels_.tolist()
+    assert stream.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
+    assert stream.link_weight_ == whole.link_weight_
+    assert stream.objective_ == whole.objective_
 
 
 @pytest.mark.parametrize("make", [RDPMeans, DPMeans])
 @pytest.mark.parametrize("order", ["index", "random", "shuffle"])
 def test_clusters_open_as_they_come(make, order):
     """Each batch brings a cluster that none had before; rows are not kept."""
-    model = make(cluster_penalty=30.0, order=order, random_state=0)
+    model = make(cluster_penalty=30.0, schedule=Schedule(order=order), random_state=0)
     for k in range(4):
         model.partial_fit(X[k == Y])
     y = np.sort(Y)
@@ -155,22 +157,22 @@ def test_links_to_earlier_points_decide():
     """A point half way goes to a friend of the first batch, and away from a stranger."""
     first = np.array([[0.0], [0.2], [4.0], [4.2]])
     new = np.array([[2.05], [2.15]])
-    start = {"cluster_penalty": 4.3, "link_weight": 3.0, "link_weight_rate": 1.0, "order": "index"}
-    start |= {"keep": "objective", "init": [0, 0, 1, 1]}
+    start = {"cluster_penalty": 4.3, "link_weight": 3.0, "keep": "objective", "init": [0, 0, 1, 1]}
+    start |= {"schedule": Schedule(rate=1.0, order="index")}
     links = Links.from_pairs(may=[(2, 4)], may_not=[(3, 5)], n=6)
     model = RDPMeans(**start).partial_fit(first, links=([], [(0, 2)])).partial_fit(new, links=links)
     assert model.labels_.tolist() == [0, 0, 1, 1, 1, 0]
     assert model.link_weight_ == (3.0, 3.0)
     among = Links.from_pairs(may=[(0, 1)], n=2)  # of the new points alone
-    for told, weight in ((3.0, 3.0), (None, 4.3)):
-        model = RDPMeans(**start | {"link_weight": told}).partial_fit(first)
+    for link_weight, weight in ((3.0, 3.0), (None, 4.3)):
+        model = RDPMeans(**start | {"link_weight": link_weight}).partial_fit(first)
         model.partial_fit(new, links=among)
         assert model.link_weight_ == (weight, weight)
         assert model.labels_[4] == model.labels_[5]
 
 
 def test_wrong_links_do_no_harm_where_the_data_are_clear():
-    """Weights grow on while nothing changes; a later batch must not be told by those."""
+    """Weights grow on while nothing changes; they are not those of a later batch."""
     links = sample_links(Y, 0.02, 0.8, rng=0)
     model = RDPMeans(cluster_penalty=30.0, link_weight=None, random_state=0)
     for low in range(0, 240, 60):
@@ -192,9 +194,9 @@ def test_merged_clusters_stay_merged_in_a_stream():
     data, y = pieces(480)
     links = sample_links(y[:240], rate=0.05, accuracy=0.9, rng=0)
     model = RDPMeans(random_state=0).partial_fit(data[:240], links=links)
-    found = model.n_clusters_
-    assert found < model.trace_["n_clusters"].iloc[model.kept_sweep_]
-    assert model.partial_fit(data[240:]).n_clusters_ == found
+    n_clusters = model.n_clusters_
+    assert n_clusters < model.trace_["n_clusters"].iloc[model.kept_sweep_]
+    assert model.partial_fit(data[240:]).n_clusters_ == n_clusters
     assert pair_f(y, model.labels_) > 0.95
     assert pair_f(y, model.predict(data)) > 0.95
     for k, center in enumerate(model.cluster_centers_):
@@ -210,15 +212,15 @@ def test_links_of_a_stream_speak_of_clusters_and_not_of_their_parts(kind, cluste
         family, 1000.0, (500.0, 500.0), first, parts, Links.empty(6), 1, whole
     )
     links = Links(7, [0], [6], [kind])
-    seen, result = stream.add(np.array([[19.0]]), links, np.arange(1))
-    assert result.labels.tolist() == [0, 0, 1, 1, 0, 0, cluster]
+    later, result = stream.add(np.array([[19.0]]), links, np.arange(1))
+    assert result.state.labels.tolist() == [0, 0, 1, 1, 0, 0, cluster]
     near = 2 if cluster == 0 else 1
-    assert seen.labels[-1] == near
-    inside = (seen.may, seen.may_not)
+    assert later.labels[-1] == near
+    inside = (later.may, later.may_not)
     assert inside == ((1.0, 0.0) if kind > 0 else (0.0, 0.0))
     means = [first[parts == part].mean() for part in range(3)]
     means[near] = np.append(first[parts == near], 19.0).mean()
-    np.testing.assert_allclose(family.units(result.merged.centers)[:, 0], means)
+    np.testing.assert_allclose(family.units(result.state.merged.centers)[:, 0], means)
 
 
 def test_links_help_a_stream_of_merged_clusters():
@@ -235,12 +237,12 @@ def test_clusters_that_open_in_a_stream_of_merged_ones_are_clusters_by_themselve
     data, y = pieces()
     links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
     model = RDPMeans(random_state=0).partial_fit(data, links=links)
-    n_found, n_parts = model.n_clusters_, len(model.result_.parts.centers)
+    n_before, n_parts = model.n_clusters_, len(model.result_.state.parts.centers)
     model.partial_fit(data[:9] + [500.0, 0.0])
-    n_opened = model.n_clusters_ - n_found
+    n_opened = model.n_clusters_ - n_before
     assert n_opened > 0
-    assert len(model.result_.parts.centers) == n_parts + n_opened
-    assert model.labels_[-9:].min() == n_found
+    assert len(model.result_.state.parts.centers) == n_parts + n_opened
+    assert model.labels_[-9:].min() == n_before
     np.testing.assert_array_equal(model.labels_, first_appearance(model.labels_)[0])
 
 

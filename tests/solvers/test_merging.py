@@ -10,15 +10,15 @@ from maylink.labels import first_appearance
 from maylink.model.joint import joint_of
 from maylink.model.reliability import votes_between
 from maylink.problem import Problem
-from maylink.solvers.merging import Clusters, Settings, cut, merge
+from maylink.solvers.merging import MergingClusters, ScoreSettings, cut, merge
 from zoo import draw, draw_pairs, example
 
 FAMILIES = ["gaussian", "diagonal-gaussian", "full-gaussian", "multinomial", "bernoulli", "poisson"]
 SETTINGS = [
-    Settings(),
-    Settings(0.1, 2.5),
-    Settings(0.5, 0.7, reliability=(0.85, 0.7)),
-    Settings(reliability_prior=(4.0, 2.0)),
+    ScoreSettings(),
+    ScoreSettings(0.1, 2.5),
+    ScoreSettings(0.5, 0.7, reliability=(0.85, 0.7)),
+    ScoreSettings(reliability_prior=(4.0, 2.0)),
 ]
 
 
@@ -46,7 +46,7 @@ def clusters_of(problem, settings, labels):
     size = int(labels.max()) + 1
     statistics = problem.family.cluster_statistics(problem.X, labels, size)
     votes = votes_between(problem.links, labels, size)
-    return Clusters(problem.family, problem.prior, settings, statistics, votes)
+    return MergingClusters(problem.family, problem.prior, settings, statistics, votes)
 
 
 def joined(labels, a, b):
@@ -74,7 +74,7 @@ def test_gains_are_differences_of_the_exact_score(name, settings):
 def test_no_pair_of_clusters_is_merged_in_the_lower_triangle(name):
     """What is left of the gains are those of pairs, each once."""
     problem = problem_of(name, 12, 1)
-    clusters = clusters_of(problem, Settings(), np.arange(12) % 4)
+    clusters = clusters_of(problem, ScoreSettings(), np.arange(12) % 4)
     clusters._join(1, 3)
     total = clusters.gain + clusters._link_gain() + clusters._fewer()
     assert np.isneginf(total[np.tril_indices(3)]).all()
@@ -88,33 +88,33 @@ def test_merging_never_lowers_the_score(name, seed):
     rng = np.random.default_rng(seed)
     for settings in SETTINGS:
         labels = first_appearance(rng.integers(0, 9, 40))[0]
-        made = merge(problem, problem.prior, settings, labels)
-        assert score(problem, settings, made) >= score(problem, settings, labels)
-        both = {*zip(labels.tolist(), made.tolist(), strict=True)}
+        coarse = merge(problem, problem.prior, settings, labels)
+        assert score(problem, settings, coarse) >= score(problem, settings, labels)
+        both = {*zip(labels.tolist(), coarse.tolist(), strict=True)}
         assert len(both) == labels.max() + 1  # clusters were merged, not cut
-        assert first_appearance(made)[0].tolist() == made.tolist()
+        assert first_appearance(coarse)[0].tolist() == coarse.tolist()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_from_singletons_it_ends_where_no_merger_gains(name, settings):
     problem = problem_of(name, 7, 2)
-    made = merge(problem, problem.prior, settings, np.arange(7))
-    best = score(problem, settings, made)
-    for a, b in itertools.combinations(range(int(made.max()) + 1), 2):
-        assert score(problem, settings, joined(made, a, b)) <= best + 1e-8
+    coarse = merge(problem, problem.prior, settings, np.arange(7))
+    best = score(problem, settings, coarse)
+    for a, b in itertools.combinations(range(int(coarse.max()) + 1), 2):
+        assert score(problem, settings, joined(coarse, a, b)) <= best + 1e-8
 
 
 def test_the_best_merger_comes_first():
     problem = problem_of("gaussian", 9, 3)
     labels = np.arange(9) % 5
     pairs = list(itertools.combinations(range(5), 2))
-    after = [score(problem, Settings(0.05), joined(labels, a, b)) for a, b in pairs]
-    clusters = clusters_of(problem, Settings(0.05), labels)
-    assert max(after) > score(problem, Settings(0.05), labels)
+    after = [score(problem, ScoreSettings(0.05), joined(labels, a, b)) for a, b in pairs]
+    clusters = clusters_of(problem, ScoreSettings(0.05), labels)
+    assert max(after) > score(problem, ScoreSettings(0.05), labels)
     assert clusters.merge_best()
     now = first_appearance(clusters.root[labels])[0]
-    assert score(problem, Settings(0.05), now) == pytest.approx(max(after))
+    assert score(problem, ScoreSettings(0.05), now) == pytest.approx(max(after))
 
 
 def test_clear_clusters_come_back_from_their_pieces():
@@ -123,14 +123,14 @@ def test_clear_clusters_come_back_from_their_pieces():
     X = rng.normal(size=(90, 2)) + 12.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     problem = Problem.build(X, Links.empty(90), "gaussian")
     pieces = first_appearance(y * 5 + rng.integers(0, 5, 90))[0]
-    made = merge(problem, problem.prior, Settings(), pieces)
-    assert made.tolist() == y.tolist()
+    coarse = merge(problem, problem.prior, ScoreSettings(), pieces)
+    assert coarse.tolist() == y.tolist()
 
 
 def test_one_cluster_stays_one():
     problem = problem_of("gaussian", 8, 0)
-    made = merge(problem, problem.prior, Settings(), np.zeros(8, np.int64))
-    assert made.tolist() == [0] * 8
+    coarse = merge(problem, problem.prior, ScoreSettings(), np.zeros(8, np.int64))
+    assert coarse.tolist() == [0] * 8
 
 
 def test_cut_is_the_common_refinement():

@@ -6,7 +6,8 @@ import pytest
 from maylink import Links, RDPMeans, sample_links
 from maylink.families import as_family
 from maylink.metrics import pair_f
-from maylink.solvers.fit import Parts, Result, Status, Trace
+from maylink.problem import Problem
+from maylink.solvers.fit import Clustering, Parts
 from maylink.solvers.placing import divergences, faithful, place, seats
 from zoo import draw, example, pieces
 
@@ -19,7 +20,7 @@ def merged():
     X, y = pieces(480)
     links = sample_links(y[:240], rate=0.05, accuracy=0.9, rng=0)
     model = RDPMeans("diagonal-gaussian", random_state=0).fit(X[:240], links=links)
-    assert model.n_clusters_ < len(model.result_.parts.centers)
+    assert model.n_clusters_ < len(model.result_.state.parts.centers)
     return model, X[240:], y
 
 
@@ -54,11 +55,11 @@ def test_data_on_dask_are_predicted_alike(merged):
 def test_a_cluster_is_as_near_as_its_nearest_part(name):
     X, family, parts = drawn(name)
     each = divergences(X, family, 1, Parts.one_each(parts.centers))
-    found = divergences(X, family, 1, parts)
+    by_cluster = divergences(X, family, 1, parts)
     for k in range(3):
-        np.testing.assert_array_equal(found[:, k], each[:, parts.cluster == k].min(axis=1))
+        np.testing.assert_array_equal(by_cluster[:, k], each[:, parts.cluster == k].min(axis=1))
     chosen = place(X, family, 1, parts)
-    np.testing.assert_array_equal(found[np.arange(60), chosen], found.min(axis=1))
+    np.testing.assert_array_equal(by_cluster[np.arange(60), chosen], by_cluster.min(axis=1))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -97,24 +98,27 @@ def test_a_point_sits_in_the_nearest_part_of_its_cluster(name):
     np.testing.assert_array_equal(chosen, each.argmin(axis=1))
 
 
-def result_of(family, X, labels, parts):
+def faithful_parts(X, labels, centers, cluster):
+    """The parts of a merged clustering whose parts had these centres before."""
+    problem = Problem.build(X, None, "diagonal-gaussian")
+    points = problem.family.points(X)
     labels = np.asarray(labels)
-    means = [family.points(X[labels == k]).mean(axis=0) for k in range(labels.max() + 1)]
-    return Result(labels, np.array(means), 0.0, Trace(), Status.CONVERGED, parts)
+    means = np.array([points[labels == k].mean(axis=0) for k in range(labels.max() + 1)])
+    parts = Parts(problem.family.points(np.array(centers)), np.array(cluster))
+    return problem.family, faithful(problem, Clustering(labels, means, parts), 1)
 
 
 def test_parts_are_the_means_of_their_points():
     X = np.array([[0.0], [0.4], [10.0], [10.4], [20.0], [20.4]])
-    family = as_family("diagonal-gaussian").adapt(X)
-    parts = Parts(family.points(np.array([[3.0], [90.0], [10.1], [14.0]])), np.array([0, 0, 1, 0]))
-    found = faithful(X, family, 1, result_of(family, X, [0, 0, 1, 1, 0, 0], parts))
-    centers = family.units(found.centers)  # nobody chose the part at 90
+    labels, centers = [0, 0, 1, 1, 0, 0], [[3.0], [90.0], [10.1], [14.0]]
+    family, clustering = faithful_parts(X, labels, centers, [0, 0, 1, 0])
+    centers = family.units(clustering.parts.centers)  # nobody chose the part at 90
     np.testing.assert_allclose(centers, [[0.2], [10.2], [20.2]])
-    assert found.cluster.tolist() == [0, 1, 0]
+    assert clustering.parts.cluster.tolist() == [0, 1, 0]
 
 
 def test_means_do_where_parts_are_no_truer():
     X = np.array([[0.0], [0.4], [6.0], [20.0], [20.4]])
-    family = as_family("diagonal-gaussian").adapt(X)
-    parts = Parts(family.points(np.array([[0.0], [6.0], [20.0]])), np.array([0, 0, 1]))
-    assert faithful(X, family, 1, result_of(family, X, [0, 0, 0, 1, 1], parts)) is None
+    _, clustering = faithful_parts(X, [0, 0, 0, 1, 1], [[0.0], [6.0], [20.0]], [0, 0, 1])
+    assert clustering.merged is None
+    assert clustering.parts.are_whole

@@ -7,16 +7,16 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from maylink import Links, SpectralRDPMeans
+from maylink import Links, SpectralRDPMeans, Tuning
 from maylink.metrics import pair_f
-from maylink.solvers import spectral
+from maylink.model.joint import joint_of
+from maylink.problem import Problem
+from maylink.solvers import loop, spectral
+from maylink.solvers.fit import Status
+from maylink.solvers.spectral import SpectralSettings, SpectralSolver
+from maylink.tuning.settings import tuning_context
 from reference import all_partitions
-from zoo import draw_pairs
-
-
-def links_of(n, n_links, seed):
-    i, j, kind, weight = np.array(draw_pairs(n, n_links, seed)).T
-    return Links(n, i, j, kind, weight)
+from zoo import random_links
 
 
 def dense_view(X, E):
@@ -27,7 +27,7 @@ def dense_view(X, E):
 
 def test_trace_identity_weighs_links_by_cluster_size():
     """tr(Yᵀ E Y) = Σ_k (1/n_k) Σ_{i,j∈k} E_ij."""
-    links = links_of(12, 30, 0)
+    links = random_links(12, 30, 0)
     E = spectral.link_matrix(links, 0.7, 0.4).toarray()
     z = np.arange(12) % 3
     Y = np.eye(3)[z] / np.sqrt(np.bincount(z))
@@ -50,7 +50,7 @@ def test_trace_form_is_the_k_means_objective():
 def test_eigenpairs_are_those_of_the_dense_matrix(n, form):
     rng = np.random.default_rng(0)
     X = np.abs(rng.normal(size=(n, 4)))
-    E = spectral.link_matrix(links_of(n, 3 * n, 1), 2.0, 1.0)
+    E = spectral.link_matrix(random_links(n, 3 * n, 1), 2.0, 1.0)
     operator = spectral.view_operator(form(X), E, n)
     spectrum = spectral.leading(operator, 6, rng)
     M = dense_view(X, E.toarray())
@@ -74,7 +74,7 @@ def test_all_eigenvalues_above_the_penalty_are_found(n):
 def test_relaxation_is_a_bound(seed):
     """No partition of 7 points has a smaller objective than the relaxed solution."""
     X = np.random.default_rng(seed).normal(size=(7, 2))
-    E = spectral.link_matrix(links_of(7, 8, seed), 0.5, 0.5).toarray()
+    E = spectral.link_matrix(random_links(7, 8, seed), 0.5, 0.5).toarray()
     M = X @ X.T + E
     penalty = 0.8
     values = np.linalg.eigvalsh(dense_view(X, E))
@@ -108,7 +108,7 @@ def test_a_hint_is_a_penalty_that_gives_as_many_clusters(k):
 def test_noise_in_links_cannot_open_thousands_of_clusters(caplog):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
-    links = links_of(400, 4000, 0)
+    links = random_links(400, 4000, 0)
     model = SpectralRDPMeans(cluster_penalty=1e-3, max_clusters=9, random_state=0)
     assert model.fit(X, links=links).n_clusters_ == 9
     assert "max_clusters = 9" in caplog.text
@@ -137,7 +137,7 @@ def test_given_link_weights_are_used():
 
 
 def test_no_dense_square_matrix_is_built():
-    n = 20_000
+    n = 10_000
     X = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
     links = Links.from_labels(np.arange(n) % 3, sample=n, rng=0)
     tracemalloc.start()
@@ -150,7 +150,7 @@ def test_no_dense_square_matrix_is_built():
 def test_embedding_is_the_best_approximation_of_the_matrix():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
-    E = spectral.link_matrix(links_of(80, 200, 0), 1.0, 1.0)
+    E = spectral.link_matrix(random_links(80, 200, 0), 1.0, 1.0)
     spectrum = spectral.leading(spectral.view_operator(X, E, 80), 10, rng)
     values, vectors = np.linalg.eigh(dense_view(X, E.toarray()))
     best = (vectors[:, -4:] * values[-4:]) @ vectors[:, -4:].T
@@ -164,10 +164,25 @@ def test_views_that_cancel_out_are_one_cluster():
     assert model.n_clusters_ == 1
 
 
-def test_large_data_choose_by_a_sample(monkeypatch):
-    monkeypatch.setattr("maylink.tuning.penalty.SAMPLE", 80)
+def test_large_data_choose_by_a_sample():
     X, y = make_blobs(300, centers=4, n_features=6, cluster_std=0.5, random_state=1)
     links = Links.from_labels(y, sample=300, rng=0)
-    model = SpectralRDPMeans(random_state=0).fit(X, links=links)
+    with tuning_context(Tuning(sample_size=80)):
+        model = SpectralRDPMeans(random_state=0).fit(X, links=links)
     assert len(model.candidates_) == 1  # the sample has chosen
     assert pair_f(y, model.labels_) == 1.0
+
+
+def test_a_step_is_one_number_of_clusters():
+    X, y = make_blobs(60, centers=3, n_features=4, cluster_std=0.5, random_state=1)
+    problem = Problem.build(X, random_links(60, 20, 0))
+    solver = SpectralSolver(problem, SpectralSettings(), np.random.default_rng(0))
+    start = solver.init()
+    fit = loop.run(solver, start)
+    assert fit.status is Status.CONVERGED
+    assert [row.n_clusters for row in fit.trace.sweeps] == list(start.numbers)
+    scores = fit.trace.column("log_joint")
+    best, labels = fit.state.best
+    assert best == fit.trace.sweeps[int(scores.argmax())]
+    assert best.log_joint == pytest.approx(joint_of(problem, labels, problem.prior))
+    assert pair_f(y, labels) == 1.0

@@ -1,8 +1,9 @@
-"""Batches and streams."""
+"""Streams: each batch is seen once; clusters, links and reliabilities are kept."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from maylink.solvers.stochastic import solve
 
 from maylink import Links, TVClust
 from maylink.datasets import make_two_view, sample_links
@@ -10,11 +11,15 @@ from maylink.errors import MaylinkError
 from maylink.families import Gaussian
 from maylink.metrics import pair_f
 from maylink.problem import Problem
-from maylink.solvers.variational import Settings
+from maylink.solvers import loop
+from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.solvers.variational_stream import StreamBatchSolver, VariationalStream
 
 
 class OneCluster:
-    at_once = False
+    """The start of a batch: all its points are in one cluster."""
+
+    costs_nothing = False
 
     def several(self, problem, count):
         return [np.zeros(problem.n, np.int64)] * count
@@ -23,24 +28,53 @@ class OneCluster:
         return self
 
 
-@pytest.mark.parametrize("batch_size", [7, 60, 1000])
-def test_the_bound_never_falls(batch_size):
-    view = make_two_view(150, 2, rng=3)
-    problem = Problem.build(view.X, view.links, "gaussian")
-    prior = problem.family.default_prior(problem.X)
-    settings = Settings(tol=0.0, max_sweeps=25)
-    rng = np.random.default_rng(0)
-    _, bounds, _ = solve(problem, prior, settings, batch_size, OneCluster(), rng)
+VIEW = make_two_view(150, 2, rng=3)
+PROBLEM = Problem.build(VIEW.X, VIEW.links, "gaussian")
+
+
+def stream_of(settings, cuts):
+    stream = VariationalStream.begin(PROBLEM.family, PROBLEM.prior, settings)
+    for low, high in pairwise(cuts):
+        stream = stream.add(VIEW.X[low:high], VIEW.links[np.arange(high)], OneCluster())
+    return stream
+
+
+def test_the_bound_of_a_batch_never_falls():
+    settings = VariationalSettings(tol=0.0, max_sweeps=25)
+    stream = stream_of(settings, [0, 100])
+    solver = StreamBatchSolver(stream, VIEW.X[100:], VIEW.links)
+    size = len(stream.statistics.size)
+    start = np.random.default_rng(0).dirichlet(np.ones(size + 3), 50)  # three clusters are new
+    bounds = loop.run(solver, solver.init(start)).trace.column("bound")
+    assert len(bounds) > 5
     assert np.diff(bounds).min() >= -1e-9 * np.abs(bounds).max()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_batches_find_what_the_whole_finds(seed):
-    view = make_two_view(400, 3, reliability={"a": (0.95, 0.95), "b": (0.7, 0.7)}, rng=seed)
-    whole = TVClust(random_state=0).fit(view.X, links=view.links)
-    parts = TVClust(batch_size=80, random_state=0).fit(view.X, links=view.links)
-    assert pair_f(whole.labels_, parts.labels_) > 0.95
-    np.testing.assert_allclose(parts.reliability_["p"], whole.reliability_["p"], atol=0.05)
+def test_points_of_earlier_batches_do_not_move():
+    settings = VariationalSettings()
+    one, two = stream_of(settings, [0, 100]), stream_of(settings, [0, 100, 150])
+    assert two.n == 150
+    assert two.labels[:100].tolist() == one.labels.tolist()
+    assert two.statistics.size.sum() == pytest.approx(150.0)
+    points = PROBLEM.family.points(VIEW.X)
+    np.testing.assert_allclose(two.sums.sum(axis=0), points.sum(axis=0), atol=1e-9)
+
+
+def test_the_first_batch_is_a_variational_fit():
+    settings = VariationalSettings(truncation=1)
+    solver = VariationalSolver(PROBLEM, PROBLEM.prior, settings)
+    whole = loop.run(solver, solver.init(np.zeros(150, np.int64))).state
+    stream = stream_of(settings, [0, 150])
+    np.testing.assert_allclose(stream.statistics.total, whole_statistics(whole).total)
+    counts = stream.earlier_counts(VIEW.links.sources)
+    np.testing.assert_allclose(counts, whole.factors.counts)
+
+
+def whole_statistics(state):
+    return PROBLEM.family.soft_statistics(PROBLEM.X, state.responsibilities)
+
+
+# ---------------------------------------------------------------------- the estimator
 
 
 def test_a_stream_finds_clusters_as_they_come():
@@ -89,30 +123,12 @@ def test_a_stream_keeps_reliability_and_suspects():
 
 def test_points_that_come_one_by_one_open_clusters():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2)) + np.where(np.arange(60) % 2, 0.0, 40.0)[:, None]
+    X = rng.normal(size=(30, 2)) + np.where(np.arange(30) % 2, 0.0, 40.0)[:, None]
     prior = Gaussian().unit_prior(2)
     model = TVClust(Gaussian(), data_weight=1, prior=prior, random_state=0)
     for row in X:
         model.partial_fit(row[None])
-    assert pair_f(np.arange(60) % 2, model.labels_) == 1.0
-
-
-def test_small_batches_find_clusters():
-    y = np.arange(150) % 3
-    X = np.random.default_rng(0).normal(size=(150, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
-    for batch_size in (1, 5, 50):
-        model = TVClust(Gaussian(), data_weight=1, batch_size=batch_size, random_state=0).fit(X)
-        assert pair_f(y, model.labels_) > 0.99
-
-
-def test_labels_to_start_from():
-    y = np.arange(90) % 3
-    X = np.random.default_rng(0).normal(size=(90, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
-    model = TVClust(Gaussian(), data_weight=1, init=y, batch_size=20).fit(X)
-    assert pair_f(y, model.labels_) == 1.0
-    model = TVClust(Gaussian(), data_weight=1, init=y[:60], random_state=0)
-    model.partial_fit(X[:60]).partial_fit(X[60:])
-    assert pair_f(y, model.labels_) == 1.0
+    assert pair_f(np.arange(30) % 2, model.labels_) == 1.0
 
 
 def test_a_feature_that_begins_to_vary_is_a_warning():
@@ -135,11 +151,17 @@ def test_a_stream_tells_how_sure_it_was_of_links():
     assert ((wrong > 0.01) & (wrong < 0.99)).any()
 
 
+def test_labels_to_start_from():
+    y = np.arange(90) % 3
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    model = TVClust(Gaussian(), data_weight=1, init=y[:60], random_state=0)
+    model.partial_fit(X[:60]).partial_fit(X[60:])
+    assert pair_f(y, model.labels_) == 1.0
+
+
 def test_errors():
     with pytest.raises(MaylinkError, match="partial_fit: only"):
         TVClust(inference="gibbs").partial_fit([[0.0], [1.0]])
-    with pytest.raises(MaylinkError, match="batch_size: only"):
-        TVClust(inference="gibbs", batch_size=2).fit([[0.0], [1.0]])
     model = TVClust(Gaussian(), data_weight=1, random_state=0).partial_fit(
         np.random.default_rng(0).random((9, 2))
     )

@@ -19,7 +19,7 @@ from maylink.families import Family, as_family
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
-from maylink.problem import Kinds, Problem, as_data, check
+from maylink.problem import Kinds, Problem, as_data, check, chunks_refused
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
 from maylink.solvers.fit import Fit
@@ -102,10 +102,7 @@ class Estimator(DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice
     def _check_chunks(self) -> None:
         """Raise where parameters, or the estimator, need data in memory."""
         if not self.takes_chunks:
-            raise MaylinkError(
-                "X: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one of "
-                "them, or give data in memory"
-            )
+            raise chunks_refused()
 
     def _request(self) -> Request:
         """Check the parameters and return what is asked for."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from maylink.arrays import Array, Index
-from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import Estimator
 from maylink.labels import first_appearance
@@ -137,11 +136,6 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
         -------
         self
         """
-        if in_chunks(X):
-            raise MaylinkError(
-                "X: SpectralRDPMeans needs data in memory; of data on Dask, RDPMeans, DPMeans and "
-                "TVClust alone make clusters"
-            )
         with one_thread():  # many small fits
             return self._fit(X, y, links)
 
