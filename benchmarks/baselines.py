@@ -1,6 +1,6 @@
 """The baselines: against scikit-learn's KMeans, and against another program that has two of them.
 
-Every fit is a single run with its defaults, told the true number of clusters.
+Every fit is a single run with its defaults, given the true number of clusters.
 """
 
 import inspect
