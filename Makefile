@@ -21,15 +21,15 @@ demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
 test: $(STAMP)  ## all tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: $(STAMP)
+lint: $(STAMP)  ## style (ruff) and imports that point down (import-linter)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 
-types: $(STAMP)
+types: $(STAMP)  ## mypy, strict on the package
 	$(BIN)/mypy
 
-format: $(STAMP)
+format: $(STAMP)  ## mends what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
