@@ -29,10 +29,10 @@ lint: $(STAMP)  ## style, and imports that point down
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 
-types: $(STAMP)
+types: $(STAMP)  ## mypy, strict on the package
 	$(BIN)/mypy
 
-format: $(STAMP)
+format: $(STAMP)  ## mends what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -1,6 +1,6 @@
 """The baselines: against scikit-learn's KMeans, and against another program that has two of them.
 
-Every fit is a single run with its defaults and the true number of clusters.
+Every fit is a single run with its defaults, given the true number of clusters.
 """
 
 import inspect
@@ -18,7 +18,7 @@ from maylink.runtime.threads import thread_count
 from peers import MissingError, Peer
 from timing import markdown, seconds, verdict
 
-TARGETS = {"CVQE": 20, "LCVQE": 20, "PCKMeans": 20, "MPCKMeans": 20}  # in fits of KMeans
+ASKED = {"CVQE": 20, "LCVQE": 20, "PCKMeans": 20, "MPCKMeans": 20}
 TOO_SLOW = {"ConstrainedOneSpectral", "ConstrainedSpectral", "MRFDPMixture", "PlainSpectral"}
 PROGRAM = """
 from active_semi_clustering.semi_supervised import pairwise_constraints
@@ -53,9 +53,9 @@ def against_k_means(n=20_000, d=16, k=10, n_links=10_000):
         for name, cls in all_baselines().items():
             if name in TOO_SLOW:
                 continue
-            options = {"n_clusters": k, "search": True, "random_state": 0}
-            names = inspect.signature(cls).parameters
-            model = cls(**{name: value for name, value in options.items() if name in names})
+            known = inspect.signature(cls).parameters
+            wished = {"n_clusters": k, "search": True, "random_state": 0}
+            model = cls(**{key: value for key, value in wished.items() if key in known})
             try:
                 model.fit(X, links=links)  # also compiles
                 best = np.inf
@@ -68,10 +68,10 @@ def against_k_means(n=20_000, d=16, k=10, n_links=10_000):
     unit = min(theirs)
     rows = []
     for (name, wrong), best in ours.items():
-        cells = ("links cannot all be kept", "") if best is None else (
-            f"{1000 * best:.1f}", verdict(best / unit, TARGETS.get(name, np.inf))
+        shown = ("links cannot all be kept", "") if best is None else (
+            f"{1000 * best:.1f}", verdict(best / unit, ASKED.get(name, np.inf))
         )  # fmt: skip
-        rows.append((name, f"{wrong:.0%}", *cells))
+        rows.append((name, f"{wrong:.0%}", *shown))
     columns = ("method", "wrong links", "fit, ms", "in KMeans fits (20 asked of four)")
     title = (
         f"Baselines, {n:,} × {d}, {k} clusters, {n_links:,} links, float64, "
@@ -104,8 +104,8 @@ def against_peer(n=2000, d=16, k=5, n_links=1000):
                 rows.append((name, str(error), f"{1000 * ours[0]:.1f}", "", ""))
                 continue
         times = theirs / ours[0]
-        speedup = f"{times:.0f}" + ("" if times >= 50 else " (lost)")
-        rows.append((name, f"{1000 * theirs:.0f}", f"{1000 * ours[0]:.1f}", speedup,
+        shown = f"{times:.0f}" + ("" if times >= 50 else " (lost)")
+        rows.append((name, f"{1000 * theirs:.0f}", f"{1000 * ours[0]:.1f}", shown,
                      f"{1000 * ours[1]:.1f}"))  # fmt: skip
     columns = (
         "method",

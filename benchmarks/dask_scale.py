@@ -92,8 +92,10 @@ def blobs(n, n_links, k=K, spread=1.0):
 def dask_sweeps(folder, links, start, memory, n_workers):
     """Seconds of each sweep, the highest memory of a worker, how many labels changed."""
     from distributed import Client, LocalCluster
-    from maylink.big import read_parquet
-    from maylink.big.problem import BigProblem
+
+    from maylink.engines.choice import engine_of
+    from maylink.io import read_parquet
+    from maylink.problem import ChunkedProblem
 
     with (
         LocalCluster(
@@ -102,8 +104,8 @@ def dask_sweeps(folder, links, start, memory, n_workers):
         Client(cluster) as client,
     ):
         begin = time.perf_counter()
-        problem = BigProblem.build(read_parquet(folder, rows=CHUNK), links, "gaussian")
-        engine = problem.engine(None)
+        problem = ChunkedProblem.build(read_parquet(folder, rows=CHUNK), links, "gaussian")
+        engine = engine_of(problem)
         engine.reach  # noqa: B018 (a pass that is no part of a sweep)
         laid_out = time.perf_counter() - begin
         times, changed = sweep_times(engine, problem.family.coordinates(start.astype(float)))

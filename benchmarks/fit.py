@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maylink import RDPMeans
 from maylink.runtime.threads import thread_count
-from maylink.solvers import rdpmeans
+from maylink.solvers.rdpmeans import RDPMeansSolver
 from timing import Lloyd, blobs, markdown, seconds, verdict
 
 SIZES = [(100_000, 16, 20), (100_000, 64, 100), (1_000_000, 32, 50)]
@@ -17,18 +17,18 @@ LIMIT = 0.3
 def sweeps_of(model, X, links):
     """Count the sweeps of all runs of a fit."""
     count = 0
-    step = rdpmeans.step
+    step = RDPMeansSolver.step
 
-    def counted(*arguments):
+    def counted(solver, state):
         nonlocal count
         count += 1
-        return step(*arguments)
+        return step(solver, state)
 
-    rdpmeans.step = counted
+    RDPMeansSolver.step = counted
     try:
         model.fit(X, links=links)
     finally:
-        rdpmeans.step = step
+        RDPMeansSolver.step = step
     return count
 
 

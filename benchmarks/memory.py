@@ -14,13 +14,13 @@ sys.path.insert(0, sys.argv[1])
 warnings.simplefilter("ignore")
 import numpy as np
 from timing import blobs, highest, resident
-from maylink import {estimator}
+import maylink as ml
 n, d, k = map(int, sys.argv[2:])
 X, links, _ = blobs(n, d, k, np.float32, 2.0)
 settings = dict(cluster_penalty=5.0 * d, random_state=0, schedule=ml.Schedule(max_sweeps=30))
-{estimator}(**settings).fit(X[:20_000].copy(){small})
+ml.{estimator}(**settings).fit(X[:20_000].copy(){small})
 before = resident()
-{estimator}(**settings).fit(X{large})
+ml.{estimator}(**settings).fit(X{large})
 peak = highest()
 print((peak - before) / X.nbytes)
 """

@@ -12,7 +12,7 @@ import numpy as np
 from maylink.engines.cpu import CpuEngine
 from maylink.problem import Problem
 from maylink.runtime.threads import thread_count
-from maylink.solvers import rdpmeans
+from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from timing import PAUSE, Lloyd, blobs, markdown, verdict
 
 LIMITS = {
@@ -27,47 +27,51 @@ ROUNDS, SWEEPS = 5, 20
 def prepare(X, links, start, **settings):
     problem = Problem.build(X, links)
     engine = CpuEngine(problem.X, problem.family, links=problem.links)
-    settings = rdpmeans.Settings(penalty=4.0 * engine.reach, **settings)  # nothing opens
+    settings = RDPMeansSettings(
+        penalty=4.0 * engine.reach,  # nothing opens
+        keep="objective",  # no sweep judges its partition
+        **settings,
+    )
+    solver = RDPMeansSolver(problem, engine, settings)
     centers = problem.family.coordinates(start.astype(np.float64))
-    state = rdpmeans.init(problem, engine, settings, np.arange(len(X)), centers)
-    return problem, engine, settings, rdpmeans.step(problem, engine, settings, state)
+    return solver, solver.step(solver.init(np.arange(len(X)), centers))
 
 
-def course(problem, engine, settings, state, length=SWEEPS):
+def course(solver, state, length=SWEEPS):
     """Mean seconds of a sweep while the centres find their places."""
     time.sleep(PAUSE)
-    state = rdpmeans.step(problem, engine, settings, state)
+    state = solver.step(state)
     begin = time.perf_counter()
     for _ in range(length):
-        state = rdpmeans.step(problem, engine, settings, state)
+        state = solver.step(state)
     return (time.perf_counter() - begin) / length
 
 
-def full(problem, engine, settings, state):
+def full(solver, state):
     """Seconds of a sweep that knows nothing from before, when labels have nearly settled."""
     for _ in range(5):
-        state = rdpmeans.step(problem, engine, settings, state)
+        state = solver.step(state)
     time.sleep(PAUSE)
     best = np.inf
     for _ in range(5):
-        engine.sweeper.memory = None
+        solver.engine.sweeper.forget()
         begin = time.perf_counter()
-        rdpmeans.step(problem, engine, settings, state)
+        solver.step(state)
         best = min(best, time.perf_counter() - begin)
     return best
 
 
 def still(X, links, start):
     """Seconds of a sweep in which nothing moves, while link weights grow."""
-    problem, engine, settings, state = prepare(X, links, start, rate=2.0)
-    while state.still < 3 and len(state.sweeps) < 1000:
-        state = rdpmeans.step(problem, engine, settings, state)
+    solver, state = prepare(X, links, start, rate=2.0)
+    while state.n_still < 3 and state.n_sweeps < 1000:
+        state = solver.step(state)
     best = np.inf
     for _ in range(20):
         begin = time.perf_counter()
-        state = rdpmeans.step(problem, engine, settings, state)
+        state = solver.step(state)
         best = min(best, time.perf_counter() - begin)
-        if state.sweeps[-1].n_changed:
+        if state.last.n_changed:
             return np.nan
     return best
 

@@ -3,7 +3,7 @@
 from gibbs import data, mixture_iteration
 from maylink.problem import Problem
 from maylink.runtime.threads import thread_count
-from maylink.solvers import variational
+from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from timing import markdown, seconds, verdict
 
 SIZES = [(100_000, 16, 20), (100_000, 8, 20), (50_000, 64, 20)]
@@ -11,12 +11,9 @@ LIMIT = 0.5
 
 
 def round_of(problem, y, k):
-    settings = variational.Settings(truncation=k)
-    state = variational.init(problem, problem.prior, settings, y)
-    state = variational.step(problem, problem.prior, settings, state)
-    return min(
-        seconds(lambda: variational.step(problem, problem.prior, settings, state)) for _ in range(3)
-    )
+    solver = VariationalSolver(problem, problem.prior, VariationalSettings(truncation=k))
+    state = solver.step(solver.init(y))
+    return min(seconds(lambda: solver.step(state)) for _ in range(3))
 
 
 def table():

@@ -21,8 +21,7 @@ model = ml.TVClust(
     "gaussian",
     covariance="spherical",
     data_weight=1,
-    inference="gibbs",
-    n_draws=300,
+    inference=ml.Gibbs(n_draws=300),
     random_state=0,
 ).fit(X, links=links)
 k, times = np.unique(model.draws_.n_clusters, return_counts=True)

@@ -315,6 +315,10 @@ def test_priors_are_of_the_records_that_the_family_names(name):
 
 def test_the_sampler_gets_the_code_that_the_family_names(name):
     family, X, _ = adapted(name)
+    if family.code is None and family.kind != "mixed":
+        with pytest.raises(MaylinkError, match="no kernel"):
+            family.blocks(family.default_prior(X))
+        return
     codes = {block.code for block in family.blocks(family.default_prior(X))}
     assert codes == {family.code} or family.kind == "mixed"
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 
 from maylink import DPMeans, Gibbs, RDPMeans, Schedule, TVClust, Variational, sample_links
 from maylink.errors import MaylinkError
-from maylink.estimators.inference import as_inference, as_schedule
+from maylink.estimators.parameter_objects import as_inference, as_schedule
 from maylink.tuning import LinkSearchCV
 
 X, Y = make_blobs(60, centers=3, random_state=1, cluster_std=0.7)

@@ -8,13 +8,13 @@ from scipy import sparse
 from maylink.errors import MaylinkError
 from maylink.families import Family, FullGaussian, Gaussian, Multinomial, Product
 from maylink.kernels.conjugate import gain, log_bessel, make_clusters, prior_of, put, rows_of
-from zoo import FAMILIES, draw, example
+from zoo import COLLAPSED, draw, example
 
-CASES = [*FAMILIES, "product with a full covariance"]
+CASES = [*COLLAPSED, "product with a full covariance"]
 
 
 def problem_of(name):
-    if name in FAMILIES:
+    if name in COLLAPSED:
         X, _ = draw(name, 25, seed=1)
         return example(name).adapt(X), X
     X, _ = draw("product", 25, seed=1)

@@ -7,7 +7,7 @@ from maylink.kernels import predictive
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import gain, make_clusters, prior_of, put, rows_of
 from maylink.problem import Problem
-from zoo import FAMILIES, draw, example
+from zoo import COLLAPSED, draw, example
 
 
 @compiled()
@@ -16,7 +16,7 @@ def ask(prior, clusters, table, top, x, own, scratch, out):
     return predictive.loss(prior, clusters, table, own, x, scratch)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", COLLAPSED)
 def test_gains_of_all_clusters_are_those_of_each(name):
     X, labels = draw(name, 60, 0, n_clusters=5)
     problem = Problem.build(X, None, example(name))

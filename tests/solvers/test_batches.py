@@ -9,8 +9,8 @@ from maylink.families import Gaussian
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers import loop
-from maylink.solvers.batches import BatchSolver
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.solvers.variational_batches import BatchSolver
 
 VIEW = make_two_view(150, 2, rng=3)
 PROBLEM = Problem.build(VIEW.X, VIEW.links, "gaussian")

@@ -19,7 +19,7 @@ from maylink.solvers.variational_stream import StreamBatchSolver, VariationalStr
 class OneCluster:
     """The start of a batch: all its points are in one cluster."""
 
-    costs_nothing = False
+    needs_no_search = False
 
     def several(self, problem, count):
         return [np.zeros(problem.n, np.int64)] * count

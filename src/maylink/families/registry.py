@@ -25,10 +25,8 @@ def all_families() -> dict[str, type[Family]]:
     Examples
     --------
     >>> from maylink.families import all_families
-    >>> sorted(all_families())  # doctest: +NORMALIZE_WHITESPACE
-    ['bernoulli', 'diagonal-gaussian', 'dirichlet-multinomial', 'full-gaussian', 'gamma',
-     'gaussian', 'multinomial', 'poisson', 'product', 'shared-gaussian',
-     'von-mises-fisher']
+    >>> all_families()["von-mises-fisher"].__name__
+    'VonMisesFisher'
     """
     return {**_of_this_folder(), **_REGISTERED}
 
