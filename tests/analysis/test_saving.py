@@ -141,7 +141,7 @@ def test_parameters_that_hold_parameters(model, path):
     loaded = again(model, path)
     assert_same_model(model, loaded, X)
     assert repr(loaded.get_params()) == repr(model.get_params())
-    for name in model.nested:
+    for name in model._parameter_objects:
         assert type(getattr(loaded, name)) is type(getattr(model, name))
 
 

@@ -57,7 +57,7 @@ class Checkpoint:
                 self.path, self.records, kind=self.kind, fingerprint=self.fingerprint
             )
         except FileError as error:
-            raise MaylinkError(f"checkpoint: {error}") from None
+            raise MaylinkError(f"checkpoint: {error}; name another file, or delete it") from None
         return state["value"]
 
     @property
