@@ -99,7 +99,11 @@ LINK_FILES = {
     "broken NPY": ("l.npy", NPY[:-5], "l.npy: not a readable npy file"),
     "broken NPZ": ("l.npz", NPZ[:-30], "l.npz: not a readable npz file"),
     "broken Parquet": ("l.parquet", b"PAR1what", "l.parquet: "),
-    "compressed": ("l.csv.gz", gzip.compress(LINKS.encode())[:-9], "unpack it first"),
+    "compressed": (
+        "l.csv.gz",
+        gzip.compress(LINKS.encode())[:-9],
+        "unpack it, or say which format it is",
+    ),
     "pairs alone": ("l.txt", "p0 p1\n", "--read-links kind="),
     "the data": ("data.csv", GOOD, "data.csv: no known format of links"),
     "a folder": (".", None, "cannot be read"),
@@ -291,7 +295,7 @@ def test_models(words, message, model, capsys):
         (
             GOOD.replace("p1,", "på,").encode("latin-1"),
             LINKS.replace("p1,", "på,").encode("latin-1"),
-            "--read encoding=latin-1",
+            "--read encoding=latin-1 --read-links encoding=latin-1",
         ),
         (GOOD.replace("\n", "\r\n").encode(), LINKS.replace("\n", "\r\n").encode(), ""),
         (GOOD.replace(",", ";").encode(), LINKS.replace(",", "\t").encode(), ""),

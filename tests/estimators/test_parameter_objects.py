@@ -25,8 +25,8 @@ def test_a_word_and_its_object_fit_alike(cls):
     short = {"n_warmup": 5, "n_draws": 10} if word == "gibbs" else {"n_init": 1}
     short = {f"inference__{name}": value for name, value in short.items()}
     models = [
-        TVClust("gaussian", covariance="spherical", data_weight=1, inference=choice, random_state=0)
-        .set_params(**short)
+        TVClust("gaussian", covariance="spherical", data_weight=1, inference=choice, n_jobs=1)
+        .set_params(random_state=0, **short)
         .fit(X, links=LINKS)
         for choice in (word, cls())
     ]

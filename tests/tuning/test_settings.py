@@ -45,9 +45,9 @@ def test_a_context_ends_with_an_error():
 @pytest.mark.parametrize("cls", [TVClust, RDPMeans])
 def test_a_fit_in_a_context_is_the_fit_with_its_tuning(cls):
     tuning = Tuning(data_weights=(0.5, 0.05), cluster_hints=(1, 3), n_folds_of_few=2)
-    inside = cls("gaussian", tuning=tuning, random_state=0).fit(X, links=LINKS)
+    inside = cls("diagonal-gaussian", tuning=tuning, random_state=0).fit(X, links=LINKS)
     with tuning_context(tuning):
-        around = cls("gaussian", random_state=0).fit(X, links=LINKS)
+        around = cls("diagonal-gaussian", random_state=0).fit(X, links=LINKS)
     assert inside.selection_.equals(around.selection_)
     assert {0.5, 0.05} <= set(inside.selection_["data_weight"])
     assert inside.labels_.tolist() == around.labels_.tolist()
