@@ -16,8 +16,10 @@ def example(name):
 
 
 FAMILIES = sorted(all_families())
-COLLAPSED = [name for name in FAMILIES if name == "product" or all_families()[name].code is not None]
-"""Those that the collapsed sampler has a kernel for; a product has those of its parts."""
+COLLAPSED = [name for name, family in sorted(all_families().items()) if family.code is not None] + [
+    "product"
+]
+"""Families that the collapsed sampler has a kernel for; a product has those of its parts."""
 
 
 def draw(name, n, seed, n_clusters=3):
