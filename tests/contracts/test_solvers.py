@@ -17,7 +17,6 @@ from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.interrupts import Stop
 from maylink.runtime.progress import Progress
 from maylink.solvers import loop
-from maylink.solvers.batches import BatchSolver
 from maylink.solvers.chains import ChainPlan, ChainSolver
 from maylink.solvers.chunked_variational import ChunkedVariationalSolver
 from maylink.solvers.fit import Fit, Status
@@ -27,6 +26,7 @@ from maylink.solvers.means_stream import MeansBatchSolver, MeansStream
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.spectral import SpectralSettings, SpectralSolver
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.solvers.variational_batches import BatchSolver
 from maylink.solvers.variational_stream import StreamBatchSolver, VariationalStream
 from zoo import draw, true_links
 
@@ -74,7 +74,7 @@ def batches():
 
 def stream_batch():
     class FiveClusters:
-        costs_nothing = True
+        needs_no_search = True
 
         def several(self, problem, count):
             return [np.arange(problem.n) % 5] * count

@@ -12,10 +12,10 @@ from maylink.errors import MaylinkError  # noqa: E402
 from maylink.runtime.interrupts import Stop  # noqa: E402
 from maylink.runtime.progress import Progress  # noqa: E402
 from maylink.solvers.checkpoint import Checkpoint  # noqa: E402
+from maylink.solvers.checkpointed_runs import CheckpointedRuns, SavedRun  # noqa: E402
 from maylink.solvers.chunked_variational import ChunkedVariationalSolver  # noqa: E402
 from maylink.solvers.fit import Status  # noqa: E402
 from maylink.solvers.rdpmeans import RDPMeansSolver  # noqa: E402
-from maylink.solvers.restarts import CheckpointedRuns, SavedRun  # noqa: E402
 from zoo import draw, example  # noqa: E402
 
 

@@ -14,9 +14,9 @@ from maylink.problem import ChunkedProblem, Problem  # noqa: E402
 from maylink.runtime.progress import SILENT  # noqa: E402
 from maylink.solvers import rdpmeans  # noqa: E402
 from maylink.solvers.checkpoint import Checkpoint  # noqa: E402
-from maylink.solvers.chunked_runs import ChunkedRuns, pack_state  # noqa: E402
+from maylink.solvers.checkpointed_runs import RECORDS  # noqa: E402
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver  # noqa: E402
-from maylink.solvers.restarts import RECORDS  # noqa: E402
+from maylink.solvers.rdpmeans_runs import RDPMeansRuns, pack_state  # noqa: E402
 from zoo import draw  # noqa: E402
 
 X, Y = draw("gaussian", 150, 3)
@@ -59,7 +59,7 @@ def solver_of(keep, broken_at=None, *, chunked=True):
 
 
 def solve(solver, path):
-    runs = ChunkedRuns(solver, EagerCheckpoint(path, "rdpmeans", "a", RECORDS))
+    runs = RDPMeansRuns(solver, EagerCheckpoint(path, "rdpmeans", "a", RECORDS))
     starts = (solver.init(order) for order in ORDERS)
     return rdpmeans.solve(solver, starts, SILENT, make_run=runs.make)
 
