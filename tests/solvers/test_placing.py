@@ -8,7 +8,7 @@ from maylink.families import as_family
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers.fit import Clustering, Parts
-from maylink.solvers.placing import divergences, faithful, place, seats
+from maylink.solvers.placing import divergences, faithful, nearest_parts, place
 from zoo import draw, example, pieces
 
 FAMILIES = ["diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma"]
@@ -91,7 +91,7 @@ def test_links_between_known_points_alone_change_nothing():
 def test_a_point_sits_in_the_nearest_part_of_its_cluster(name):
     X, family, parts = drawn(name)
     labels = np.random.default_rng(1).integers(0, 3, 60)
-    chosen = seats(X, family, 1, parts, labels)
+    chosen = nearest_parts(X, family, 1, parts, labels)
     np.testing.assert_array_equal(parts.cluster[chosen], labels)
     each = divergences(X, family, 1, Parts.one_each(parts.centers))
     each[parts.cluster != labels[:, None]] = np.inf
