@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans, SeededKMeans
+from maylink.baselines import ConstrainedSeededKMeans, SeededKMeans
 from maylink.errors import MaylinkError
 from reference import by_first_appearance
 

@@ -1,14 +1,15 @@
 """Methods by name: makes and fits them, and chooses one where the user leaves that open.
 
-The names stand here as plain text, and estimators and baselines are imported only inside the
-functions that need them: ``maylink --help`` lists the names, and must not load NumPy, pandas and
-Numba for that.
+The names are read from the names of files, and estimators and baselines are imported only inside
+the functions that need them: ``maylink --help`` lists the names, and must not load NumPy, pandas
+and Numba for that.
 """
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,19 +24,32 @@ if TYPE_CHECKING:
     from maylink.links import Links
     from maylink.model.posterior import Posterior
 
+PACKAGE = Path(__file__).parents[1]
+
+
+def _baseline_names() -> tuple[str, ...]:
+    """Return the names of the baselines by reading their files, none of which is loaded.
+
+    The class of a baseline is called as its file: ``cop_kmeans.py`` holds ``COPKMeans``.
+    """
+    names = []
+    for file in sorted((PACKAGE / "baselines").glob("*.py")):
+        name = file.stem.replace("_", "")
+        pattern = rf"^class {name}\((?!NamedTuple)"
+        if re.search(pattern, file.read_text(encoding="utf-8"), re.MULTILINE | re.IGNORECASE):
+            names.append(name)
+    return tuple(names)
+
+
 AUTO = "auto"
 ESTIMATORS = ("tvclust", "rdpmeans", "dpmeans", "spectralrdpmeans")
-METHODS = (
-    *ESTIMATORS, "constrainedonespectral", "constrainedseededkmeans", "constrainedspectral",
-    "copkmeans", "cvqe", "lcvqe", "linkonly", "mpckmeans", "mrfdpmixture", "pckmeans",
-    "plainkmeans", "plainspectral", "seededkmeans",
-)  # fmt: skip
+METHODS = (*ESTIMATORS, *_baseline_names())
 """The estimators and baselines, by the name of their class in small letters."""
 
 FAMILIES = tuple(
     sorted(
         module.name.replace("_", "-")
-        for module in pkgutil.iter_modules([str(Path(__file__).parents[1] / "families")])
+        for module in pkgutil.iter_modules([str(PACKAGE / "families")])
         if module.name not in ("base", "columns", "product", "registry", "rows")
     )
 )

@@ -13,6 +13,7 @@ import pkgutil
 
 from maylink.baselines.base import Baseline
 from maylink.baselines.constrained_one_spectral import ConstrainedOneSpectral
+from maylink.baselines.constrained_seeded_kmeans import ConstrainedSeededKMeans
 from maylink.baselines.constrained_spectral import ConstrainedSpectral
 from maylink.baselines.cop_kmeans import COPKMeans
 from maylink.baselines.cvqe import CVQE
@@ -23,7 +24,7 @@ from maylink.baselines.mrf_dp_mixture import MRFDPMixture
 from maylink.baselines.pck_means import PCKMeans
 from maylink.baselines.plain_kmeans import PlainKMeans
 from maylink.baselines.plain_spectral import PlainSpectral
-from maylink.baselines.seeded_kmeans import ConstrainedSeededKMeans, SeededKMeans
+from maylink.baselines.seeded_kmeans import SeededKMeans
 
 __all__ = [
     "CVQE",

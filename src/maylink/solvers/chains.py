@@ -30,6 +30,7 @@ from maylink.solvers.gibbs import GibbsState
 from maylink.version import __version__
 
 logger = logging.getLogger("maylink")
+SHOWN = 4  # sources whose p and q a progress bar has room for
 
 
 class Sampler(Protocol):
@@ -113,6 +114,8 @@ class BlockOfDraws(NamedTuple):
     log_joint: float
     n_clusters: int
     n_draws: int  # in the block
+    p: tuple[float, ...] = ()  # of the first sources
+    q: tuple[float, ...] = ()
 
 
 class ChainSolver:
@@ -150,7 +153,8 @@ class ChainSolver:
         left = plan.n_warmup - state.n_warmup if warming else plan.n_draws - state.n_draws
         size = min(self.sampler.block, left)
         sampler, draws = self.sampler.step(state.sampler, size, self.rng)
-        last = BlockOfDraws(float(draws.log_joint[-1]), int(draws.n_clusters[-1]), size)
+        p, q = (tuple(map(float, drawn[-1][:SHOWN])) for drawn in (draws.p, draws.q))
+        last = BlockOfDraws(float(draws.log_joint[-1]), int(draws.n_clusters[-1]), size, p, q)
         state = state._replace(sampler=sampler, generator=self.rng.bit_generator.state, last=last)
         if warming:
             return state._replace(n_warmup=state.n_warmup + size)

@@ -104,7 +104,8 @@ def run(
         progress.show(sweep=sweep, **_shown(rows[-1]))
         if after_step is not None:
             after_step(state, rows)
-    logger.info("%s: %d steps, %s", solver.name, len(rows), status)
+    last = _shown(rows[-1]) if rows else {}
+    logger.info("%s: %s after %d steps: %s", solver.name, status, len(rows), last)
     return Fit(state, objective_of(solver, rows), Trace(tuple(rows), len(rows) - 1), status)
 
 
@@ -118,6 +119,12 @@ def objective_of(solver: Solver[Any], rows: Sequence[Any]) -> float:
 def _shown(row: Any) -> dict[str, Any]:
     """Return a row as a progress bar shows it: numbers that are not whole are short."""
     return {
-        name: f"{value:.6g}" if isinstance(value, float) else value
+        name: _short(value)
         for name, value in row._asdict().items()
     }
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return " ".join(f"{number:.2f}" for number in value)
+    return f"{value:.6g}" if isinstance(value, float) else value
