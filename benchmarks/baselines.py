@@ -54,8 +54,8 @@ def against_k_means(n=20_000, d=16, k=10, n_links=10_000):
             if name in TOO_SLOW:
                 continue
             known = inspect.signature(cls).parameters
-            wished = {"n_clusters": k, "search": True, "random_state": 0}
-            model = cls(**{key: value for key, value in wished.items() if key in known})
+            settings = {"n_clusters": k, "search": True, "random_state": 0}
+            model = cls(**{key: value for key, value in settings.items() if key in known})
             try:
                 model.fit(X, links=links)  # also compiles
                 best = np.inf
