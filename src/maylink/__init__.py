@@ -85,9 +85,9 @@ _MODULES = {"partitions": "model.partitions"}
 def __getattr__(name: str) -> Any:
     """Load a public name, or a module of the package, when it is first asked for."""
     if name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = found
-        return found
+        member = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = member
+        return member
     if not name.startswith("_"):
         try:
             return import_module(f"{__name__}.{_MODULES.get(name, name)}")

@@ -118,10 +118,7 @@ def objective_of(solver: Solver[Any], rows: Sequence[Any]) -> float:
 
 def _shown(row: Any) -> dict[str, Any]:
     """Return a row as a progress bar shows it: numbers that are not whole are short."""
-    return {
-        name: _short(value)
-        for name, value in row._asdict().items()
-    }
+    return {name: _short(value) for name, value in row._asdict().items()}
 
 
 def _short(value: Any) -> Any:

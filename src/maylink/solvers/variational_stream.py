@@ -280,8 +280,8 @@ def _added(a: LinkCounts, b: LinkCounts) -> LinkCounts:
 def _widened(statistics: Statistics, size: int, width: int) -> Statistics:
     """Return the statistics with empty clusters added, so that there are ``size``."""
     wide = Statistics(np.zeros(size), np.zeros((size, width)), np.zeros(size))
-    known = len(statistics.size)
+    n_known = len(statistics.size)
     for old, new in zip(statistics, wide, strict=True):
-        if known:
-            new[:known] = old
+        if n_known:
+            new[:n_known] = old
     return wide

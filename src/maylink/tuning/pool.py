@@ -208,8 +208,8 @@ def joined_by_links(links: Links) -> Index:
     a, b = np.minimum(links.i, links.j), np.maximum(links.i, links.j)
     key, place = np.unique(a.astype(np.int64) * n + b, return_inverse=True)
     votes = np.bincount(place, links.kind * links.weight)
-    kept = np.abs(votes) > 1e-12
-    root = contract_edges(n, key[kept] // n, key[kept] % n, votes[kept])
+    decided = np.abs(votes) > 1e-12
+    root = contract_edges(n, key[decided] // n, key[decided] % n, votes[decided])
     root = np.where(links.degree > 0, root, n)
     return first_appearance(np.unique(root, return_inverse=True)[1].astype(np.int64))[0]
 
