@@ -151,13 +151,13 @@ def test_a_checkpoint_of_other_links_is_refused(tmp_path):
     plan = ChainPlan(n_chains=1, n_warmup=0, n_draws=5, checkpoint=tmp_path, n_jobs=1)
     solve(sampler(), OneCluster(), plan, 7)
     same_number = OTHER.links.chosen(np.arange(VIEW.links.n_links), 40)
-    for made, start in (
+    for other, start in (
         (sampler(links=same_number), OneCluster()),
         (sampler(), GivenLabels()),
         (sampler(OTHER.X), OneCluster()),
     ):
         with pytest.raises(MaylinkError, match="other data, links or parameters"):
-            solve(made, start, plan, 7)
+            solve(other, start, plan, 7)
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):

@@ -134,13 +134,13 @@ LABELS = np.arange(120) % 4
 
 
 def tvclust(**options):
-    given = {"covariance": "diagonal", "data_weight": 1.0, "random_state": 0, "init": LABELS}
-    return TVClust(**given | options)
+    defaults = {"covariance": "diagonal", "data_weight": 1.0, "random_state": 0, "init": LABELS}
+    return TVClust(**defaults | options)
 
 
 def rdpmeans(**options):
-    given = {"cluster_penalty": 2.0, "link_weight": 0.01, "random_state": 0, "n_init": 2}
-    return RDPMeans(**given | options)
+    defaults = {"cluster_penalty": 2.0, "link_weight": 0.01, "random_state": 0, "n_init": 2}
+    return RDPMeans(**defaults | options)
 
 
 MAKERS = {"tvclust": tvclust, "rdpmeans": rdpmeans}
@@ -197,14 +197,14 @@ def test_a_broken_fit_goes_on_to_exactly_the_same_result(method, broken, tmp_pat
 @pytest.mark.parametrize("family", ["product", "von-mises-fisher"])
 def test_a_checkpoint_holds_every_kind_of_posterior(family, broken, tmp_path):
     path, data = tmp_path / "fit.npz", draw(family, 120, 3)[0]
-    given = {"family": example(family), "covariance": "auto"}
-    whole = tvclust(**given).fit(cut(data), links=LINKS)
+    defaults = {"family": example(family), "covariance": "auto"}
+    whole = tvclust(**defaults).fit(cut(data), links=LINKS)
     broken("tvclust", 2)
     with pytest.raises(KeyboardInterrupt):
-        tvclust(**given, checkpoint=path).fit(cut(data), links=LINKS)
+        tvclust(**defaults, checkpoint=path).fit(cut(data), links=LINKS)
     assert path.exists()
     broken("tvclust", None)
-    again = tvclust(**given, checkpoint=path).fit(cut(data), links=LINKS)
+    again = tvclust(**defaults, checkpoint=path).fit(cut(data), links=LINKS)
     assert result(again) == result(whole)
 
 

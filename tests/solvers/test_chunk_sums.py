@@ -44,8 +44,8 @@ def test_few_rows_of_many_clusters_go_at_a_time():
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     assert in_blocks.entropy == pytest.approx(at_once.entropy)
     nobody = np.empty(0, np.int64)
-    given = np.arange(12) % 7
-    assert chunk_labels(X, width, given, nobody, nobody).tolist() == given.tolist()
+    labels = np.arange(12) % 7
+    assert chunk_labels(X, width, labels, nobody, nobody).tolist() == labels.tolist()
 
 
 def test_rows_come_back_in_their_order():
