@@ -73,8 +73,8 @@ class Rough(NamedTuple):
 def nearest_rough(points, centers, rough, cut, context, slack, n_points, first, last, labels, sums):
     """Give the points of the blocks first … last − 1 their labels, by rough scores where possible.
 
-    It is one long function because its scratch and the fields of its tuples are shared by all
-    steps, and each call that hands them on costs more than the step on a few points.
+    Long because its scratch and the fields of its tuples are shared by all steps, and each call
+    that hands them on costs more than the step on a few points.
 
     Parameters
     ----------
