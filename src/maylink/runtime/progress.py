@@ -48,6 +48,11 @@ class Progress:
             self._bar = tqdm(total=total, desc=title, unit=unit, leave=False, position=line)
 
     @property
+    def is_shown(self) -> bool:
+        """Whether there is a bar."""
+        return self._bar is not None
+
+    @property
     def stopped(self) -> bool:
         """Whether the user wants to stop."""
         return self._stop.asked

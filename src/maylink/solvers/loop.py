@@ -101,11 +101,13 @@ def run(
                 "of X or the weights of links are too large, too small or too close for double "
                 "precision; shift or scale X"
             )
-        progress.show(sweep=sweep, **_shown(rows[-1]))
+        if progress.is_shown:
+            progress.show(sweep=sweep, **_shown(rows[-1]))
         if after_step is not None:
             after_step(state, rows)
-    last = _shown(rows[-1]) if rows else {}
-    logger.info("%s: %s after %d steps: %s", solver.name, status, len(rows), last)
+    if logger.isEnabledFor(logging.INFO):
+        last = _shown(rows[-1]) if rows else {}
+        logger.info("%s: %s after %d steps: %s", solver.name, status, len(rows), last)
     return Fit(state, objective_of(solver, rows), Trace(tuple(rows), len(rows) - 1), status)
 
 

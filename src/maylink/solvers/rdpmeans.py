@@ -108,8 +108,10 @@ class RDPMeansState:
 class MostProbable(NamedTuple):
     """The most probable partition that the sweeps of a run have left so far."""
 
-    state: RDPMeansState  # of the last sweep that left it as it is
+    state: RDPMeansState  # of the sweep that made it
     log_joint: float
+    n_sweeps: int  # up to the last sweep that left it as it is
+    objective: float  # at that sweep
     root: Index | None = None  # of each cluster the one that it was merged into
 
 
@@ -179,23 +181,15 @@ class RDPMeansSolver:
             centers = engine.means(totals)
             distortion = engine.distortion(labels, totals, centers)
             counts = as_counts(engine.votes(labels))
-        xi_may, xi_not = self._grown_weights(state, counts)
-        swept = replace(
-            state,
-            labels=labels,
-            totals=totals,
-            centers=centers,
-            counts=counts,
-            xi_may=xi_may,
-            xi_not=xi_not,
-            distortion=distortion,
-            n_still=0 if n_changed else state.n_still + 1,
-            n_sweeps=state.n_sweeps + 1,
-        )
-        value = objective(settings, swept, *weights)
-        swept = replace(swept, last=Sweep(value, len(centers), n_changed, *weights))
+        n_still = 0 if n_changed else state.n_still + 1
+        value = objective(settings, distortion, len(centers), counts, weights)
+        swept = RDPMeansState(
+            state.order, labels, totals, centers, counts, *self._grown_weights(state, counts),
+            state.heaviest, state.shuffle, distortion, n_still, state.n_sweeps + 1,
+            Sweep(value, len(centers), n_changed, *weights),
+        )  # fmt: skip
         logger.debug("sweep %d: %s", swept.n_sweeps, swept.last)
-        return self._with_best(swept)
+        return swept if self.score is None else replace(swept, best=self._best(swept, state.best))
 
     def record(self, state: RDPMeansState) -> Sweep:
         """Return the last sweep."""
@@ -221,18 +215,17 @@ class RDPMeansSolver:
         odds_may, odds_not = pooled_log_odds(counts)
         return min(xi_may, settings.scale * odds_may), min(xi_not, settings.scale * odds_not)
 
-    def _with_best(self, state: RDPMeansState) -> RDPMeansState:
-        """Return the state with the most probable partition so far."""
-        if self.score is None or state.last is None:
-            return state
-        best = state.best
+    def _best(self, state: RDPMeansState, best: MostProbable | None) -> MostProbable:
+        """Return the most probable partition so far, that of this state included."""
+        assert self.score is not None
+        assert state.last is not None
         if best is None or state.last.n_changed > 0:
             log_joint = self.score(state)
             if best is None or log_joint > best.log_joint:
-                best = MostProbable(replace(state, best=None), log_joint)
-        elif best.state.n_sweeps == state.n_sweeps - 1:  # the same partition, under heavier links
-            best = best._replace(state=replace(state, best=None))
-        return replace(state, best=best)
+                return MostProbable(state, log_joint, state.n_sweeps, state.last.objective)
+        elif best.n_sweeps == state.n_sweeps - 1:  # the same partition, under heavier links
+            return best._replace(n_sweeps=state.n_sweeps, objective=state.last.objective)
+        return best
 
 
 def solve(
@@ -292,8 +285,14 @@ def best_run(settings: RDPMeansSettings, runs: list[Run]) -> Run:
     """Return the most probable run, or the least objective at the largest final link weights."""
     if settings.keep == "probability":
         return max(runs, key=lambda fit: log_joint_of(fit.state))
-    xi_may, xi_not = max((fit.state.xi_may, fit.state.xi_not) for fit in runs)
-    return min(runs, key=lambda fit: objective(settings, fit.state, xi_may, xi_not))
+    weights = max((fit.state.xi_may, fit.state.xi_not) for fit in runs)
+
+    def value(fit: Run) -> float:
+        state = fit.state
+        n_clusters = len(state.centers)
+        return objective(settings, state.distortion, n_clusters, state.counts, weights)
+
+    return min(runs, key=value)
 
 
 def log_joint_of(state: RDPMeansState) -> float:
@@ -303,11 +302,11 @@ def log_joint_of(state: RDPMeansState) -> float:
 
 def clustering(solver: RDPMeansSolver, fit: Run) -> Fit[Clustering]:
     """Return the best partition of a run, its clusters numbered by first appearance."""
-    best = fit.state.best or MostProbable(fit.state, np.nan)
+    state, last = fit.state, fit.state.last
+    assert last is not None
+    best = state.best or MostProbable(state, np.nan, state.n_sweeps, last.objective)
     engine, state = solver.engine, best.state
     labels, old = engine.numbered(state.labels, best.root)
-    trace = replace(fit.trace, kept=state.n_sweeps - 1)
-    assert state.last is not None
     merged, centers = None, state.centers
     if best.root is None or len(old) == len(centers):
         centers = centers[old]
@@ -315,8 +314,8 @@ def clustering(solver: RDPMeansSolver, fit: Run) -> Fit[Clustering]:
         cluster = renumbered(best.root, old)
         merged = Parts(centers, cluster)
         centers = engine.means(state.totals.joined(cluster))
-    clusters = Clustering(labels, centers, merged)
-    return Fit(clusters, state.last.objective, trace, fit.status)
+    trace = replace(fit.trace, kept=best.n_sweeps - 1)
+    return Fit(Clustering(labels, centers, merged), best.objective, trace, fit.status)
 
 
 def pooled_log_odds(counts: LinkCounts) -> tuple[float, float]:
@@ -327,12 +326,16 @@ def pooled_log_odds(counts: LinkCounts) -> tuple[float, float]:
 
 
 def objective(
-    settings: RDPMeansSettings, state: RDPMeansState, xi_may: float, xi_not: float
+    settings: RDPMeansSettings,
+    distortion: float,
+    n_clusters: int,
+    counts: LinkCounts,
+    weights: tuple[float, float],
 ) -> float:
     """Return the objective, which counts each pair once."""
-    may, may_not = float(state.counts.may_same.sum()), float(state.counts.not_same.sum())
-    clusters = settings.penalty * len(state.centers)
-    return state.distortion + clusters - xi_may * may + xi_not * may_not
+    may, may_not = float(counts.may_same.sum()), float(counts.not_same.sum())
+    clusters = settings.penalty * n_clusters
+    return distortion + clusters - weights[0] * may + weights[1] * may_not
 
 
 def warn_unsettled(fit: Fit[Any], stacklevel: int) -> None:

@@ -346,7 +346,8 @@ class RunPool:
                 for weight in self.weights:
                     value = weight * data + rest
                     if weight not in best or value > best[weight].log_joint:
-                        best[weight] = MostProbable(state, value)
+                        objective = rows[-1].objective
+                        best[weight] = MostProbable(state, value, len(rows), objective)
 
             start = solver.init(self.rng.permutation(self.problem.n))
             self.last[run] = loop.run(solver, start, after_step=judge).state
