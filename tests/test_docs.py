@@ -10,6 +10,7 @@ import matplotlib as mpl
 import pytest
 
 import maylink as ml
+from maylink.tuning.settings import tuning_context
 
 ROOT = Path(__file__).parent.parent
 BUILT = ("_build", "api", "examples")  # what make docs writes into docs/
@@ -26,6 +27,9 @@ WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 MODULES = (
     "baselines", "datasets", "errors", "families", "io.links", "metrics", "plots", "tuning",
 )  # fmt: skip
+QUICK = ml.Tuning(
+    data_weights=(1.0, 0.1), n_starts=1, n_starts_of_small=1, n_folds=2, n_folds_of_few=2
+)
 API = (ROOT / "docs" / "api.md").read_text()
 
 
@@ -36,21 +40,25 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
     mpl.use("Agg")
     text = page.read_text()
     names = {"__name__": "__main__"}
+    # Without a session nothing that is printed is compared: such pages run with little tuning.
+    is_session = any(block[1].startswith(">>>") for block in BLOCK.finditer(text))
+    tuning = ml.Tuning() if is_session else QUICK
     runner = doctest.DocTestRunner(
         optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST
     )
-    for block in BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start(1))
-        if block[1].startswith(">>>"):  # else a docstring inside may have examples
-            example = doctest.DocTestParser().get_doctest(
-                block[1], names, page.name, str(page), line
-            )
-            failures = []
-            runner.run(example, out=failures.append, clear_globs=False)
-            assert not failures, "".join(failures)
-            names = example.globs
-        else:
-            exec(compile("\n" * line + block[1], str(page), "exec"), names)
+    with tuning_context(tuning):
+        for block in BLOCK.finditer(text):
+            line = text.count("\n", 0, block.start(1))
+            if block[1].startswith(">>>"):  # else a docstring inside may have examples
+                example = doctest.DocTestParser().get_doctest(
+                    block[1], names, page.name, str(page), line
+                )
+                failures = []
+                runner.run(example, out=failures.append, clear_globs=False)
+                assert not failures, "".join(failures)
+                names = example.globs
+            else:
+                exec(compile("\n" * line + block[1], str(page), "exec"), names)
 
 
 def test_links_between_pages_lead_somewhere():

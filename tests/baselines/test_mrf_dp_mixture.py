@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from exact import some_links, total_variation
-from maylink import Links, TVClust
+from maylink import Gibbs, Links, TVClust
 from maylink.baselines.mrf_dp_mixture import MRFDPMixture
 from maylink.datasets import sample_links
 from maylink.errors import DomainError, LinksError, MaylinkError
@@ -124,8 +124,8 @@ def test_a_strength_is_the_log_odds_of_a_known_reliability():
     links = Links(30, *(list(c) for c in zip(*draw_pairs(30, 40, seed=0), strict=True)))
     field = sampled(X, links, 2500, family="gaussian", may_strength=np.log(0.8 / 0.2))
     model = TVClust(
-        Gaussian(), data_weight=1, inference="gibbs", reliability=(0.8, 0.8), alpha=1.0, n_chains=1,
-        n_warmup=200, n_draws=2500, init="one", n_jobs=1, random_state=0,
+        Gaussian(), data_weight=1, inference=Gibbs(n_chains=1, n_warmup=200, n_draws=2500),
+        reliability=(0.8, 0.8), alpha=1.0, init="one", n_jobs=1, random_state=0,
     ).fit(X, links=links)  # fmt: skip
     together = [
         np.mean([z[:, None] == z for z in draws], axis=0)

@@ -113,6 +113,8 @@ def test_a_run_that_ctrl_c_stops_goes_on(tmp_path):
     path, stop = tmp_path / "fit.npz", Stop(tmp_path / "stop")
 
     class Stopping(Progress):
+        is_shown = True
+
         def show(self, **state):
             stop.ask()
 

@@ -152,7 +152,7 @@ def test_best_of_many_orders_reaches_the_optimum_of_few_points(seed):
         state = solver.init(np.arange(6), np.array(labels))
         distortion = engine.distortion(state.labels, state.totals, state.centers)
         state = replace(state, distortion=distortion)
-        return rdpmeans.objective(solver.settings, state, xi, xi)
+        return rdpmeans.objective(solver.settings, state, (xi, xi))
 
     optimum = min(objective(labels) for labels in all_partitions(6))
     starts = [
@@ -174,7 +174,7 @@ def test_runs_that_end_at_different_link_weights_are_compared_at_the_largest():
         starts = [solver.init(rng.permutation(40)) for _ in range(6)]
         ends = [rdpmeans.run(solver, start) for start in starts]
         xi = max(end.state.xi_may for end in ends)
-        values = [rdpmeans.objective(solver.settings, end.state, xi, xi) for end in ends]
+        values = [rdpmeans.objective(solver.settings, end.state, (xi, xi)) for end in ends]
         best = ends[int(np.argmin(values))].state
         labels = by_first_appearance(engine.given(best.labels).tolist())
         assert rdpmeans.solve(solver, starts).state.labels.tolist() == labels

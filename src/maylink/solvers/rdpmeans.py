@@ -182,7 +182,7 @@ class RDPMeansSolver:
             distortion = engine.distortion(labels, totals, centers)
             counts = as_counts(engine.votes(labels))
         n_still = 0 if n_changed else state.n_still + 1
-        value = objective(settings, distortion, len(centers), counts, weights)
+        value = _objective(settings, distortion, len(centers), counts, weights)
         swept = RDPMeansState(
             state.order, labels, totals, centers, counts, *self._grown_weights(state, counts),
             state.heaviest, state.shuffle, distortion, n_still, state.n_sweeps + 1,
@@ -286,13 +286,7 @@ def best_run(settings: RDPMeansSettings, runs: list[Run]) -> Run:
     if settings.keep == "probability":
         return max(runs, key=lambda fit: log_joint_of(fit.state))
     weights = max((fit.state.xi_may, fit.state.xi_not) for fit in runs)
-
-    def value(fit: Run) -> float:
-        state = fit.state
-        n_clusters = len(state.centers)
-        return objective(settings, state.distortion, n_clusters, state.counts, weights)
-
-    return min(runs, key=value)
+    return min(runs, key=lambda fit: objective(settings, fit.state, weights))
 
 
 def log_joint_of(state: RDPMeansState) -> float:
@@ -326,13 +320,19 @@ def pooled_log_odds(counts: LinkCounts) -> tuple[float, float]:
 
 
 def objective(
+    settings: RDPMeansSettings, state: RDPMeansState, weights: tuple[float, float]
+) -> float:
+    """Return the objective of a state, which counts each pair once."""
+    return _objective(settings, state.distortion, len(state.centers), state.counts, weights)
+
+
+def _objective(
     settings: RDPMeansSettings,
     distortion: float,
     n_clusters: int,
     counts: LinkCounts,
     weights: tuple[float, float],
 ) -> float:
-    """Return the objective, which counts each pair once."""
     may, may_not = float(counts.may_same.sum()), float(counts.not_same.sum())
     clusters = settings.penalty * n_clusters
     return distortion + clusters - weights[0] * may + weights[1] * may_not
