@@ -23,6 +23,8 @@ def stopping(tmp_path, n_steps=0):
     stop = Stop(tmp_path / "stop")
 
     class Stopping(Progress):
+        is_shown = True
+
         def show(self, **state):
             if state["sweep"] == n_steps:
                 stop.ask()
@@ -166,6 +168,8 @@ def test_progress_shows_short_numbers():
     shown = []
 
     class Watching(Progress):
+        is_shown = True
+
         def show(self, **state):
             shown.append(state)
 
@@ -176,4 +180,4 @@ def test_progress_shows_short_numbers():
 def test_the_log_says_how_a_run_ended(caplog):
     with caplog.at_level(logging.INFO, "maylink"):
         loop.run(HalvingSolver(), HalvingState(8.0))
-    assert "halving: 3 steps, converged" in caplog.text
+    assert "halving: converged after 3 steps: {'value': '1', 'n_steps': 3}" in caplog.text
