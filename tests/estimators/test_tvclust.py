@@ -12,7 +12,7 @@ from maylink.datasets import make_two_view, sample_links
 from maylink.errors import LinksError, MaylinkError
 from maylink.families import Gaussian
 from maylink.metrics import pair_f
-from zoo import FAMILIES, draw, example
+from zoo import COLLAPSED, FAMILIES, draw, example
 
 VIEW = make_two_view(150, 2, reliability={"good": (0.95, 0.95), "bad": (0.6, 0.6)}, rng=1)
 
@@ -125,8 +125,10 @@ def test_the_mixture_integrates_to_one():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("options", [{}, SHORT], ids=["variational", "gibbs"])
-def test_every_family(name, options):
+@pytest.mark.parametrize("inference", ["variational", "gibbs"])
+def test_every_family(name, inference):
+    sampler = "collapsed" if name in COLLAPSED else "instantiated"
+    options = gibbs(sampler=sampler) if inference == "gibbs" else {}
     X, y = draw(name, 90, seed=4)
     links = sample_links(y, 0.1, 0.9, rng=0)
     model = TVClust(example(name), tuning=QUICK, random_state=0, **options).fit(X, links=links)

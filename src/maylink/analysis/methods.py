@@ -8,7 +8,6 @@ and Numba for that.
 from __future__ import annotations
 
 import inspect
-import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,19 +40,27 @@ def _baseline_names() -> tuple[str, ...]:
     return tuple(names)
 
 
+def _family_names() -> tuple[str, ...]:
+    """Return the families that a name alone makes by reading their files, none of which is loaded.
+
+    A family is called as its file: ``von_mises_fisher.py`` holds ``"von-mises-fisher"``.
+    """
+    names = []
+    for file in (PACKAGE / "families").glob("*.py"):
+        name, text = file.stem.replace("_", "-"), file.read_text(encoding="utf-8")
+        named = re.search(rf'^    name\b.* = "{name}"', text, re.MULTILINE)
+        if named and not re.search(r"^    by_name\b.* = False", text, re.MULTILINE):
+            names.append(name)
+    return tuple(sorted(names))
+
+
 AUTO = "auto"
 ESTIMATORS = ("tvclust", "rdpmeans", "dpmeans", "spectralrdpmeans")
 METHODS = (*ESTIMATORS, *_baseline_names())
 """The estimators and baselines, by the name of their class in small letters."""
 
-FAMILIES = tuple(
-    sorted(
-        module.name.replace("_", "-")
-        for module in pkgutil.iter_modules([str(PACKAGE / "families")])
-        if module.name not in ("base", "columns", "product", "registry", "rows")
-    )
-)
-"""The library's families that can be asked for by name: their files, none of which is loaded."""
+FAMILIES = _family_names()
+"""The library's families that can be asked for by name."""
 
 ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""

@@ -63,6 +63,10 @@ class BaselineRun:
 class Baseline(ClusterMixin, BaseEstimator, ABC):
     """An algorithm that the library compares with.
 
+    A baseline has the parameter ``random_state``, even where nothing is random. ``n_clusters``,
+    ``n_init`` and ``max_sweeps`` are for those that need them: they are checked here, ``n_init``
+    runs are made, and a run that had not converged is told with its ``max_sweeps``.
+
     Examples
     --------
     >>> from maylink.baselines import Baseline, LCVQE
@@ -85,7 +89,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _run(self, X: Any, links: Links, rng: np.random.Generator) -> BaselineRun:
-        """Make one run; X is finite, float64."""
+        """Make one run; X is finite, float64, with no fewer rows than ``n_clusters``."""
 
     def _check_parameters(self) -> None:
         """Raise a MaylinkError about the first parameter that cannot be."""

@@ -84,7 +84,7 @@ class Family(ABC):
     """Other words that users may type; they are told the name."""
 
     by_name: ClassVar[bool] = True
-    """Whether the name alone makes the family, with its default settings."""
+    """Whether the name alone makes the family: all its settings have defaults."""
 
     kind: ClassVar[str]
     """What the data are, one of ``KINDS``."""
@@ -99,10 +99,11 @@ class Family(ABC):
     """Whether data of this kind are taken as this family where neither user nor links choose."""
 
     auto_rank: ClassVar[int | None] = None
-    """When "auto" tries the family on data of its kind: the plainest first, None for never.
+    """When "auto" tries the family on data of its kind: the lowest rank first, None for never.
 
-    Values tell of real data, counts, bits and positive numbers; families of directions and of mixed
-    columns are never tried.
+    The plainer family, or the one that has another as a case, comes first. Values tell of real
+    data, counts, bits and positive numbers; families of directions and of mixed columns are never
+    tried.
     """
 
     auto_sparse: ClassVar[bool] = True
@@ -114,9 +115,9 @@ class Family(ABC):
     in_chunks: ClassVar[bool] = False
     """Whether the family can take what it needs from data in chunks.
 
-    It can where :meth:`adapt` takes nothing from the data and :meth:`default_prior` asks for their
-    ``shape`` and their ``column_means`` alone, and where :meth:`adapt_columns` and
-    :meth:`prior_of_columns` say how.
+    It can, with nothing more to write, where :meth:`adapt` is inherited and :meth:`default_prior`
+    asks for the ``shape`` and the ``column_means`` of the data alone. Others say in
+    :meth:`adapt_columns` and :meth:`prior_of_columns` how.
     """
 
     constant_base: ClassVar[bool] = False
@@ -144,7 +145,11 @@ class Family(ABC):
     # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
-        """Raise :class:`~maylink.errors.DomainError` about the first value outside the domain."""
+        """Raise :class:`~maylink.errors.DomainError` about the first value outside the domain.
+
+        A family with settings checks these first, then calls ``super().check(X)``. Data in memory,
+        every chunk and new points all come by here.
+        """
         values = X.data if sparse.issparse(X) else X
         allowed = self.allows(values)
         if not np.all(allowed):
