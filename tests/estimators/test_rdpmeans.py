@@ -117,7 +117,7 @@ def test_trace_and_log(caplog):
     with caplog.at_level(logging.INFO, logger="maylink"):
         model = RDPMeans(cluster_penalty=9.0, n_init=1, random_state=0).fit(X, links=LINKS)
     trace = model.trace_
-    assert f"RDP-means: {model.n_iter_} steps, converged" in caplog.text
+    assert f"RDP-means: converged after {model.n_iter_} steps" in caplog.text
     assert list(trace.columns) == ["objective", "n_clusters", "n_changed", "xi_may", "xi_not"]
     assert len(trace) == model.n_iter_
     assert trace["objective"].iloc[model.kept_sweep_] == model.objective_
