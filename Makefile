@@ -36,7 +36,8 @@ format: $(STAMP)  ## mends what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.docs  ## builds docs/_build/html/index.html
+docs: $(VENV)/.docs  ## runs the examples of all pages, builds docs/_build/html/index.html
+	MAYLINK_SLOW=1 $(BIN)/python -m pytest -q -n auto tests/test_docs.py
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(STAMP)  ## prints the tables of benchmarks/RESULTS.md
