@@ -44,3 +44,12 @@ def quick_choice(request):
         return
     with tuning_context(QUICK):
         yield
+
+
+@pytest.fixture
+def two_dask_threads():
+    """Dask works on two threads of this process."""
+    import dask
+
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield

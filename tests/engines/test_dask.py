@@ -14,6 +14,7 @@ import pytest
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'maylink[dask]'")
 da = pytest.importorskip("dask.array")
 
+from in_chunks import FAMILIES, SLOW  # noqa: E402
 from maylink import (  # noqa: E402
     DPMeans,
     Links,
@@ -32,22 +33,10 @@ from maylink.io.parquet import read_parquet, write_labels  # noqa: E402
 from maylink.problem import ChunkedProblem, Problem  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of, pieces  # noqa: E402
 
-FAMILIES = [
-    "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
-    "von-mises-fisher", "product",
-]  # fmt: skip
 N = 203
 
 
-SLOW = pytest.mark.skipif(
-    "MAYLINK_SLOW" not in os.environ, reason="starts processes: set MAYLINK_SLOW=1 to run it"
-)
-
-
-@pytest.fixture(autouse=True)
-def _threads():
-    with dask.config.set(scheduler="threads", num_workers=2):
-        yield
+pytestmark = pytest.mark.usefixtures("two_dask_threads")
 
 
 def cut(X, seed):

@@ -15,9 +15,8 @@ LABELS = np.array([0, 0, 1, 1, 1])
 def mixture(data_weight=1.0):
     family = Gaussian().adapt(X)
     prior = family.default_prior(X)
-    return Mixture.of_responsibilities(
-        family, X, one_hot(LABELS, 2), prior, 0.5, data_weight
-    ), prior
+    statistics = family.soft_statistics(X, one_hot(LABELS, 2))
+    return Mixture.of_statistics(family, statistics, prior, 0.5, data_weight), prior
 
 
 def joint(family, prior, points, labels):

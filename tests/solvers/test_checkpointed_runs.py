@@ -18,11 +18,7 @@ from maylink.solvers.fit import Status  # noqa: E402
 from maylink.solvers.rdpmeans import RDPMeansSolver  # noqa: E402
 from zoo import draw, example  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def _threads():
-    with dask.config.set(scheduler="threads", num_workers=2):
-        yield
+pytestmark = pytest.mark.usefixtures("two_dask_threads")
 
 
 class EagerCheckpoint(Checkpoint):

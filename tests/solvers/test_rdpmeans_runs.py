@@ -24,10 +24,7 @@ LINKS = Links.from_labels(Y, sample=80, rng=0)
 ORDERS = [np.random.default_rng(seed).permutation(150).astype(np.int32) for seed in range(3)]
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    with dask.config.set(scheduler="threads", num_workers=2):
-        yield
+pytestmark = pytest.mark.usefixtures("two_dask_threads")
 
 
 class EagerCheckpoint(Checkpoint):

@@ -52,20 +52,6 @@ class Mixture:
     data_weight: float
 
     @classmethod
-    def of_responsibilities(
-        cls,
-        family: Family,
-        X: Matrix,
-        responsibilities: Array,
-        prior: Any,
-        alpha: float,
-        data_weight: float,
-    ) -> Mixture:
-        """Build the clusters from the responsibilities of the points."""
-        statistics = family.soft_statistics(X, responsibilities)
-        return cls.of_statistics(family, statistics, prior, alpha, data_weight)
-
-    @classmethod
     def of_statistics(
         cls, family: Family, statistics: Statistics, prior: Any, alpha: float, data_weight: float
     ) -> Mixture:

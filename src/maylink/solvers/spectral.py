@@ -88,12 +88,11 @@ class Spectrum:
 
 
 class SpectralState(NamedTuple):
-    """The spectrum, the numbers of clusters that are left to try, and the partition of the last."""
+    """The spectrum, numbers of clusters left to try, the last candidate and the best."""
 
     spectrum: Spectrum
     numbers: tuple[int, ...]
     candidate: SpectralCandidate | None = None
-    labels: Index | None = None
     best: tuple[SpectralCandidate, Index] | None = None
 
 
@@ -144,7 +143,7 @@ class SpectralSolver:
         best = state.best
         if best is None or score > best[0].log_joint:
             best = candidate, labels
-        return SpectralState(spectrum, tuple(rest), candidate, labels, best)
+        return SpectralState(spectrum, tuple(rest), candidate, best)
 
     def record(self, state: SpectralState) -> SpectralCandidate:
         """Return the last partition's number of clusters, penalty, link weights and score."""
