@@ -14,6 +14,7 @@ from maylink.families.full_gaussian import FullGaussian
 from maylink.families.gamma import Gamma
 from maylink.families.gaussian import Gaussian
 from maylink.families.multinomial import Multinomial
+from maylink.families.plda import PLDA
 from maylink.families.poisson import Poisson
 from maylink.families.product import Product
 from maylink.families.registry import all_families, as_family, register, unregister
@@ -29,6 +30,7 @@ __all__ = [
     "Gamma",
     "Gaussian",
     "Multinomial",
+    "PLDA",
     "Poisson",
     "Product",
     "SharedGaussian",

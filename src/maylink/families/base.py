@@ -126,6 +126,9 @@ class Family(ABC):
     adapts_likelihood: ClassVar[bool] = False
     """Whether the data set a constant of the likelihood, and not of its arithmetic only."""
 
+    learns: ClassVar[bool] = False
+    """Whether :meth:`learned` takes constants of the likelihood and the prior from a partition."""
+
     code: ClassVar[Code | None] = None
     """The formula of the collapsed sampler's kernel, None where it has none; see :meth:`blocks`."""
 
@@ -206,6 +209,14 @@ class Family(ABC):
 
         Partitions compare as before; of log h(x), which no partition changes, parts may be left
         out where the family is never compared with another by its evidence.
+        """
+        return self, X
+
+    def learned(self, X: Matrix, responsibilities: Array) -> tuple[Family, Matrix]:
+        """Return the family with what a partition tells about all clusters together, and the data.
+
+        The data are in the form in which they came: prepared ones are prepared for the family that
+        is returned.
         """
         return self, X
 

@@ -90,7 +90,7 @@ class SharedGaussian(Gaussian):
         scale = np.where(deviation > 0, deviation, 1.0)
         Z = np.asarray(X[rows][:, columns] - adapted.shift[columns], np.float64) / scale
         with one_thread():
-            variance, direction = _within(Z)
+            variance, direction = within_clusters(Z)
         axes, whitening = np.zeros((2, columns.size, X.shape[1]))
         axes[:, columns] = np.sqrt(variance)[:, None] * direction.T * scale
         whitening[:, columns] = direction.T / np.sqrt(variance)[:, None] / scale
@@ -152,7 +152,7 @@ class SharedGaussian(Gaussian):
         return np.asarray(super().log_base(X) - volume)
 
 
-def _within(Z: Array) -> tuple[Array, Array]:
+def within_clusters(Z: Array) -> tuple[Array, Array]:
     """Return variances and directions of the covariance within clusters of standardised data."""
     from sklearn.covariance import ledoit_wolf
     from sklearn.neighbors import NearestNeighbors

@@ -23,6 +23,7 @@ class Code(IntEnum):
     BERNOULLI = 5
     GAMMA = 6
     VON_MISES_FISHER = 7
+    KNOWN_VARIANCE = 8
 
 
 class Block(NamedTuple):

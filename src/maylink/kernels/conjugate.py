@@ -32,6 +32,7 @@ POISSON = int(Code.POISSON)
 BERNOULLI = int(Code.BERNOULLI)
 GAMMA = int(Code.GAMMA)
 DIRECTION = int(Code.VON_MISES_FISHER)
+KNOWN = int(Code.KNOWN_VARIANCE)
 
 
 class Rows(NamedTuple):
@@ -214,6 +215,13 @@ def block_gain(prior, clusters, k, x, sign, b, scratch):
             rate = prior.columns[1, j] + clusters.total[k, j]
             value += lgamma(a + sign * shape) - lgamma(a)
             value -= (a + sign * shape) * log(rate + sign * x[j]) - a * log(rate)
+    elif code == KNOWN:
+        for j in range(low, high):
+            precision = prior.columns[1, j] + m
+            pulled = prior.columns[0, j] * prior.columns[1, j] + clusters.total[k, j]
+            grown = pulled + sign * x[j]
+            square = grown * grown / (precision + sign) - pulled * pulled / precision
+            value += 0.5 * (square + log(precision / (precision + sign)))
     else:
         value += _direction(prior, clusters, k, x, sign, b, low, high)
     return value

@@ -1,0 +1,245 @@
+"""Gaussian of many features: one covariance within clusters, one between them, few directions.
+
+Of hundreds of features a cluster cannot learn a covariance of its own, and most directions tell
+nothing. So data are looked at in their principal directions, at most 32 of them; within clusters
+they have one covariance W, and the centres of clusters have one covariance Φ between them. This is
+probabilistic linear discriminant analysis (Prince & Elder 2007; Ioffe 2006). A direction in which
+centres hardly differ counts for little, however long it is.
+
+Divergence: t = the principal directions after whitening W, turned to where Φ is diagonal,
+φ(t) = ‖t‖², so that D(x, m) = (x − m)ᵀ W⁻¹ (x − m) in these directions.
+
+Likelihood: t ~ N(μ, I). Prior: μ ~ N(mean, 1/precision) in each direction; the default has mean 0
+and the variances of Φ. Directions that are left out have one Gaussian for all clusters: they change
+no partition.
+
+At first W is half the scatter of differences between near neighbours, and Φ is what the covariance
+of all data has beyond W. :meth:`PLDA.learned` takes both from a partition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy import linalg, sparse
+
+from maylink.arrays import Array, Matrix
+from maylink.errors import DomainError
+from maylink.families.base import Statistics
+from maylink.families.columns import column_means
+from maylink.families.gaussian import LOG_2PI, EuclideanFamily
+from maylink.families.principal import principal_directions
+from maylink.families.shared_gaussian import ROWS, SharedGaussian, within_clusters
+from maylink.kernels.codes import Block, Code
+from maylink.runtime.threads import one_thread
+
+LEAST_BETWEEN = 1e-3  # least variance between clusters, in units of that within
+UNKNOWN_BETWEEN = 0.04  # precision of centres before data were seen: about 5 deviations apart
+
+
+class KnownVariance(NamedTuple):
+    """Prior of a mean where the variance is 1: μ ~ N(mean, 1/precision), by direction."""
+
+    mean: Array
+    precision: Array
+
+
+@dataclass(frozen=True)
+class PLDA(SharedGaussian):
+    """Gaussian clusters of many features: a covariance within and one between clusters, learned.
+
+    Before it has seen data it is the Gaussian of variance 1.
+
+    Parameters
+    ----------
+    directions : int, default 32
+        Principal directions that are looked at, at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families import PLDA
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 200)) + 2.0 * np.repeat([[0], [1], [2]], 100, axis=0)
+    >>> family = PLDA().adapt(X)
+    >>> family.points(X).shape
+    (300, 32)
+    """
+
+    name: ClassVar[str] = "plda"
+    also_called: ClassVar[tuple[str, ...]] = ("lda", "two-covariance")
+    accepts_sparse: ClassVar[bool] = True
+    auto_rank: ClassVar[int | None] = 35
+    covariance: ClassVar[str | None] = "plda"
+    code: ClassVar[Code] = Code.KNOWN_VARIANCE
+    records: ClassVar[tuple[type, ...]] = (KnownVariance,)
+    constant_base: ClassVar[bool] = False
+    learns: ClassVar[bool] = True
+
+    directions: int = 32
+
+    between: Array | None = field(default=None, repr=False, compare=False)
+    """Variance of the centres in each direction, in units of that within, shape (r,)."""
+
+    # ------------------------------------------------------------------ domain
+
+    def check(self, X: Matrix) -> None:
+        """Refuse a number of directions below 1, and values whose squares overflow."""
+        if self.directions < 1:
+            raise DomainError(f"directions: {self.directions} is not 1 or more")
+        EuclideanFamily.check(self, X)
+
+    def adapt(self, X: Matrix) -> Self:
+        """Take principal directions and both covariances from the data."""
+        self.check(X)
+        plain = replace(self, ready=False, varying=None, offset=column_means(X))
+        with one_thread():
+            principal = principal_directions(X, plain.offset, self.directions)
+            if not len(principal):  # all points are equal
+                return replace(plain, axes=None, whitening=None, between=None)
+            rows: Any = slice(None)
+            if X.shape[0] > ROWS:
+                drawn = np.random.default_rng(0).choice(X.shape[0], ROWS, replace=False)
+                rows = np.sort(drawn)
+            Z = replace(plain, whitening=principal, axes=principal)._project(X[rows])
+            scale = Z.std(axis=0)
+            scale[scale == 0.0] = 1.0
+            variance, direction = within_clusters(Z / scale)
+            whitening = (direction / np.sqrt(variance)).T / scale
+            axes = (direction * np.sqrt(variance)).T * scale
+            Y = Z @ whitening.T
+            all_variances, turn = linalg.eigh(Y.T @ Y / len(Y))
+            between = np.maximum(all_variances - 1.0, LEAST_BETWEEN)
+        return replace(
+            plain,
+            axes=turn.T @ axes @ principal,
+            whitening=turn.T @ whitening @ principal,
+            between=between,
+        )
+
+    def learned(self, X: Matrix, responsibilities: Array) -> tuple[Self, Matrix]:
+        """Take both covariances from a partition: one step of expectation maximisation.
+
+        Few points, or few clusters, are not believed alone: what was believed before counts as
+        r + 2 points, and as r + 2 clusters, of r directions.
+        """
+        if self.axes is None or self.whitening is None or self.between is None:
+            return self, X
+        Y = np.asarray(self.likelihood_rows(X), np.float64)
+        r, size = Y.shape[1], responsibilities.sum(axis=0)
+        used = size > 0.5
+        size, total = size[used], responsibilities[:, used].T @ Y
+        spread = 1.0 / (1.0 / self.between + size[:, None])
+        mean = spread * total
+        cross = mean.T @ total
+        scatter = Y.T @ Y - cross - cross.T + (mean.T * size) @ mean
+        scatter += np.diag((size[:, None] * spread).sum(axis=0))
+        within = (scatter + (r + 2) * np.eye(r)) / (len(Y) + r + 2)
+        centers = mean.T @ mean + np.diag(spread.sum(axis=0) + (r + 2) * self.between)
+        between = centers / (len(size) + r + 2)
+        root = linalg.cholesky(0.5 * (within + within.T), lower=True)
+        inverse = linalg.solve_triangular(root, np.eye(r), lower=True)
+        variances, turn = linalg.eigh(inverse @ between @ inverse.T)
+        change = turn.T @ inverse
+        learned = replace(
+            self,
+            axes=(root @ turn).T @ self.axes,
+            whitening=change @ self.whitening,
+            between=np.maximum(variances, LEAST_BETWEEN),
+        )
+        return learned, (Y @ change.T).astype(X.dtype) if self.ready else X
+
+    # ------------------------------------------------------------------ divergence
+
+    def centred(self, X: Matrix) -> Matrix:
+        """Return the data in whitened principal directions, in the precision of X."""
+        if self.ready:
+            return X
+        return self._project(X).astype(X.dtype)
+
+    def summed(self, total: Array, potential: Array) -> Array | None:
+        """Return Σ t."""
+        return total
+
+    def _project(self, X: Matrix) -> Array:
+        if self.whitening is None:
+            dense = X.toarray() if sparse.issparse(X) else X
+            return np.asarray(dense - self.shift, np.float64)
+        if sparse.issparse(X):
+            return np.asarray(X @ self.whitening.T - self.shift @ self.whitening.T)
+        return self._whiten(np.asarray(X - self.shift))
+
+    # ------------------------------------------------------------------ likelihood
+
+    def statistics(self, X: Matrix) -> Matrix:
+        """Return t."""
+        return self.centred(X)
+
+    def n_statistics(self, n_features: int) -> int:
+        """Return how many directions there are."""
+        return self.n_likelihood_columns(n_features)
+
+    def log_base(self, X: Matrix) -> Array:
+        """Return −r/2 log 2π − ½‖t‖² − ½ log det W, in the directions that are looked at."""
+        T = self.centred(X)
+        volume = 0.0 if self.axes is None else 0.5 * np.linalg.slogdet(self.axes @ self.axes.T)[1]
+        return np.asarray(-0.5 * (T.shape[1] * LOG_2PI + self.potential(T)) - volume)
+
+    def log_partition(self, theta: Array) -> Array:
+        """Return ½‖μ‖²."""
+        return np.asarray(0.5 * np.square(theta).sum(axis=1))
+
+    def mean(self, theta: Array) -> Array:
+        """Return μ."""
+        return theta
+
+    def sample(self, theta: Array, size: int, rng: np.random.Generator) -> Array:
+        """Draw from N(μ, W); nothing is added in the directions that are left out."""
+        return self.from_likelihood_rows(theta + rng.standard_normal((size, theta.size)))
+
+    # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> KnownVariance:
+        """Return the prior of centres with the variances of Φ."""
+        if self.between is None:
+            return self.unit_prior(X.shape[1])
+        return KnownVariance(np.zeros(self.between.size), 1.0 / self.between)
+
+    def unit_prior(self, n_features: int) -> KnownVariance:
+        """Return the prior of centres about 5 deviations apart."""
+        return KnownVariance(np.zeros(n_features), np.full(n_features, UNKNOWN_BETWEEN))
+
+    def posterior(self, prior: KnownVariance, statistics: Statistics) -> KnownVariance:
+        """Add the points to the precision, and their sum to the mean."""
+        precision = prior.precision + statistics.size[:, None]
+        mean = (prior.precision * prior.mean + statistics.total) / precision
+        return KnownVariance(mean, precision)
+
+    def log_normalizer(self, prior: KnownVariance) -> Array:
+        """Return Σ ½ log(2π/precision) + ½ precision · mean²."""
+        square = prior.precision * np.square(prior.mean)
+        return np.asarray(0.5 * (LOG_2PI - np.log(prior.precision) + square).sum(axis=-1))
+
+    def sample_parameters(self, prior: KnownVariance, rng: np.random.Generator) -> Array:
+        """Draw μ."""
+        return np.asarray(rng.normal(prior.mean, 1.0 / np.sqrt(prior.precision)))
+
+    def expected_parameters(self, prior: KnownVariance) -> tuple[Array, Array]:
+        """E μ = mean, E ½‖μ‖² = ½ Σ (mean² + 1/precision)."""
+        partition = 0.5 * (np.square(prior.mean) + 1.0 / prior.precision).sum(axis=-1)
+        return prior.mean, np.asarray(partition)
+
+    def scales(self, prior: KnownVariance) -> int:
+        """One: the precision of the centres."""
+        return 1
+
+    def rescale(self, prior: KnownVariance, factors: Array) -> KnownVariance:
+        """Multiply the precision."""
+        return prior._replace(precision=prior.precision * factors[0])
+
+    def blocks(self, prior: KnownVariance) -> list[Block]:
+        """Return means and precisions."""
+        columns = np.stack([prior.mean, prior.precision])
+        return [Block(self.code, columns, np.zeros(3), np.empty((0, 0)))]

@@ -1,0 +1,74 @@
+"""The principal directions of data: those in which points lie furthest apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+
+from maylink.arrays import Array, Matrix
+
+SMALL = 512  # rows or columns up to which all directions are worked out
+NEGLIGIBLE = 1e-10  # variance of a direction that counts as none, relative to the largest
+
+
+def principal_directions(X: Matrix, center: Array, count: int) -> Array:
+    """Return orthonormal principal directions, the longest first, shape (r, d).
+
+    Directions in which points do not differ are left out, so there may be fewer than ``count``.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        The data; sparse data stay sparse.
+    center : array of shape (d,)
+        What they are counted from, mostly their mean.
+    count : int
+        How many directions, at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families.principal import principal_directions
+    >>> X = np.array([[0.0, 0.0], [3.0, 0.1], [6.0, 0.0]])
+    >>> np.round(np.abs(principal_directions(X, X.mean(axis=0), 1)), 2)
+    array([[1., 0.]])
+    """
+    n, d = X.shape
+    if d <= SMALL:
+        variances, columns = linalg.eigh(_second_moments(X, center))
+        variances, directions = variances[::-1], columns.T[::-1]
+    else:
+        variances, directions = _of_many_columns(X, center, min(count, n, d))
+    variances, directions = variances[:count], directions[:count]
+    return np.asarray(directions[variances > NEGLIGIBLE * max(float(variances[0]), 1e-300)])
+
+
+def _second_moments(X: Matrix, center: Array) -> Array:
+    """Return Σ (x − c)(x − c)ᵀ, a few rows at a time."""
+    out = np.zeros((X.shape[1], X.shape[1]))
+    step = 4096
+    for start in range(0, X.shape[0], step):
+        rows = X[start : start + step]
+        rows = (rows.toarray() if sparse.issparse(rows) else rows) - center
+        out += rows.T.astype(np.float64) @ rows
+    return out
+
+
+def _of_many_columns(X: Matrix, center: Array, count: int) -> tuple[Array, Array]:
+    """Return variances and directions by a randomised search, with the same seed always."""
+    from sklearn.utils.extmath import randomized_svd
+
+    n, d = X.shape
+
+    def times(v: Array) -> Array:
+        return np.asarray(X @ v - (center @ v))
+
+    def times_transposed(u: Array) -> Array:
+        return np.asarray(X.T @ u - np.multiply.outer(center, u.sum(axis=0)))
+
+    operator = sparse.linalg.LinearOperator(
+        (n, d), matvec=times, rmatvec=times_transposed, matmat=times, rmatmat=times_transposed,
+        dtype=np.float64,
+    )  # fmt: skip
+    _, values, directions = randomized_svd(operator, count, random_state=0)
+    return values**2, directions
