@@ -97,7 +97,7 @@ class PartitionPrior(ABC):
         n, n_clusters = round(float(sizes.sum())), len(sizes)
         fewer = self.log_number(n_clusters - 1, n, alpha) - self.log_number(n_clusters, n, alpha)
         gains = self.log_size(a + b) - self.log_size(a) - self.log_size(b)
-        return np.asarray(self._averaged(gains, sizes) + fewer)
+        return np.asarray(self.averaged(gains, sizes) + fewer)
 
     def log_weights(self, sizes: Array, alpha: float) -> Array:
         """Return log weights of a next point: of joining each cluster, then of opening one.
@@ -110,9 +110,9 @@ class PartitionPrior(ABC):
         opening = self.log_size(np.ones(1)) + np.log(alpha + n_clusters * self.discount)
         logs = np.concatenate([self.log_join(sizes), opening], axis=1)
         longer = self.log_constant(n + 1) - self.log_constant(n)
-        return self._averaged(logs + longer[:, None], sizes)
+        return self.averaged(logs + longer[:, None], sizes)
 
-    def _averaged(self, logs: Array, sizes: Array) -> Array:
+    def averaged(self, logs: Array, sizes: Array) -> Array:
         """Average factors over the components, by their probabilities given the sizes."""
         if len(logs) == 1:
             return np.asarray(logs[0])
