@@ -21,7 +21,7 @@ from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes
-from maylink.model.partition_priors import DirichletProcess, PartitionPrior, as_partition_prior
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
 from maylink.model.reliability import PRIOR, count_links, log_evidence
 from maylink.problem import Problem
 
@@ -102,7 +102,7 @@ def joint_of(
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
     reliability: tuple[float, float] | None = None,
-    partition_prior: PartitionPrior = DirichletProcess(),  # noqa: B008
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS,
 ) -> float:
     """Return :func:`log_joint` of a checked problem and labels 0 … K − 1 of which none is empty."""
     family = problem.family

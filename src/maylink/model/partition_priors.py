@@ -265,6 +265,9 @@ class Microclustering(PartitionPrior):
         return tuple(column.reshape(-1, *[1] * n_axes) for column in rows.T)  # type: ignore[return-value]
 
 
+DIRICHLET_PROCESS = DirichletProcess()
+"""The prior of a model that says nothing else."""
+
 PRIORS = (DirichletProcess, PitmanYor, Microclustering)
 
 

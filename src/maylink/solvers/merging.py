@@ -4,8 +4,9 @@ Start from a partition that is too fine, and merge the two clusters whose merger
 ``log p(x, E, z)`` most, until none does. All that a merger changes is known in closed form: the
 marginal likelihood of the joint statistics, the prior of the partition, and the links that come to
 lie inside. More than a few hundred clusters merge in rounds first
-(:mod:`maylink.solvers.merging_rounds`). Cutting the clusters of a solution into small pieces and merging these again is
-a split–merge move of all clusters at once: it leaves modes that no single point can leave.
+(:mod:`maylink.solvers.merging_rounds`). Cutting the clusters of a solution into small pieces and
+merging these again is a split–merge move of all clusters at once: it leaves modes that no single
+point can leave.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def merge_clusters(
 
 
 def _named(end: Index) -> Index:
-    """Return, of each cluster, the first cluster of the start that is in the same one at the end."""
+    """Return, for each cluster, the first one that is in the same cluster at the end."""
     _, first, place = np.unique(end, return_index=True, return_inverse=True)
     return np.asarray(first[place], np.int64)
 

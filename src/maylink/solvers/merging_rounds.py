@@ -6,7 +6,8 @@ raise the exact score are the core of a group; clusters whose best partner is on
 them, the best first, as long as that seems to raise the score further. All groups merge at once.
 What one merger gains depends a little on the others (how many clusters are left, how reliable the
 links look), so the gain of all of them together is worked out exactly; if it is not above 0, cores
-merge without followers, and of these the lesser half is left out until it is. The score never falls.
+merge without followers, and of these the lesser half is left out until it is. The score never
+falls.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from maylink.engines.totals import Totals
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
 from maylink.model.joint import log_data
-from maylink.model.partition_priors import DirichletProcess, PartitionPrior
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import LinkCounts, as_counts, expected, log_evidence
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
@@ -87,7 +87,7 @@ class RDPMeansSettings:
     data_weight: float = 1.0
     alpha: float | None = 1.0
     merge: bool = False
-    partition_prior: PartitionPrior = DirichletProcess()
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
 
 @dataclass(frozen=True)

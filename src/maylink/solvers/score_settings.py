@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from maylink.model.partition_priors import DirichletProcess, PartitionPrior
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import PRIOR, LinkCounts, log_evidence
 
 
@@ -15,7 +15,7 @@ class ScoreSettings(NamedTuple):
     alpha: float | None = 1.0  # None: averaged out
     reliability: tuple[float, float] | None = None
     reliability_prior: tuple[float, float] = PRIOR
-    partition_prior: PartitionPrior = DirichletProcess()
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
     def log_links(self, counts: LinkCounts) -> float:
         """Return the log probability of links."""
