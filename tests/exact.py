@@ -4,13 +4,16 @@ import numpy as np
 from scipy.special import logsumexp
 
 from maylink import Links
-from maylink.model.joint import log_crp
+from maylink.model.partition_priors import DirichletProcess
 from maylink.model.reliability import PRIOR, count_links, log_evidence
 from reference import all_partitions
 
 
-def log_joints(problem, prior, *, alpha=1.0, data_weight=1.0, reliability=None):
+def log_joints(
+    problem, prior, *, alpha=1.0, data_weight=1.0, reliability=None, partition_prior=None
+):
     """log p(x, E, z) of every partition; p and q integrated out unless they are given."""
+    partition_prior = partition_prior or DirichletProcess()
     out = {}
     for labels in all_partitions(problem.n):
         z = np.array(labels)
@@ -27,7 +30,8 @@ def log_joints(problem, prior, *, alpha=1.0, data_weight=1.0, reliability=None):
                 + counts.not_different * np.log(q)
                 + counts.may_different * np.log(1 - q)
             )
-        out[labels] = log_crp(statistics.size, alpha) + data_weight * data + links
+        partition = partition_prior.log_probability(statistics.size, alpha)
+        out[labels] = partition + data_weight * data + links
     return out
 
 

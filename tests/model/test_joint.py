@@ -6,28 +6,8 @@ from scipy.special import logsumexp
 
 from maylink import Links, log_joint
 from maylink.errors import MaylinkError
-from maylink.model.joint import log_crp
 from maylink.model.reliability import count_links, log_evidence
-from reference import all_partitions
 from zoo import FAMILIES, N_FEATURES, draw, example
-
-
-@pytest.mark.parametrize("alpha", [0.3, 1.0, 4.0, None])
-@pytest.mark.parametrize("n", [1, 4, 6])
-def test_restaurant_probabilities_sum_to_one(alpha, n):
-    total = sum(np.exp(log_crp(np.bincount(z).astype(float), alpha)) for z in all_partitions(n))
-    assert total == pytest.approx(1.0)
-
-
-def test_restaurant_probability_seat_by_seat():
-    z, alpha = [0, 0, 1, 0, 2, 1], 0.7
-    expected, sizes = 1.0, []
-    for i, k in enumerate(z):
-        expected *= (alpha if k == len(sizes) else sizes[k]) / (i + alpha)
-        if k == len(sizes):
-            sizes.append(0)
-        sizes[k] += 1
-    assert np.exp(log_crp(np.array(sizes, float), alpha)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from maylink import Links, sample_links
 from maylink.model.joint import joint_of
 from maylink.problem import Problem
-from maylink.solvers.merging import ScoreSettings
+from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning import pool as starts
 from maylink.tuning.pool import FamilyOnData, StartPool, StartView, joined_by_links
 from zoo import FAMILIES, draw, example, random_links

@@ -68,7 +68,7 @@ class CpuEngine(PointStore):
         return votes
 
     def between(self, labels: Stored, n_clusters: int) -> ClusterVotes:
-        """Return the votes for and against between clusters, by source, each (sources, K, K)."""
+        """Return the votes for and against between clusters, by source."""
         return votes_between(self.links, self.given(labels), n_clusters)
 
     @cached_property

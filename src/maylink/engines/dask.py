@@ -228,7 +228,7 @@ class DaskEngine:
         return self.local.votes(labels.linked)
 
     def between(self, labels: Partition, n_clusters: int) -> ClusterVotes:
-        """Return the votes for and against between clusters, by source, each (sources, K, K)."""
+        """Return the votes for and against between clusters, by source."""
         return self.local.between(labels.linked, n_clusters)
 
     @cached_property

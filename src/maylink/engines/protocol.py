@@ -71,7 +71,7 @@ class Engine(Protocol):
         """Count links by class and by whether their points share a cluster."""
 
     def between(self, labels: Labels, n_clusters: int) -> ClusterVotes:
-        """Return the votes for and against between clusters, by source, each (sources, K, K)."""
+        """Return the votes for and against between clusters, by source."""
 
     def furthest_first(self, length: int, least: float) -> list[float]:
         """Return the divergences of the furthest points, round by round, as long as above least."""

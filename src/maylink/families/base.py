@@ -378,6 +378,13 @@ class Family(ABC):
             log_base=responsibilities.T @ self.log_base(X),
         )
 
+    def locations(self, statistics: Statistics) -> Array:
+        """Return where clusters lie, shape (K, …): near ones are looked for by Euclidean distance.
+
+        The means of T(x), each in units of its deviation, unless a family says otherwise.
+        """
+        return in_deviations(statistics.total / statistics.size[:, None])
+
     def log_marginal(self, statistics: Statistics, prior: Any) -> Array:
         """Return the log probability of each cluster's data, parameters integrated out, (K,)."""
         updated = self.posterior(prior, statistics)
@@ -393,6 +400,12 @@ class Family(ABC):
             log_base=self.log_base(X),
         )
         return self.log_marginal(single, prior)
+
+
+def in_deviations(values: Array) -> Array:
+    """Return each column in units of its standard deviation; constant columns as they are."""
+    deviation = values.std(axis=0)
+    return np.asarray(values / np.where(deviation > 0, deviation, 1.0))
 
 
 def kinds_of(X: Matrix) -> frozenset[str]:

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
-from maylink.families.base import Statistics
+from maylink.families.base import Statistics, in_deviations
 from maylink.families.columns import (
     VARIANCE,
     Columns,
@@ -107,6 +107,11 @@ class DiagonalGaussian(EuclideanFamily):
     def n_statistics(self, n_features: int) -> int:
         """Return 2d."""
         return 2 * self.n_likelihood_columns(n_features)
+
+    def locations(self, statistics: Statistics) -> Array:
+        """Return the means, each in units of its deviation."""
+        d = statistics.total.shape[1] // 2
+        return in_deviations(statistics.total[:, :d] / statistics.size[:, None])
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""

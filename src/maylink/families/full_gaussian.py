@@ -20,7 +20,7 @@ from scipy.special import digamma, multigammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Statistics
+from maylink.families.base import Statistics, in_deviations
 from maylink.families.columns import column_means, column_variances, without_outliers
 from maylink.families.diagonal_gaussian import DiagonalGaussian
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily, updated_mean
@@ -182,6 +182,11 @@ class FullGaussian(EuclideanFamily):
     def n_statistics(self, n_features: int) -> int:
         """Return d + d²."""
         return self.n_likelihood_columns(n_features) * (self.n_likelihood_columns(n_features) + 1)
+
+    def locations(self, statistics: Statistics) -> Array:
+        """Return the means, each in units of its deviation; d + d² statistics hold d of them."""
+        d = round(np.sqrt(statistics.total.shape[1] + 0.25) - 0.5)
+        return in_deviations(statistics.total[:, :d] / statistics.size[:, None])
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""

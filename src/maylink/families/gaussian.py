@@ -225,6 +225,10 @@ class Gaussian(EuclideanFamily):
         """Return d + 1."""
         return self.n_likelihood_columns(n_features) + 1
 
+    def locations(self, statistics: Statistics) -> Array:
+        """Return the means: all features have one variance."""
+        return np.asarray(statistics.total[:, :-1] / statistics.size[:, None])
+
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π."""
         return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)

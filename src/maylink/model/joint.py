@@ -2,7 +2,9 @@
 
 ::
 
-    log CRP(z; α) + γ Σ_k log marginal(x_k) + Σ_source log P(E_source | z)
+    log P(z) + γ Σ_k log marginal(x_k) + Σ_source log P(E_source | z)
+
+with P(z) one of :mod:`maylink.model.partition_priors`.
 
 Conjugate priors leave nothing to approximate, so partitions from any algorithm can be compared, and
 the scores of all partitions of a few points give the exact posterior.
@@ -10,21 +12,18 @@ the scores of all partitions of a few points give the exact posterior.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, logsumexp
 
 from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
 from maylink.model.reliability import PRIOR, count_links, log_evidence
 from maylink.problem import Problem
-
-N_ALPHAS = 50  # values of α that an average is taken over
 
 
 def log_joint(
@@ -37,6 +36,7 @@ def log_joint(
     alpha: float | None = 1.0,
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
+    partition_prior: PartitionPrior | str = "dirichlet-process",
 ) -> float:
     """Return the exact log joint probability of data, links and a partition.
 
@@ -53,12 +53,16 @@ def log_joint(
     prior : optional
         Prior of the clusters' parameters; the family's default for these data if not given.
     alpha : float or None, default 1
-        Concentration of the Chinese restaurant process. None averages it out, all orders of
+        Concentration of the Dirichlet or Pitman–Yor process. None averages it out, all orders of
         magnitude from 0.1 to n alike, for partitions of which nobody knows how fine they are.
     data_weight : float, default 1
         γ, the power on the data's likelihood.
     reliability_prior : (float, float), default (9, 1)
         Beta prior of p and q.
+    partition_prior : str or PartitionPrior, default "dirichlet-process"
+        Prior of the partition: "dirichlet-process", "pitman-yor" or "microclustering", or an object
+        of :class:`maylink.DirichletProcess`, :class:`maylink.PitmanYor` or
+        :class:`maylink.Microclustering`.
 
     Returns
     -------
@@ -78,13 +82,16 @@ def log_joint(
             raise MaylinkError(f"{name}: {value}; give finite numbers above 0")
     if not (np.isfinite(data_weight) and data_weight >= 0):
         raise MaylinkError(f"data_weight: {data_weight!r} is not a finite number of at least 0")
+    partitions = as_partition_prior(partition_prior)
     problem = Problem.build(X, links, family)
     codes = complete_codes(labels)
     if codes.size != problem.n:
         raise MaylinkError(f"labels: {codes.size} labels, but X has {problem.n} rows")
     if prior is None:
         prior = problem.family.default_prior(problem.X)
-    return joint_of(problem, codes, prior, alpha, data_weight, reliability_prior)
+    return joint_of(
+        problem, codes, prior, alpha, data_weight, reliability_prior, partition_prior=partitions
+    )
 
 
 def joint_of(
@@ -95,6 +102,7 @@ def joint_of(
     data_weight: float = 1.0,
     reliability_prior: tuple[float, float] = PRIOR,
     reliability: tuple[float, float] | None = None,
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS,
 ) -> float:
     """Return :func:`log_joint` of a checked problem and labels 0 … K − 1 of which none is empty."""
     family = problem.family
@@ -102,7 +110,8 @@ def joint_of(
     counts = count_links(problem.links, labels)
     data = log_data(family, statistics, prior)
     evidence = log_evidence(counts, reliability_prior, reliability)
-    return log_crp(statistics.size, alpha) + data_weight * data + evidence
+    partition = partition_prior.log_probability(statistics.size, alpha)
+    return partition + data_weight * data + evidence
 
 
 def log_data(family: Family, statistics: Statistics, prior: Any) -> float:
@@ -114,22 +123,3 @@ def log_data(family: Family, statistics: Statistics, prior: Any) -> float:
             "or too close for double precision; shift or scale X"
         )
     return data
-
-
-def log_crp(sizes: NDArray[np.float64], alpha: float | None) -> float:
-    """Return the log probability of a partition with these cluster sizes, all 1 or more.
-
-    Where α is not given it is averaged out; see :func:`log_tables`.
-    """
-    return log_tables(len(sizes), float(sizes.sum()), alpha) + float(gammaln(sizes).sum())
-
-
-@lru_cache(maxsize=4096)
-def log_tables(n_clusters: int, n: float, alpha: float | None) -> float:
-    """Return what the number of clusters alone adds to the log probability of a partition.
-
-    Where α is not given, it is the mean over α from 0.1 to n, all orders of magnitude alike.
-    """
-    alphas = np.geomspace(0.1, n, N_ALPHAS) if alpha is None else np.array([alpha])
-    values = n_clusters * np.log(alphas) + gammaln(alphas) - gammaln(alphas + n)
-    return float(logsumexp(values) - np.log(len(values)))

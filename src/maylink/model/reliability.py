@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.links import MAY, Links
-
-ClusterVotes = tuple[Array, Array]  # for and against each pair of clusters, by source
 
 # Beta(9, 1): links are expected to be right nine times in ten, with the say of ten links.
 PRIOR = (9.0, 1.0)
@@ -35,6 +33,49 @@ class LinkCounts(NamedTuple):
     not_same: Array  # may-not links inside a cluster: wrong
     not_different: Array  # may-not links between clusters: right
     may_different: Array  # may links between clusters: wrong
+
+
+class ClusterVotes(NamedTuple):
+    """Votes for and against between clusters: a row for each source and pair that has any."""
+
+    n_sources: int
+    n_clusters: int
+    source: Index
+    a: Index  # at most b; equal inside a cluster
+    b: Index
+    may: Array
+    may_not: Array
+
+    def dense(self) -> tuple[Array, Array]:
+        """Return the votes for and against, each (sources, K, K).
+
+        Both triangles are filled, and the diagonal holds twice the votes inside a cluster.
+        """
+        shape = (self.n_sources, self.n_clusters, self.n_clusters)
+        may, may_not = np.zeros(shape), np.zeros(shape)
+        for out, votes in ((may, self.may), (may_not, self.may_not)):
+            out[self.source, self.a, self.b] = votes
+            out += out.transpose(0, 2, 1).copy()
+        return may, may_not
+
+    def renumbered(self, number: Index, n_clusters: int) -> ClusterVotes:
+        """Return the votes between clusters that some of these have become, each its number."""
+        return _votes_of(
+            (self.n_sources, n_clusters), self.source, number[self.a], number[self.b], self.may,
+            self.may_not,
+        )  # fmt: skip
+
+    def counts(self) -> LinkCounts:
+        """Return the links by source, and by whether they lie inside a cluster."""
+        inside = self.a == self.b
+
+        def by_source(rows: NDArray[np.bool_], votes: Array) -> Array:
+            return np.bincount(self.source[rows], votes[rows], minlength=self.n_sources)
+
+        return LinkCounts(
+            by_source(inside, self.may), by_source(inside, self.may_not),
+            by_source(~inside, self.may_not), by_source(~inside, self.may),
+        )  # fmt: skip
 
 
 def count_links(links: Links, labels: NDArray[np.int64]) -> LinkCounts:
@@ -138,14 +179,19 @@ def link_pull(links: Links, may: Array, may_not: Array) -> Array:
 
 
 def votes_between(links: Links, labels: NDArray[Any], size: int) -> ClusterVotes:
-    """Return the votes for and against between clusters, by source, each (sources, K, K).
+    """Return the votes for and against between clusters, by source."""
+    may = np.where(links.kind == MAY, links.weight, 0.0)
+    a, b = labels[links.i], labels[links.j]
+    shape = (len(links.sources), size)
+    return _votes_of(shape, links.source, a, b, may, links.weight - may)
 
-    Both triangles are filled, and the diagonal holds twice the votes inside a cluster.
-    """
-    may, may_not = (np.zeros((len(links.sources), size, size)) for _ in range(2))
-    for kind, out in ((MAY, may), (-MAY, may_not)):
-        chosen = links.kind == kind
-        a, b = labels[links.i[chosen]], labels[links.j[chosen]]
-        np.add.at(out, (links.source[chosen], a, b), links.weight[chosen])
-        out += out.transpose(0, 2, 1).copy()
-    return may, may_not
+
+def _votes_of(
+    shape: tuple[int, int], source: Index, a: Index, b: Index, may: Array, may_not: Array
+) -> ClusterVotes:
+    """Add up the votes of each source and pair of clusters."""
+    size = shape[1]
+    low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
+    key, row = np.unique((source * size + low) * size + high, return_inverse=True)
+    both = (np.bincount(row, votes, minlength=key.size) for votes in (may, may_not))
+    return ClusterVotes(*shape, key // size**2, key // size % size, key % size, *both)

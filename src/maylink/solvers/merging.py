@@ -2,36 +2,30 @@
 
 Start from a partition that is too fine, and merge the two clusters whose merger raises
 ``log p(x, E, z)`` most, until none does. All that a merger changes is known in closed form: the
-marginal likelihood of the joint statistics, the size in the Chinese restaurant, and the links that
-come to lie inside. Cutting the clusters of a solution into small pieces and merging these again is
-a split–merge move of all clusters at once: it leaves modes that no single point can leave.
+marginal likelihood of the joint statistics, the prior of the partition, and the links that come to
+lie inside. More than a few hundred clusters merge in rounds first
+(:mod:`maylink.solvers.merging_rounds`). Cutting the clusters of a solution into small pieces and
+merging these again is a split–merge move of all clusters at once: it leaves modes that no single
+point can leave.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 
 from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
-from maylink.model.joint import log_tables
-from maylink.model.reliability import PRIOR, ClusterVotes, votes_between
+from maylink.model.reliability import ClusterVotes, votes_between
 from maylink.problem import Problem
+from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds
+from maylink.solvers.score_settings import ScoreSettings
 
-MOST = 256  # clusters that are merged: what it costs grows faster than their square
-ENOUGH = 1e-9  # a merger must raise the score by this
-
-
-class ScoreSettings(NamedTuple):
-    """What the score depends on besides data, links and prior."""
-
-    data_weight: float = 1.0
-    alpha: float | None = 1.0  # None: averaged out
-    reliability: tuple[float, float] | None = None
-    reliability_prior: tuple[float, float] = PRIOR
+FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
+MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 
 
 def merge(problem: Problem, prior: Any, settings: ScoreSettings, labels: Index) -> Index:
@@ -72,11 +66,23 @@ def merge_clusters(
     float
         By how much the score has risen.
     """
-    clusters = MergingClusters(family, prior, settings, statistics, votes)
+    rounds = ClusterRounds(family, prior, settings, statistics, votes)
     gained = 0.0
+    while rounds.n_clusters > FEW:
+        gain = rounds.merge_round()
+        if not gain:
+            return _named(rounds.root), gained
+        gained += gain
+    clusters = MergingClusters(family, prior, settings, rounds.statistics, rounds.votes)
     while gain := clusters.merge_best():
         gained += gain
-    return clusters.root, gained
+    return _named(clusters.root[rounds.root]), gained
+
+
+def _named(end: Index) -> Index:
+    """Return, for each cluster, the first one that is in the same cluster at the end."""
+    _, first, place = np.unique(end, return_index=True, return_inverse=True)
+    return np.asarray(first[place], np.int64)
 
 
 def cut(labels: Index, pieces: Index, least: float = 0.0) -> Index:
@@ -112,8 +118,8 @@ class MergingClusters:
         self.alive = np.arange(size)  # names of those that are left
         self.statistics = Statistics(*(part.copy() for part in statistics))
         self.marginal = family.log_marginal(self.statistics, prior)
-        self.may, self.may_not = votes
-        self.gain = np.full((size, size), -np.inf)  # of the data and the restaurant, upper triangle
+        self.may, self.may_not = votes.dense()
+        self.gain = np.full((size, size), -np.inf)  # of the data, upper triangle
         for k in range(size - 1):
             self.gain[k, k + 1 :] = self._gain(k, np.arange(k + 1, size))
 
@@ -121,13 +127,17 @@ class MergingClusters:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
         if len(self.alive) < 2:
             return 0.0
-        total = self.gain + self._link_gain() + self._fewer()
+        total = self.total_gain()
         a, b = np.unravel_index(int(total.argmax()), total.shape)
         gain = float(total[a, b])
         if not gain > ENOUGH:
             return 0.0
         self._join(int(a), int(b))
         return gain
+
+    def total_gain(self) -> Array:
+        """Return by how much merging two clusters would raise the score, upper triangle, (K, K)."""
+        return np.asarray(self.gain + self._partition_gain() + self._link_gain())
 
     def _join(self, a: int, b: int) -> None:
         """Make b part of a, and forget b."""
@@ -149,17 +159,19 @@ class MergingClusters:
         self.gain[np.minimum(a, others), np.maximum(a, others)] = gain
 
     def _gain(self, a: int, others: Index) -> Array:
-        """Return what merging a with each of the others does to data and restaurant."""
+        """Return what merging a with each of the others does to the data."""
         other_statistics, statistics = self._some(others), self._some(np.full(1, a))
         both = Statistics(*(x + y for x, y in zip(other_statistics, statistics, strict=True)))
         data = self.family.log_marginal(both, self.prior) - self.marginal[others] - self.marginal[a]
-        partition = gammaln(both.size) - gammaln(other_statistics.size) - gammaln(statistics.size)
-        return np.asarray(self.settings.data_weight * data + partition)
+        return np.asarray(self.settings.data_weight * data)
 
-    def _fewer(self) -> float:
-        """Return what one cluster less does to the restaurant."""
-        n, size, alpha = float(self.statistics.size.sum()), len(self.alive), self.settings.alpha
-        return log_tables(size - 1, n, alpha) - log_tables(size, n, alpha)
+    def _partition_gain(self) -> Array:
+        """Return what merging two clusters does to the prior of the partition, (K, K)."""
+        sizes, settings = self.statistics.size, self.settings
+        different, place = np.unique(sizes, return_inverse=True)
+        a, b = np.broadcast_arrays(different[:, None], different)
+        gains = settings.partition_prior.merger_gains(sizes, a, b, settings.alpha)
+        return gains[np.ix_(place, place)]
 
     def _some(self, which: Index) -> Statistics:
         return Statistics(*(part[which] for part in self.statistics))

@@ -28,12 +28,14 @@ from maylink.engines.protocol import Engine, Labels
 from maylink.engines.totals import Totals
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
-from maylink.model.joint import log_crp, log_data
+from maylink.model.joint import log_data
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import LinkCounts, as_counts, expected, log_evidence
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, merging
 from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
+from maylink.solvers.score_settings import ScoreSettings
 
 logger = logging.getLogger(__name__)
 NO_ORDER = np.empty(0, np.int32)
@@ -66,7 +68,9 @@ class RDPMeansSettings:
     data_weight : float
         γ, the power on the likelihood of the data in that probability.
     alpha : float, optional
-        Concentration of the Chinese restaurant process in it; None averages it out.
+        Concentration of the partition's prior in it; None averages it out.
+    partition_prior : PartitionPrior
+        Prior of the partition in it.
     merge : bool
         Whether clusters of the most probable partition of a run are merged while that makes it more
         probable still.
@@ -83,6 +87,7 @@ class RDPMeansSettings:
     data_weight: float = 1.0
     alpha: float | None = 1.0
     merge: bool = False
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
 
 @dataclass(frozen=True)
@@ -358,7 +363,7 @@ class PartitionScore:
     engine : Engine
         Holds the points.
     settings : RDPMeansSettings
-        Hold the data weight and the concentration.
+        Hold the data weight, the concentration and the prior of the partition.
     """
 
     def __init__(self, problem: Problem, engine: Engine, settings: RDPMeansSettings) -> None:
@@ -379,7 +384,8 @@ class PartitionScore:
         """Return the log probability of the data, and that of the partition and the links."""
         statistics = self.statistics(state)
         data = log_data(self.problem.family, statistics, self.problem.prior)
-        partition = log_crp(statistics.size, self.settings.alpha)
+        settings = self.settings
+        partition = settings.partition_prior.log_probability(statistics.size, settings.alpha)
         return data, partition + log_evidence(state.counts)
 
     def statistics(self, state: RDPMeansState) -> Statistics:
@@ -394,13 +400,15 @@ class PartitionScore:
 
     def merged(self, best: MostProbable) -> MostProbable:
         """Merge the clusters of a partition while that raises the score; not if very many."""
-        size = len(best.state.centers)
+        size, settings = len(best.state.centers), self.settings
         if not 2 <= size <= merging.MOST:
             return best
         root, gain = merging.merge_clusters(
             self.problem.family,
             self.problem.prior,
-            merging.ScoreSettings(self.settings.data_weight, self.settings.alpha),
+            ScoreSettings(
+                settings.data_weight, settings.alpha, partition_prior=settings.partition_prior
+            ),
             self.statistics(best.state),
             self.engine.between(best.state.labels, size),
         )

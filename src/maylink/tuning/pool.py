@@ -22,12 +22,11 @@ from maylink.engines.cpu import CpuEngine
 from maylink.io.fingerprint import fingerprint
 from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.model.joint import log_crp
-from maylink.model.reliability import count_links, log_evidence
+from maylink.model.reliability import count_links
 from maylink.problem import Problem
 from maylink.solvers import merging, rdpmeans
-from maylink.solvers.merging import ScoreSettings
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import penalty
 
@@ -162,7 +161,7 @@ class FamilyOnData:
 
     def merged(self, labels: Index, links: Links, settings: ScoreSettings) -> Index:
         """Merge clusters while that raises the score, unless they are very many."""
-        if int(labels.max()) >= merging.MOST:
+        if int(labels.max()) + 1 > merging.MOST:
             return labels
         problem = replace(self.problem, links=links)
         return merging.merge(problem, self.prior, settings, labels)
@@ -176,9 +175,9 @@ class FamilyOnData:
     def score(self, labels: Index, links: Links, settings: ScoreSettings) -> float:
         """Return the exact score of a partition."""
         size, data = self.marginal(labels)
-        counts = count_links(links, labels)
-        evidence = log_evidence(counts, settings.reliability_prior, settings.reliability)
-        return log_crp(size, settings.alpha) + settings.data_weight * data + evidence
+        evidence = settings.log_links(count_links(links, labels))
+        partition = settings.partition_prior.log_probability(size, settings.alpha)
+        return partition + settings.data_weight * data + evidence
 
 
 def _distinct(partitions: list[Index]) -> list[Index]:
@@ -193,6 +192,7 @@ def score_settings(settings: VariationalSettings) -> ScoreSettings:
         shape / rate if settings.alpha is None else settings.alpha,
         settings.reliability,
         settings.reliability_prior,
+        settings.partition_prior,
     )
 
 

@@ -15,8 +15,8 @@ from maylink.problem import Problem
 from maylink.runtime.progress import Progress
 from maylink.solvers import loop, merging, rdpmeans
 from maylink.solvers.fit import Fit, Status
-from maylink.solvers.merging import ScoreSettings
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
+from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
 from maylink.tuning.rdpmeans import RDPMeansRequest

@@ -1,0 +1,338 @@
+"""Priors of the partition: how probable clusters of some sizes are before anything is seen.
+
+All are of one form. Of K clusters of n_1 … n_K points, n in all, given what the prior is set to::
+
+    log P(z) = Σ_{k=1}^{K−1} log(α + k·d) − Σ_{i=1}^{n−1} log(α + i) + Σ_k f(n_k) − log u_n
+
+* Dirichlet process: d = 0, f(m) = log Γ(m), u_n = 1.
+* Pitman–Yor process: f(m) = log Γ(m − d) − log Γ(1 − d), u_n = 1.
+* Microclustering: α = d = 1, which makes the first two sums log K! − log n!, and
+  f(m) = log m! + log μ(m), where μ is the distribution of the size of a cluster and u_n the
+  probability that sizes drawn one after the other add up to n at some time.
+
+So the weight of opening a cluster beside K others is ``e^f(1) · (α + K·d)``, and that of joining
+one of m points ``e^(f(m+1) − f(m))``. A prior may average over several settings of f, each alike:
+its *components*. Functions return one row for each.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammaln, logsumexp
+
+from maylink.arrays import Array
+from maylink.errors import MaylinkError, not_one_of
+
+N_ALPHAS = 50  # values of α that an average is taken over
+NEGLIGIBLE = 1e-17  # probability of all larger sizes that may be left out of the renewal equation
+SETTLED = 1e-12  # relative distance from its limit below which a renewal probability is the limit
+
+
+@dataclass(frozen=True)
+class PartitionPrior(ABC):
+    """A distribution of partitions, of the form above."""
+
+    name: ClassVar[str]
+    """The word by which estimators know the prior."""
+
+    uses_alpha: ClassVar[bool] = True
+    """Whether α is a setting of the prior, known or learned; if not, it is 1 in the formula."""
+
+    small_clusters: ClassVar[bool] = False
+    """Whether clusters stay small however many points there are: the microclustering property."""
+
+    @property
+    @abstractmethod
+    def discount(self) -> float:
+        """d: what each cluster adds to the weight of opening another."""
+
+    @abstractmethod
+    def log_size(self, sizes: Array) -> Array:
+        """Return f of each size, shape (components, …)."""
+
+    @abstractmethod
+    def log_join(self, sizes: Array) -> Array:
+        """Return f(m + 1) − f(m) of each size m above 0, shape (components, …)."""
+
+    def log_constant(self, n: int) -> Array:
+        """Return −log u_n, shape (components,)."""
+        return np.zeros(1)
+
+    def log_number(self, n_clusters: int, n: int, alpha: float | None) -> float:
+        """Return what the number of clusters adds to the log probability of a partition.
+
+        Where α is not given, it is the mean over α from 0.1 to n, all orders of magnitude alike.
+        """
+        return _log_number(n_clusters, n, alpha if self.uses_alpha else 1.0, self.discount)
+
+    def log_probability(self, sizes: Array, alpha: float | None) -> float:
+        """Return the log probability of a partition into clusters of these sizes, all 1 or more."""
+        n, components = round(float(sizes.sum())), self.log_components(sizes)
+        average = float(logsumexp(components) - np.log(len(components)))
+        return average + self.log_number(len(sizes), n, alpha)
+
+    def log_components(self, sizes: Array) -> Array:
+        """Return Σ_k f(n_k) − log u_n, shape (components,)."""
+        different, count = np.unique(sizes, return_counts=True)
+        return self.log_size(different) @ count + self.log_constant(round(float(sizes.sum())))
+
+    def merger_gains(self, sizes: Array, a: Array, b: Array, alpha: float | None) -> Array:
+        """Return by how much merging two clusters would raise the log probability.
+
+        Parameters
+        ----------
+        sizes : array of shape (K,)
+            Of all clusters.
+        a, b : arrays of one shape
+            Sizes of two of them, for each pair that might merge.
+        alpha : float or None
+            Concentration; None averages it out.
+        """
+        n, n_clusters = round(float(sizes.sum())), len(sizes)
+        fewer = self.log_number(n_clusters - 1, n, alpha) - self.log_number(n_clusters, n, alpha)
+        gains = self.log_size(a + b) - self.log_size(a) - self.log_size(b)
+        return np.asarray(self.averaged(gains, sizes) + fewer)
+
+    def log_weights(self, sizes: Array, alpha: float) -> Array:
+        """Return log weights of a next point: of joining each cluster, then of opening one.
+
+        Sizes may be fractions, as responsibilities add up to them. A factor that all weights share
+        is left out.
+        """
+        n, n_clusters = round(float(sizes.sum())), len(sizes)
+        alpha = alpha if self.uses_alpha else 1.0
+        opening = self.log_size(np.ones(1)) + np.log(alpha + n_clusters * self.discount)
+        logs = np.concatenate([self.log_join(sizes), opening], axis=1)
+        longer = self.log_constant(n + 1) - self.log_constant(n)
+        return self.averaged(logs + longer[:, None], sizes)
+
+    def averaged(self, logs: Array, sizes: Array) -> Array:
+        """Average factors over the components, by their probabilities given the sizes."""
+        if len(logs) == 1:
+            return np.asarray(logs[0])
+        components = self.log_components(sizes)
+        weights = components - logsumexp(components)
+        return np.asarray(logsumexp(logs.T + weights, axis=-1).T)
+
+
+@dataclass(frozen=True)
+class DirichletProcess(PartitionPrior):
+    """The Chinese restaurant process: few large clusters, about α log n of them.
+
+    The concentration α is a setting of the model, as it may be learned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import DirichletProcess
+    >>> round(np.exp(DirichletProcess().log_probability(np.array([2.0, 1.0]), 1.0)), 6)
+    0.166667
+    """
+
+    name: ClassVar[str] = "dirichlet-process"
+
+    @property
+    def discount(self) -> float:
+        """0: how many clusters there are does not matter."""
+        return 0.0
+
+    def log_size(self, sizes: Array) -> Array:
+        """Return log Γ(m)."""
+        return np.asarray(gammaln(sizes))[None]
+
+    def log_join(self, sizes: Array) -> Array:
+        """Return log m."""
+        return np.log(sizes)[None]
+
+
+@dataclass(frozen=True)
+class PitmanYor(PartitionPrior):
+    """The Pitman–Yor process: many small clusters beside few large ones, about n^d of them.
+
+    The concentration α is a setting of the model, as it may be learned.
+
+    Parameters
+    ----------
+    discount : float, default 0.5
+        d, at least 0 and below 1; 0 is the Dirichlet process.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import PitmanYor
+    >>> round(np.exp(PitmanYor(0.5).log_probability(np.array([2.0, 1.0]), 1.0)), 6)
+    0.125
+    """
+
+    name: ClassVar[str] = "pitman-yor"
+
+    discount: float = 0.5  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.discount < 1.0:
+            raise MaylinkError(f"discount: {self.discount!r} is not at least 0 and below 1")
+
+    def log_size(self, sizes: Array) -> Array:
+        """Return log Γ(m − d) − log Γ(1 − d)."""
+        return np.asarray(gammaln(sizes - self.discount) - gammaln(1.0 - self.discount))[None]
+
+    def log_join(self, sizes: Array) -> Array:
+        """Return log(m − d); of fractions below 1, log m(1 − d)."""
+        return np.log(np.maximum(sizes - self.discount, sizes * (1.0 - self.discount)))[None]
+
+
+@dataclass(frozen=True)
+class Microclustering(PartitionPrior):
+    """Sizes of clusters drawn one by one: clusters stay small however many points there are.
+
+    The exchangeable sequence of clusters (Betancourt, Zanella & Steorts 2020): sizes come one after
+    the other from a negative binomial distribution without 0, given that they add up to n at some
+    time, and points are dealt out at random. Made for records of the same few things.
+
+    Parameters
+    ----------
+    mean_size : float or tuple of float, default (1.2, 1.5, 2, 3, 5, 8)
+        Mean size of a cluster, above 1. Several numbers are averaged over, each alike.
+    shape : float or tuple of float, default (0.5, 2, 8)
+        Shape r of the negative binomial: the larger, the more alike the sizes. Several numbers are
+        averaged over, each alike.
+
+    References
+    ----------
+    Betancourt, Zanella, Steorts: Random Partition Models for Microclustering Tasks, 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import DirichletProcess, Microclustering
+    >>> pairs = np.full(500, 2.0)
+    >>> small, large = Microclustering(), DirichletProcess()
+    >>> small.log_probability(pairs, None) > large.log_probability(pairs, None)
+    True
+    """
+
+    name: ClassVar[str] = "microclustering"
+    uses_alpha: ClassVar[bool] = False
+    small_clusters: ClassVar[bool] = True
+
+    mean_size: float | tuple[float, ...] = (1.2, 1.5, 2.0, 3.0, 5.0, 8.0)
+    shape: float | tuple[float, ...] = (0.5, 2.0, 8.0)
+
+    def __post_init__(self) -> None:
+        for name, least in (("mean_size", 1.0), ("shape", 0.0)):
+            value = getattr(self, name)
+            numbers = value if isinstance(value, (tuple, list)) else (value,)
+            if not numbers or not all(least < one < np.inf for one in numbers):
+                raise MaylinkError(f"{name}: {value!r}; give finite numbers above {least:g}")
+            several = tuple(map(float, numbers))
+            object.__setattr__(self, name, several if len(several) > 1 else several[0])
+
+    @property
+    def discount(self) -> float:
+        """1: with α = 1 the numbers of clusters multiply to K!."""
+        return 1.0
+
+    @property
+    def components(self) -> tuple[tuple[float, float], ...]:
+        """Mean size and shape of each component."""
+        means = self.mean_size if isinstance(self.mean_size, tuple) else (self.mean_size,)
+        shapes = self.shape if isinstance(self.shape, tuple) else (self.shape,)
+        return tuple((mean, shape) for mean in means for shape in shapes)
+
+    def log_size(self, sizes: Array) -> Array:
+        """Return log m! + log μ(m) = log Γ(m + r) + m log p + const."""
+        shape, log_p, constant = self._columns(np.ndim(sizes))
+        return np.asarray(gammaln(sizes + shape) + sizes * log_p + constant)
+
+    def log_join(self, sizes: Array) -> Array:
+        """Return log (m + r)p."""
+        shape, log_p, _ = self._columns(np.ndim(sizes))
+        return np.asarray(np.log(sizes + shape) + log_p)
+
+    def log_constant(self, n: int) -> Array:
+        """Return −log u_n, shape (components,)."""
+        return np.array([-log_renewal(mean, shape, n) for mean, shape in self.components])
+
+    def _columns(self, n_axes: int) -> tuple[Array, Array, Array]:
+        """Return shape r, log p and the constant of f, each to be combined with sizes."""
+        rows = np.array([negative_binomial(*one) for one in self.components])
+        return tuple(column.reshape(-1, *[1] * n_axes) for column in rows.T)  # type: ignore[return-value]
+
+
+DIRICHLET_PROCESS = DirichletProcess()
+"""The prior of a model that says nothing else."""
+
+PRIORS = (DirichletProcess, PitmanYor, Microclustering)
+
+
+def as_partition_prior(value: Any) -> PartitionPrior:
+    """Return the prior, or that of a word with its defaults."""
+    if isinstance(value, PartitionPrior):
+        return value
+    by_name = {prior.name: prior for prior in PRIORS}
+    if not isinstance(value, str) or value not in by_name:
+        words = tuple(by_name)
+        raise MaylinkError(
+            f"partition_prior: {not_one_of(value, words)}, or give an object of "
+            "maylink.DirichletProcess, maylink.PitmanYor or maylink.Microclustering"
+        )
+    return by_name[value]()
+
+
+@lru_cache(maxsize=4096)
+def _log_number(n_clusters: int, n: int, alpha: float | None, discount: float) -> float:
+    """Return Σ_{k<K} log(α + k·d) − Σ_{i<n} log(α + i), averaged over α where it is None."""
+    alphas = np.geomspace(0.1, n, N_ALPHAS) if alpha is None else np.array([alpha])
+    if discount == 0.0:
+        opened = (n_clusters - 1) * np.log(alphas)
+    else:
+        steps = discount * np.arange(1, n_clusters)
+        opened = np.log(alphas[:, None] + steps).sum(axis=1)
+    values = opened + gammaln(alphas + 1.0) - gammaln(alphas + n)
+    return float(logsumexp(values) - np.log(len(values)))
+
+
+@lru_cache(maxsize=256)
+def negative_binomial(mean_size: float, shape: float) -> tuple[float, float, float]:
+    """Return r, log p and the constant of log m! μ(m), where μ, without 0, has this mean."""
+
+    def mean(log_odds: float) -> float:
+        """Return the mean without 0; log p = −log(1 + e^−x), log(1 − p) = −log(1 + e^x)."""
+        none = np.exp(-shape * np.logaddexp(0.0, log_odds))
+        some = -np.expm1(-shape * np.logaddexp(0.0, log_odds))
+        return float(shape * np.exp(log_odds) / some) if none < 1.0 else 1.0
+
+    log_odds = float(brentq(lambda x: np.log(mean(x)) - np.log(mean_size), -35.0, 35.0, xtol=1e-13))
+    log_p, log_rest = -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
+    some = np.log(-np.expm1(shape * log_rest))
+    return shape, float(log_p), float(shape * log_rest - some - gammaln(shape))
+
+
+@lru_cache(maxsize=256)
+def log_renewal(mean_size: float, shape: float, n: int) -> float:
+    """Return log u_n: how probably sizes drawn one after the other add up to n at some time.
+
+    ``u_n = Σ_m μ(m) u_{n−m}`` with ``u_0 = 1``; for large n the limit, 1 / mean size.
+    """
+    r, log_p, constant = negative_binomial(mean_size, shape)
+    sizes = np.arange(1.0, n + 1.0)
+    logs = gammaln(sizes + r) - gammaln(sizes + 1.0) + sizes * log_p + constant
+    small = np.flatnonzero(np.exp(logs) * max(1.0, mean_size) ** 2 < NEGLIGIBLE)
+    past_mode = small[small >= mean_size]
+    size = int(past_mode[0]) if past_mode.size else n
+    chances = np.exp(logs[:size])[::-1]  # of the largest size first
+    if past_mode.size:
+        chances /= chances.sum()  # rounding would grow with n
+    u = np.zeros(size + n + 1)  # zeros before u_0
+    u[size] = 1.0
+    for i in range(1, n + 1):
+        u[size + i] = chances @ u[i : size + i]
+        if i % size == 0 and np.abs(u[i + 1 : size + i + 1] * mean_size - 1.0).max() < SETTLED:
+            return float(-np.log(mean_size))
+    return float(np.log(u[-1]))
