@@ -212,6 +212,10 @@ class Family(ABC):
         """
         return self, X
 
+    def variants(self) -> list[Family]:
+        """Return this family in the ways in which it may first look at data; mostly one."""
+        return [self]
+
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Family, Matrix]:
         """Return the family with what a partition tells about all clusters together, and the data.
 

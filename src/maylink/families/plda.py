@@ -27,7 +27,7 @@ from scipy import linalg, sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Statistics
+from maylink.families.base import Family, Statistics
 from maylink.families.columns import column_means
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
@@ -56,6 +56,9 @@ class PLDA(SharedGaussian):
     ----------
     directions : int, default 32
         Principal directions that are looked at, at most.
+    neighbours : int, default 15
+        Nearest neighbours of each point that the first W is taken from: fewer where clusters hold a
+        few points each.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class PLDA(SharedGaussian):
     learns: ClassVar[bool] = True
 
     directions: int = 32
+    neighbours: int = 15
 
     between: Array | None = field(default=None, repr=False, compare=False)
     """Variance of the centres in each direction, in units of that within, shape (r,)."""
@@ -86,9 +90,11 @@ class PLDA(SharedGaussian):
     # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
-        """Refuse a number of directions below 1, and values whose squares overflow."""
+        """Refuse less than one direction or neighbour, and values whose squares overflow."""
         if self.directions < 1:
             raise DomainError(f"directions: {self.directions} is not 1 or more")
+        if self.neighbours < 1:
+            raise DomainError(f"neighbours: {self.neighbours} is not 1 or more")
         EuclideanFamily.check(self, X)
 
     def adapt(self, X: Matrix) -> Self:
@@ -106,7 +112,7 @@ class PLDA(SharedGaussian):
             Z = replace(plain, whitening=principal, axes=principal)._project(X[rows])
             scale = Z.std(axis=0)
             scale[scale == 0.0] = 1.0
-            variance, direction = within_clusters(Z / scale)
+            variance, direction = within_clusters(Z / scale, self.neighbours)
             whitening = (direction / np.sqrt(variance)).T / scale
             axes = (direction * np.sqrt(variance)).T * scale
             Y = Z @ whitening.T
@@ -118,6 +124,10 @@ class PLDA(SharedGaussian):
             whitening=turn.T @ whitening @ principal,
             between=between,
         )
+
+    def variants(self) -> list[Family]:
+        """Return this family, and the one for clusters of a few points each."""
+        return [self, replace(self, neighbours=1)]
 
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Self, Matrix]:
         """Take both covariances from a partition: one step of expectation maximisation.

@@ -152,14 +152,14 @@ class SharedGaussian(Gaussian):
         return np.asarray(super().log_base(X) - volume)
 
 
-def within_clusters(Z: Array) -> tuple[Array, Array]:
+def within_clusters(Z: Array, neighbours: int = NEIGHBOURS) -> tuple[Array, Array]:
     """Return variances and directions of the covariance within clusters of standardised data."""
     from sklearn.covariance import ledoit_wolf
     from sklearn.neighbors import NearestNeighbors
 
     n, d = Z.shape
     variance, direction = np.ones(d), np.eye(d)
-    near = min(NEIGHBOURS, n - 1)
+    near = min(neighbours, n - 1)
     for _ in range(ROUNDS if near > 0 else 0):
         T = Z @ direction / np.sqrt(variance)
         search = NearestNeighbors(n_neighbors=near, algorithm="brute").fit(T)
