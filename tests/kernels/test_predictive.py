@@ -15,6 +15,7 @@ def ask(prior, clusters, table, top, x, own, scratch, out):
     predictive.gains(prior, clusters, table, top, x, scratch, out)
     return predictive.loss(prior, clusters, table, own, x, scratch)
 
+
 JOIN = np.log(np.maximum(np.arange(61.0), 1.0))
 JOIN[0] = -np.inf
 

@@ -4,8 +4,10 @@ A point's cluster is drawn from ``n_k · predictive_k(x)^γ · exp(pull_k)``, a 
 ``α · predictive_0(x)^γ``, where the pull of a cluster is the sum over the point's links into it of
 ``+weight · ln(p/(1−q))`` for may and ``−weight · ln(q/(1−p))`` for may-not links.
 
-What joining and opening weigh comes from tables of the partition's prior. Clusters live in slots (:mod:`maylink.kernels.slots`), and labels are slots. Split–merge moves and
-the draws of p, q and α are in other files; :func:`run` calls them all.
+In place of n_k and α other priors of the partition have other weights; all come from tables
+(:mod:`maylink.kernels.partition_tables`). Clusters live in slots (:mod:`maylink.kernels.slots`),
+and labels are slots. Split–merge moves and the draws of p, q and α are in other files; :func:`run`
+calls them all.
 """
 
 from __future__ import annotations
@@ -114,9 +116,7 @@ def run(
                 draw_reliability(rng, counts, settings.reliability_prior, scalars)
                 set_pull(links, scalars, pull)
             if settings.alpha_prior[0] > 0.0:
-                draw_alpha(
-                    rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars
-                )
+                draw_alpha(rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars)
             draw_component(rng, tables, clusters.size, scalars)
             set_openings(tables, scalars)
         renumber(labels, slots.active.size, out_labels[draw])

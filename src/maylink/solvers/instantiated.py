@@ -1,9 +1,10 @@
 """TVClust by Gibbs sampling with the clusters' parameters drawn, as the paper has it.
 
 Neal's algorithm 2: a sweep draws the parameter of each cluster given its points, then the cluster
-of each point given the parameters; a new cluster has its exact weight, ``α · predictive_0(x)`` under
-the Dirichlet process, and draws its parameter given the point. The scores of all points under all parameters, the costly
-part, are one product over all points at once; what remains to be done in order is the choice.
+of each point given the parameters; a new cluster has its exact weight, ``α · predictive_0(x)``
+under the Dirichlet process, and draws its parameter given the point. The scores of all points under
+all parameters, the costly part, are one product over all points at once; what remains to be done in
+order is the choice.
 
 The power γ on the data's marginal likelihood has no counterpart here, so it must be 1.
 """
