@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from maylink.links import Links
     from maylink.model import partitions
     from maylink.model.joint import log_joint
+    from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
     from maylink.tuning.settings import Tuning
 
 __all__ = [
     "DPMeans",
+    "DirichletProcess",
     "Gibbs",
     "Links",
+    "Microclustering",
+    "PitmanYor",
     "RDPMeans",
     "Schedule",
     "SpectralRDPMeans",
@@ -60,8 +64,11 @@ __all__ = [
 
 _HOMES = {
     "DPMeans": "maylink.estimators",
+    "DirichletProcess": "maylink.model.partition_priors",
     "Gibbs": "maylink.estimators.parameter_objects",
     "Links": "maylink.links",
+    "Microclustering": "maylink.model.partition_priors",
+    "PitmanYor": "maylink.model.partition_priors",
     "RDPMeans": "maylink.estimators",
     "SpectralRDPMeans": "maylink.estimators",
     "Schedule": "maylink.estimators.parameter_objects",

@@ -17,7 +17,8 @@ from maylink.solvers.chunk_sums import (
     sums_of,
     without_rows,
 )
-from maylink.solvers.variational import VariationalSettings, fit_sticks, known_alpha
+from maylink.solvers.partition_weights import weights_given_alpha
+from maylink.solvers.variational import VariationalSettings, known_alpha
 from zoo import draw
 
 X, _ = draw("gaussian", 12, 0)
@@ -30,8 +31,8 @@ def rule_of(width):
     """A rule of so many clusters; three hold points."""
     family, settings = PROBLEM.family, VariationalSettings(alpha=1.0)
     statistics = family.cluster_statistics(X, np.arange(12) % 3, width)
-    sticks = fit_sticks(statistics.size, known_alpha(settings))
-    return SoftRule(family, settings, family.posterior(PROBLEM.prior, statistics), sticks)
+    weights = weights_given_alpha(statistics.size, known_alpha(settings), settings.partition_prior)
+    return SoftRule(family, settings, family.posterior(PROBLEM.prior, statistics), weights)
 
 
 def test_few_rows_of_many_clusters_go_at_a_time():

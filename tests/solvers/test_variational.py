@@ -13,10 +13,10 @@ from maylink.problem import Problem
 from maylink.solvers import loop
 from maylink.solvers.fit import Status
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
+from maylink.solvers.partition_weights import log_weights
 from maylink.solvers.variational import (
     VariationalSettings,
     VariationalSolver,
-    log_weights,
     point_scores,
     pull_of,
 )
@@ -94,7 +94,8 @@ def test_one_sweep_is_the_formula():
     state = solver.init(np.random.default_rng(0).integers(0, 3, 20))
     expected = state.responsibilities.copy()
     factors = state.factors
-    scores = point_scores(problem.family, problem.X, settings, factors.posterior, factors.sticks)
+    weights = factors.log_weights
+    scores = point_scores(problem.family, problem.X, settings, factors.posterior, weights)
     pull = pull_of(problem.links, factors.counts, settings)
     csr = problem.links.csr
     degree = problem.links.degree

@@ -32,6 +32,7 @@ from maylink.io.records import Decoder, classes_by_name, is_lazy_array
 from maylink.io.states import OpenState, open_state, write_state
 from maylink.model.draws import Draws
 from maylink.model.mixture import Mixture
+from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
 from maylink.model.posterior import (
     LinkedPosterior,
     SampledPosterior,
@@ -55,10 +56,10 @@ if TYPE_CHECKING:
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
-    Ascent, Clustering, Draws, Fit, Gibbs, LinkCounts, LinkedPosterior, MeansStream, Mixture, Parts,
-    PenaltyStep, Problem, SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior,
-    Sweep, Totals, Trace, Tuning, Variational, VariationalPosterior, VariationalSettings,
-    VariationalStream,
+    Ascent, Clustering, DirichletProcess, Draws, Fit, Gibbs, LinkCounts, LinkedPosterior,
+    MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem, SampledPosterior,
+    Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, Totals, Trace, Tuning, Variational,
+    VariationalPosterior, VariationalSettings, VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 

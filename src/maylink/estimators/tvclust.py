@@ -24,9 +24,10 @@ from maylink.estimators.tvclust_queries import TVClustQueries
 from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
+from maylink.model.partition_priors import PartitionPrior, as_partition_prior
 from maylink.model.reliability import PRIOR
 from maylink.parameters import as_generator, check_choice, check_number, forbid_links_as_y
-from maylink.problem import Problem, check
+from maylink.problem import ChunkedProblem, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
 from maylink.runtime.threads import one_thread
@@ -64,8 +65,12 @@ class TVClust(TVClustQueries):
         family and covariance, what predicts held-out links best (:mod:`maylink.tuning`); where
         there are fewer than 40 links it is 1, and the evidence chooses the family.
     alpha : float or (float, float), default (1, 1)
-        Concentration of the Dirichlet process; a pair is shape and rate of the Gamma prior under
-        which it is learned.
+        Concentration of the Dirichlet or Pitman–Yor process; a pair is shape and rate of the Gamma
+        prior under which it is learned.
+    partition_prior : str or PartitionPrior, default "dirichlet-process"
+        Prior of the partition: "dirichlet-process" expects few large clusters, "pitman-yor" many
+        small ones beside them, "microclustering" clusters that stay small however many points there
+        are. Objects of :class:`maylink.PitmanYor` and :class:`maylink.Microclustering` set more.
     reliability : (float, float), optional
         p and q of all sources, where they are known; learned if not given.
     reliability_prior : (float, float), default (9, 1)
@@ -106,9 +111,10 @@ class TVClust(TVClustQueries):
     posterior_ : Posterior
         The draws or factors behind all of it.
     alpha_ : float
-        Posterior mean of α.
+        Posterior mean of α; NaN under microclustering, which has none.
     bound_ : float
-        Variational: the bound on ``log p(x, E)``; ``bounds_`` holds it after each sweep.
+        Variational: the bound on ``log p(x, E)``, under microclustering given the number of
+        clusters; ``bounds_`` holds it after each sweep.
     draws_ : Draws
         Gibbs: the draws of all chains, one chain after the other; ``n_chains_`` tells how many.
     status_ : Status
@@ -169,6 +175,7 @@ class TVClust(TVClustQueries):
         inference: str | Variational | Gibbs = "variational",
         data_weight: float | str = "auto",
         alpha: float | tuple[float, float] = (1.0, 1.0),
+        partition_prior: PartitionPrior | str = "dirichlet-process",
         reliability: tuple[float, float] | None = None,
         reliability_prior: tuple[float, float] = PRIOR,
         prior: Any = None,
@@ -184,6 +191,7 @@ class TVClust(TVClustQueries):
         self.inference = inference
         self.data_weight = data_weight
         self.alpha = alpha
+        self.partition_prior = partition_prior
         self.reliability = reliability
         self.reliability_prior = reliability_prior
         self.prior = prior
@@ -244,6 +252,12 @@ class TVClust(TVClustQueries):
         self, problems: list[Problem], request: TVClustRequest, session: Session
     ) -> TVClustChoice:
         """Choose family, covariance and data weight where the user left them open."""
+        small = as_partition_prior(self.partition_prior).small_clusters
+        if small and isinstance(problems[0], ChunkedProblem):
+            raise MaylinkError(
+                "partition_prior: 'microclustering' needs all data in memory, as a sample of the "
+                "points cuts small clusters up; load X, or use partition_prior='pitman-yor'"
+            )
         tuning = as_tuning(self.tuning)
         with session.progress("tuning", tuning.folds_of(problems[0].links), "fold") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
@@ -353,6 +367,7 @@ class TVClust(TVClustQueries):
             truncation=how.truncation,
             tol=float(how.tol),
             max_sweeps=how.max_sweeps,
+            partition_prior=as_partition_prior(self.partition_prior),
         )
 
     def _check_parameters(self, inference: Variational | Gibbs) -> None:
@@ -363,6 +378,7 @@ class TVClust(TVClustQueries):
             _check_pair("alpha", self.alpha)
         else:
             check_number("alpha", self.alpha, 0.0, above=True)
+        as_partition_prior(self.partition_prior)
         _check_pair("reliability_prior", self.reliability_prior)
         if self.reliability is not None:
             _check_pair("reliability", self.reliability, 1.0)

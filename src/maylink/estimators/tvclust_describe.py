@@ -105,7 +105,12 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
             n_clusters=len(statistics.size),
             cluster_centers=family.units(centers),
             mixture=Mixture.of_statistics(
-                family, statistics, summary.prior, summary.alpha, choice.data_weight
+                family,
+                statistics,
+                summary.prior,
+                summary.alpha,
+                choice.data_weight,
+                summary.partition_prior,
             ),
             posterior=summary.posterior,
             reliability=summary.posterior.reliability(),

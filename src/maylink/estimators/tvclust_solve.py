@@ -20,6 +20,7 @@ from maylink.labels import first_appearance
 from maylink.model import partitions
 from maylink.model.draws import Draws
 from maylink.model.mixture import one_hot
+from maylink.model.partition_priors import PartitionPrior
 from maylink.model.posterior import Posterior, SampledPosterior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.session import Session
@@ -30,9 +31,11 @@ from maylink.solvers.chunked_variational import ChunkedState, ChunkedVariational
 from maylink.solvers.fit import Ascent, Fit, Trace
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
+from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.variational import VariationalSolver
 from maylink.solvers.variational_batches import BatchSolver
 from maylink.tuning.penalty import sampled
+from maylink.tuning.pool import worth_of
 from maylink.tuning.settings import Tuning
 from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_restarts
 from maylink.tuning.tvclust import TVClustChoice
@@ -58,6 +61,8 @@ class ClusterSummary:
         Posterior mean of α.
     prior
         Prior of the clusters' parameters.
+    partition_prior : PartitionPrior
+        Prior of the partition.
     """
 
     labels: Any
@@ -67,6 +72,7 @@ class ClusterSummary:
     posterior: Posterior
     alpha: float
     prior: Any
+    partition_prior: PartitionPrior
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,7 @@ def _in_memory(task: TVClustTask, inference: Variational, session: Session) -> F
             lambda labels: loop.run(solver, solver.init(labels), progress),
             lambda state: starts.repaired(solver.labels(state)),
             progress,
+            lambda fit: worth_of(solver, fit),
         )
     omitted = float((problem.log_base - prepared.log_base).sum())
     return _summarised(task, _shifted(fit, settings.data_weight * omitted))
@@ -179,8 +186,9 @@ def _summarised(task: TVClustTask, fit: Fit[Any]) -> Fit[ClusterSummary]:
         statistics=problem.family.soft_statistics(problem.X, responsibilities),
         points=np.asarray(responsibilities.T @ problem.family.points(problem.X)),
         posterior=variational.posterior_of(problem.links, settings, state),
-        alpha=variational.expected_alpha(state.factors.alpha),
+        alpha=expected_alpha(state.factors.alpha),
         prior=task.model.prior,
+        partition_prior=settings.partition_prior,
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)
 
@@ -232,8 +240,9 @@ def _in_chunks(
         statistics=sums.statistics,
         points=sums.points,
         posterior=solver.posterior(fit.state),
-        alpha=variational.expected_alpha(fit.state.factors.alpha),
+        alpha=expected_alpha(fit.state.factors.alpha),
         prior=task.model.prior,
+        partition_prior=task.model.settings.partition_prior,
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)
 
@@ -269,6 +278,7 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
         learn_prior=inference.learn_prior,
         thin=inference.thin,
         n_split_merge=inference.n_split_merge,
+        partition_prior=settings.partition_prior,
     )
     seed = int(session.rng.integers(2**63))
     start = ProblemStart(problem, task.init, task.tuning, task.model)
@@ -284,8 +294,9 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
         statistics=problem.family.soft_statistics(problem.X, members),
         points=np.asarray(members.T @ problem.family.points(problem.X)),
         posterior=SampledPosterior(draws, problem.links),
-        alpha=float(draws.alpha.mean()),
+        alpha=float(draws.alpha.mean()) if settings.partition_prior.uses_alpha else np.nan,
         prior=prior,
+        partition_prior=settings.partition_prior,
         draws=draws,
         chain_lengths=[chain.n_draws for chain in fit.state],
     )

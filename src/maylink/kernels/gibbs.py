@@ -4,19 +4,22 @@ A point's cluster is drawn from ``n_k · predictive_k(x)^γ · exp(pull_k)``, a 
 ``α · predictive_0(x)^γ``, where the pull of a cluster is the sum over the point's links into it of
 ``+weight · ln(p/(1−q))`` for may and ``−weight · ln(q/(1−p))`` for may-not links.
 
-Clusters live in slots (:mod:`maylink.kernels.slots`), and labels are slots. Split–merge moves and
-the draws of p, q and α are in other files; :func:`run` calls them all.
+In place of n_k and α other priors of the partition have other weights; all come from tables
+(:mod:`maylink.kernels.partition_tables`). Clusters live in slots (:mod:`maylink.kernels.slots`),
+and labels are slots. Split–merge moves and the draws of p, q and α are in other files; :func:`run`
+calls them all.
 """
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import clear, fetch, gain, put
+from maylink.kernels.partition_tables import draw_component, set_openings
 from maylink.kernels.predictive import gains, loss, make_table, refresh
 from maylink.kernels.scalars import count_kinds, draw_alpha, draw_reliability, log_joint, set_pull
 from maylink.kernels.slots import GibbsScratch, fill, grow
@@ -39,7 +42,19 @@ class KernelSettings(NamedTuple):
 
 @compiled()
 def run(
-    rng, rows, prior, links, settings, labels, clusters, slots, scalars, base, out_labels, out_trace
+    rng,
+    rows,
+    prior,
+    links,
+    settings,
+    tables,
+    labels,
+    clusters,
+    slots,
+    scalars,
+    base,
+    out_labels,
+    out_trace,
 ):
     """Draw ``len(out_labels)`` partitions.
 
@@ -47,6 +62,7 @@ def run(
     ----------
     rng : in and out, Generator
     rows, prior, links, settings : in
+    tables : in, of the partition's prior; what opening a cluster weighs is written in it
     labels : in and out, (n,) slot of each point
     clusters, slots : in and out; they may be moved to more room, so the caller's copies go stale
     scalars : in and out
@@ -66,6 +82,7 @@ def run(
     members = np.empty(n, np.int64)
     pull = np.empty(links.neighbour.size)
     set_pull(links, scalars, pull)
+    set_openings(tables, scalars)
     capacity = slots.active.size
     scratch = GibbsScratch(
         x, solve, np.empty(capacity + 1), np.zeros(capacity), np.empty(capacity), side, members
@@ -83,28 +100,32 @@ def run(
                 if slots.count[1] < 4:
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 at = scan(
-                    rng, rows, prior, links, pull, fresh, settings.data_weight, scalars.alpha[0],
-                    labels, clusters, slots, scratch, make_table(prior, slots.active.size), at,
+                    rng, rows, prior, links, pull, fresh, settings.data_weight,
+                    tables.join[scalars.component[0]], tables.opening, labels, clusters, slots,
+                    scratch, make_table(prior, slots.active.size), at,
                 )  # fmt: skip
             for _ in range(settings.n_split_merge):
                 if slots.count[1] < 4:
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 split_merge(
-                    rng, rows, prior, links, pull, settings.data_weight, scalars.alpha[0],
-                    settings.n_scans, labels, clusters, slots, scratch,
+                    rng, rows, prior, links, pull, settings.data_weight, tables,
+                    scalars.component[0], settings.n_scans, labels, clusters, slots, scratch,
                 )  # fmt: skip
             count_kinds(links, labels, counts)
             if settings.reliability_prior[0] > 0.0:
                 draw_reliability(rng, counts, settings.reliability_prior, scalars)
                 set_pull(links, scalars, pull)
             if settings.alpha_prior[0] > 0.0:
-                draw_alpha(rng, n, slots.count[0], settings.alpha_prior, scalars)
+                draw_alpha(rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars)
+            draw_component(rng, tables, clusters.size, scalars)
+            set_openings(tables, scalars)
         renumber(labels, slots.active.size, out_labels[draw])
         out_trace[draw, 0] = slots.count[0]
         out_trace[draw, 1] = scalars.alpha[0]
         out_trace[draw, 2] = log_joint(
-            clusters, slots, counts, settings.data_weight, settings.reliability_prior, scalars, base
-        )
+            clusters, slots, counts, settings.data_weight, settings.reliability_prior, tables,
+            scalars, base,
+        )  # fmt: skip
         for s in range(scalars.p.size):
             out_trace[draw, 3 + s] = scalars.p[s]
             out_trace[draw, 3 + scalars.p.size + s] = scalars.q[s]
@@ -112,9 +133,25 @@ def run(
 
 @compiled(allocates=False)
 def scan(
-    rng, rows, prior, links, pull, fresh, weight, alpha, labels, clusters, slots, scratch, table, at
+    rng,
+    rows,
+    prior,
+    links,
+    pull,
+    fresh,
+    weight,
+    join,
+    opening,
+    labels,
+    clusters,
+    slots,
+    scratch,
+    table,
+    at,
 ):
     """Redraw the cluster of each point from ``at`` on; stop early where room runs out.
+
+    ``join`` are log weights by size of a cluster, ``opening`` by how many clusters there are.
 
     Returns
     -------
@@ -124,12 +161,11 @@ def scan(
     x, solve, weights, pulls = scratch.x, scratch.solve, scratch.weights, scratch.pulls
     indptr, neighbour, active, size = links.indptr, links.neighbour, slots.active, clusters.size
     n_active, n_free = slots.count[0], slots.count[1]
-    log_size, added = table.log_size, scratch.added
-    log_alpha = log(alpha)
+    log_join, added = table.join, scratch.added
     top = 8  # slots from there on are free
     for a in range(n_active):
         top = max(top, 8 * (active[a] // 8 + 1))
-        refresh(prior, clusters, table, active[a])
+        refresh(prior, clusters, table, active[a], join)
     for i in range(at, labels.size):
         if n_free < 3:
             slots.count[0], slots.count[1] = n_active, n_free
@@ -140,10 +176,11 @@ def scan(
             pulls[labels[neighbour[e]]] += pull[e]
         gains(prior, clusters, table, top, x, solve, added)
         for k in range(top):
-            weights[k] = log_size[k] + weight * added[k] + pulls[k]
+            weights[k] = log_join[k] + weight * added[k] + pulls[k]
         lost = loss(prior, clusters, table, current, x, solve)
-        weights[current] = table.log_fewer[current] - weight * lost + pulls[current]
-        weights[top] = log_alpha + weight * fresh[i]
+        weights[current] = table.join_fewer[current] - weight * lost + pulls[current]
+        n_others = n_active - 1 if size[current] < 1.5 else n_active
+        weights[top] = opening[n_others] + weight * fresh[i]
         for e in range(indptr[i], indptr[i + 1]):
             pulls[labels[neighbour[e]]] = 0.0
         target = choose(rng, weights, top + 1)
@@ -167,8 +204,8 @@ def scan(
             n_free += 1
         change = gain(prior, clusters, target, x, 1.0, solve)
         put(prior, clusters, target, x, 1.0, change, solve)
-        refresh(prior, clusters, table, current)
-        refresh(prior, clusters, table, target)
+        refresh(prior, clusters, table, current, join)
+        refresh(prior, clusters, table, target, join)
         labels[i] = target
     slots.count[0], slots.count[1] = n_active, n_free
     return labels.size

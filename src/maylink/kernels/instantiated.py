@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
 
 from maylink.kernels.compile import compiled
@@ -11,7 +9,9 @@ from maylink.kernels.gibbs import choose
 
 
 @compiled()
-def scan(rng, start, scores, fresh, links, pull, alpha, labels, sizes, alive, weights, pulls):
+def scan(
+    rng, start, scores, fresh, links, pull, join, opening, labels, sizes, alive, weights, pulls
+):
     """Redraw the cluster of each point from ``start`` on, up to the first that opens a cluster.
 
     Parameters
@@ -21,7 +21,8 @@ def scan(rng, start, scores, fresh, links, pull, alpha, labels, sizes, alive, we
     scores : in, (n, C) log likelihood of each point under the parameter of each slot
     fresh : in, (n,) log predictive probability of each point by itself
     links, pull : in
-    alpha : in
+    join : in, (n + 1,) log weight that the partition's prior gives to joining so many points
+    opening : in, (n + 1,) log weight of opening a cluster beside so many
     labels, sizes : in and out, (n,) and (C,)
     alive : in, number of slots in use; slots of size 0 among them are dead
     weights, pulls : scratch, (C + 1,) and (C,) of which pulls are zeros, left as zeros
@@ -31,14 +32,20 @@ def scan(rng, start, scores, fresh, links, pull, alpha, labels, sizes, alive, we
     int
         The point that opens a cluster, its label being −1; n if none does.
     """
+    n_clusters = 0
+    for k in range(alive):
+        n_clusters += sizes[k] > 0.5
     for i in range(start, labels.size):
         current = labels[i]
         sizes[current] -= 1.0
+        n_clusters -= sizes[current] < 0.5
         for e in range(links.indptr[i], links.indptr[i + 1]):
             pulls[labels[links.neighbour[e]]] += pull[e]
         for k in range(alive):
-            weights[k] = log(sizes[k]) + scores[i, k] + pulls[k] if sizes[k] > 0.5 else -np.inf
-        weights[alive] = log(alpha) + fresh[i]
+            weights[k] = -np.inf
+            if sizes[k] > 0.5:
+                weights[k] = join[int(sizes[k] + 0.5)] + scores[i, k] + pulls[k]
+        weights[alive] = opening[n_clusters] + fresh[i]
         for e in range(links.indptr[i], links.indptr[i + 1]):
             pulls[labels[links.neighbour[e]]] = 0.0
         chosen = choose(rng, weights, alive + 1)

@@ -34,8 +34,8 @@ class ClusterTable(NamedTuple):
     power: Any
     ratio: Any
     base: Any
-    log_size: Any  # (room,)
-    log_fewer: Any  # (room,) of one point less
+    join: Any  # (room,) log weight that the partition's prior gives to joining
+    join_fewer: Any  # (room,) of one point less
     reach: Any  # (blocks, room) what the last point's distance from each cluster was
     value: Any  # (room,) scratch
     bits: Any  # the same memory as ``value``
@@ -62,11 +62,11 @@ def make_table(prior, room):
 
 
 @compiled(allocates=False)
-def refresh(prior, clusters, table, k):
-    """Write down cluster k anew."""
-    m = clusters.size[k]
-    table.log_size[k] = log(m) if m > 0.5 else -np.inf
-    table.log_fewer[k] = log(m - 1.0) if m > 1.5 else -np.inf
+def refresh(prior, clusters, table, k, join):
+    """Write down cluster k anew; ``join`` are log weights by size, −inf of 0 points."""
+    m = int(clusters.size[k] + 0.5)
+    table.join[k] = join[m]
+    table.join_fewer[k] = join[m - 1] if m > 1 else -np.inf
     for b in range(prior.code.size):
         code = prior.code[b]
         if code == FULL:

@@ -1,7 +1,10 @@
 """What the sampler draws beside the partition, p and q of each source and α, and the log joint.
 
+The component of the partition's prior is drawn in :mod:`maylink.kernels.partition_tables`.
+
 ``p | z ~ Beta(right + n11, wrong + n10)`` and ``q | z ~ Beta(right + n00, wrong + n01)`` by source;
-α given the number of clusters as by Escobar & West (1995).
+α given the number of clusters as by Escobar & West (1995), or by Teh (2006) where there is a
+discount.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from math import lgamma, log
 from typing import Any, NamedTuple
 
 from maylink.kernels.compile import compiled
+from maylink.kernels.partition_tables import log_prior
 
 SMALLEST = 1e-12  # how near p and q may come to 0 and 1
 
@@ -28,11 +32,12 @@ class LinkArrays(NamedTuple):
 
 
 class Scalars(NamedTuple):
-    """What is drawn beside the partition: p and q by source, and α as an array of one."""
+    """What is drawn beside the partition: p and q by source; α and a component, arrays of one."""
 
     p: Any
     q: Any
     alpha: Any
+    component: Any  # of the partition's prior
 
 
 @compiled()
@@ -69,8 +74,11 @@ def draw_reliability(rng, counts, prior, scalars):
 
 
 @compiled()
-def draw_alpha(rng, n, n_clusters, prior, scalars):
-    """Draw α given the number of clusters (Escobar & West 1995)."""
+def draw_alpha(rng, n, n_clusters, prior, discount, scalars):
+    """Draw α given the number of clusters (Escobar & West 1995; with a discount Teh 2006)."""
+    if discount > 0.0:
+        _draw_alpha_given_discount(rng, n, n_clusters, prior, discount, scalars)
+        return
     eta = max(rng.beta(scalars.alpha[0] + 1.0, float(n)), 1e-300)
     rate = prior[1] - log(eta)
     odds = (prior[0] + n_clusters - 1.0) / (n * rate)
@@ -80,16 +88,26 @@ def draw_alpha(rng, n, n_clusters, prior, scalars):
 
 
 @compiled()
-def log_joint(clusters, slots, counts, weight, reliability_prior, scalars, base):
+def _draw_alpha_given_discount(rng, n, n_clusters, prior, discount, scalars):
+    """Draw α by auxiliary variables: ∏_k (α + k·d) / ∏_i (α + i) becomes a Gamma density.
+
+    Of each factor α + k·d one term is drawn, and Γ(α + 1) / Γ(α + n) is the integral over eta.
+    """
+    alpha, shape, rate = scalars.alpha[0], prior[0], prior[1]
+    for k in range(1, n_clusters):
+        if rng.random() * (alpha + k * discount) < alpha:
+            shape += 1.0
+    if n > 1:
+        rate -= log(max(rng.beta(alpha + 1.0, n - 1.0), 1e-300))
+    scalars.alpha[0] = max(rng.gamma(shape, 1.0 / rate), 1e-300)
+
+
+@compiled()
+def log_joint(clusters, slots, counts, weight, reliability_prior, tables, scalars, base):
     """Return log p(x, E, z) given α; p and q are integrated out where they are learned."""
-    alpha = scalars.alpha[0]
-    n = 0.0
-    value = weight * base
+    value = weight * base + log_prior(tables, clusters.size, scalars.alpha[0])
     for a in range(slots.count[0]):
-        k = slots.active[a]
-        n += clusters.size[k]
-        value += log(alpha) + lgamma(clusters.size[k]) + weight * clusters.norm[k]
-    value += lgamma(alpha) - lgamma(alpha + n)
+        value += weight * clusters.norm[slots.active[a]]
     right, wrong = reliability_prior
     for s in range(scalars.p.size):
         if right > 0.0:

@@ -5,7 +5,7 @@ One move proposes to split the cluster of two points in two, or to merge the clu
 
 from __future__ import annotations
 
-from math import exp, lgamma, log
+from math import exp, log
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from maylink.kernels.slots import add, enlist, retire
 
 @compiled()
 def split_merge(
-    rng, rows, prior, links, pull, weight, alpha, n_scans, labels, clusters, slots, scratch
+    rng, rows, prior, links, pull, weight, tables, h, n_scans, labels, clusters, slots, scratch
 ):
     """Propose to split the cluster of two points, or to merge the two clusters that they are in.
 
     The launch state comes from a random split and ``n_scans`` restricted Gibbs scans. A last scan
     is the proposal of a split; for a merger its probability is that of the way back. Links count in
-    the scans and in the acceptance ratio. Needs three free slots.
+    the scans and in the acceptance ratio, and so does the partition's prior, row h of its tables.
+    Needs three free slots.
 
     Returns
     -------
@@ -42,8 +43,8 @@ def split_merge(
     for s in range(n_scans + 1):
         last = s == n_scans
         chance = restricted_scan(
-            rng, rows, prior, links, pull, weight, labels, clusters, scratch, n_members,
-            a, b, from_i, last and merging,
+            rng, rows, prior, links, pull, weight, tables.join[h], labels, clusters, scratch,
+            n_members, a, b, from_i, last and merging,
         )  # fmt: skip
     if merging:
         copy_cluster(clusters, a, both)
@@ -55,8 +56,11 @@ def split_merge(
     else:
         merged = clusters.norm[from_i]
     cross = pull_across(links, pull, side, members, n_members, i)
-    size_a, size_b = clusters.size[a], clusters.size[b]
-    split = log(alpha) + lgamma(size_a) + lgamma(size_b) - lgamma(size_a + size_b) - cross
+    size_a, size_b = int(clusters.size[a] + 0.5), int(clusters.size[b] + 0.5)
+    n_together = slots.count[0] - 1 if merging else slots.count[0]
+    size = tables.size[h]
+    split = tables.opening[n_together] - size[1] - cross
+    split += size[size_a] + size[size_b] - size[size_a + size_b]
     split += weight * (clusters.norm[a] + clusters.norm[b] - merged)
     ratio = chance - split if merging else split - chance
     accepted = log(max(rng.random(), 1e-300)) < ratio
@@ -145,6 +149,7 @@ def restricted_scan(
     links,
     pull,
     weight,
+    join,
     labels,
     clusters,
     scratch,
@@ -170,8 +175,8 @@ def restricted_scan(
         fetch(rows, m, x)
         loss = gain(prior, clusters, here, x, -1.0, solve)
         change = gain(prior, clusters, there, x, 1.0, solve)
-        stay = log(clusters.size[here] - 1.0) - weight * loss
-        move = log(clusters.size[there]) + weight * change
+        stay = join[int(clusters.size[here] - 0.5)] - weight * loss
+        move = join[int(clusters.size[there] + 0.5)] + weight * change
         for e in range(links.indptr[m], links.indptr[m + 1]):
             where = side[links.neighbour[e]]
             if where == current:

@@ -1,7 +1,8 @@
 """The mixture that a fit leaves behind: what it says about new points.
 
 Cluster k holds n_k points (fractions where partitions are uncertain), so a new point is in it with
-probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · predictive_0(x)^γ``.
+probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · predictive_0(x)^γ``. Other
+priors of the partition than the Dirichlet process have other weights in place of n_k and α.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from maylink.arrays import Array, Index, Matrix
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.links import Links
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import link_pull
 
 ROUNDS = 50  # at the most, over new points that are linked to each other
@@ -42,6 +44,8 @@ class Mixture:
         Concentration.
     data_weight : float
         γ.
+    partition_prior : PartitionPrior
+        Says what joining a cluster and opening one weigh.
     """
 
     family: Family
@@ -50,15 +54,28 @@ class Mixture:
     sizes: Array
     alpha: float
     data_weight: float
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
     @classmethod
     def of_statistics(
-        cls, family: Family, statistics: Statistics, prior: Any, alpha: float, data_weight: float
+        cls,
+        family: Family,
+        statistics: Statistics,
+        prior: Any,
+        alpha: float,
+        data_weight: float,
+        partition_prior: PartitionPrior = DIRICHLET_PROCESS,
     ) -> Mixture:
         """Build the clusters from their statistics."""
         posterior = family.posterior(prior, statistics)
         posteriors = [one_of(posterior, k) for k in range(len(statistics.size))]
-        return cls(family, prior, posteriors, statistics.size, alpha, data_weight)
+        size = statistics.size
+        return cls(family, prior, posteriors, size, alpha, data_weight, partition_prior)
+
+    @property
+    def log_weights(self) -> Array:
+        """Log weights of joining each cluster, then of opening one, shape (K + 1,)."""
+        return self.partition_prior.log_weights(self.sizes, self.alpha)
 
     def only(self, columns: Index) -> Mixture:
         """Return the mixture of some of the clusters."""
@@ -75,7 +92,7 @@ class Mixture:
         return np.asarray(softmax(self._scores(X), axis=1))
 
     def _scores(self, X: Matrix) -> Array:
-        return np.log(self.sizes) + self.data_weight * self.log_predictive(X)
+        return np.asarray(self.log_weights[:-1] + self.data_weight * self.log_predictive(X))
 
     def linked_responsibilities(
         self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]
@@ -118,8 +135,8 @@ class Mixture:
         """Return the log predictive density of each point under the whole mixture, (n,)."""
         fresh = self.family.log_predictive(X, self.prior)
         terms = np.column_stack([self.log_predictive(X), fresh])
-        weights = np.append(self.sizes, self.alpha)
-        return np.asarray(logsumexp(terms + np.log(weights / weights.sum()), axis=1))
+        weights = self.log_weights
+        return np.asarray(logsumexp(terms + weights - logsumexp(weights), axis=1))
 
 
 def responsibilities_of_rows(

@@ -32,13 +32,13 @@ class SoftRule(NamedTuple):
     family: Family
     settings: VariationalSettings
     posterior: Any
-    sticks: Array
+    log_weights: Array
 
     def responsibilities(self, X: NDArray[Any]) -> Array:
         """Return the responsibilities of some rows, shape (m, K)."""
         from maylink.kernels.softmax import softmax_unlinked
 
-        scores = point_scores(self.family, X, self.settings, self.posterior, self.sticks)
+        scores = point_scores(self.family, X, self.settings, self.posterior, self.log_weights)
         responsibilities = np.empty_like(scores)
         softmax_unlinked(np.arange(len(X)), scores, 0, len(X), responsibilities)
         return responsibilities
@@ -160,7 +160,7 @@ def _blocks(
     X: NDArray[Any], rule: SoftRule | int, labels: Any
 ) -> Iterator[tuple[NDArray[Any], Array]]:
     """Yield rows with responsibilities; of given labels the rule is the number of clusters."""
-    width = rule if isinstance(rule, int) else len(rule.sticks)
+    width = rule if isinstance(rule, int) else len(rule.log_weights)
     step = max(1, ENTRIES // width)
     for low in range(0, len(X), step):
         rows = X[low : low + step]

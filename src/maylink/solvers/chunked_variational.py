@@ -114,7 +114,7 @@ class ChunkedVariationalSolver:
 
     def init_from_factors(self, factors: Factors) -> ChunkedState:
         """Start from factors, those of a sample for example."""
-        self._check_width(len(factors.sticks))
+        self._check_width(len(factors.log_weights))
         rule = self._rule(factors)
         return self._swept(rule, rule.responsibilities(self.X), factors)
 
@@ -131,7 +131,7 @@ class ChunkedVariationalSolver:
         return variational.has_converged(rows, self.problem.n, self.settings)
 
     def _rule(self, factors: Factors) -> SoftRule:
-        return SoftRule(self.family, self.settings, factors.posterior, factors.sticks)
+        return SoftRule(self.family, self.settings, factors.posterior, factors.log_weights)
 
     def _check_width(self, n_clusters: int) -> int:
         n = self.linked_rows.size
@@ -140,7 +140,7 @@ class ChunkedVariationalSolver:
     def _swept(self, rule: SoftRule, linked: Array, factors: Factors) -> ChunkedState:
         if len(linked):
             scores = variational.point_scores(
-                self.family, self.X, self.settings, rule.posterior, rule.sticks
+                self.family, self.X, self.settings, rule.posterior, rule.log_weights
             )
             pull = variational.pull_of(self.links, factors.counts, self.settings)
             rows = np.arange(len(linked))

@@ -2,7 +2,8 @@
 
 The state of a chain is a partition, p and q of each source, α and the prior of the clusters. One
 sweep redraws the cluster of each point given all others, proposes a few splits and merges, then
-draws p, q and α, and, where asked, the scales of the prior. Clusters are built anew from the labels
+draws p, q, α and the component of the partition's prior, and, where asked, the scales of the
+prior of the clusters. Clusters are built anew from the labels
 before each block of draws: rounding cannot add up, and a chain can be taken up again from its
 state alone.
 """
@@ -18,6 +19,7 @@ from maylink.arrays import Array, Index
 from maylink.labels import complete_codes
 from maylink.links import MAY, Links
 from maylink.model.draws import Draws
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import PRIOR
 from maylink.problem import Problem
 
@@ -42,6 +44,12 @@ class GibbsSettings:
     n_split_merge: int = 3
     n_scans: int = 3
     single_site: bool = True
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS
+
+    @property
+    def learns_alpha(self) -> bool:
+        """Whether α is drawn."""
+        return self.alpha is None and self.partition_prior.uses_alpha
 
 
 class GibbsState(NamedTuple):
@@ -52,6 +60,7 @@ class GibbsState(NamedTuple):
     q: Array
     alpha: float
     factors: Array  # by which the scales of the prior are multiplied
+    component: int = 0  # of the partition's prior
 
 
 class CollapsedSampler:
@@ -76,6 +85,7 @@ class CollapsedSampler:
         self.rows = rows_of(problem.family.likelihood_rows(problem.X))
         self.links = link_arrays(problem.links)
         self.base = float(problem.family.log_base(problem.X).sum())
+        self.tables = partition_tables(settings.partition_prior, problem.n)
 
     def init(self, labels: Index) -> GibbsState:
         """Return the state of a chain that starts from a partition."""
@@ -86,6 +96,8 @@ class CollapsedSampler:
         alpha = settings.alpha
         if alpha is None:
             alpha = settings.alpha_prior[0] / settings.alpha_prior[1]
+        if not settings.partition_prior.uses_alpha:
+            alpha = 1.0
         return GibbsState(
             complete_codes(labels),
             np.full(n_sources, p),
@@ -127,7 +139,9 @@ class CollapsedSampler:
         settings, n_sources = self.settings, state.p.size
         prior = conjugate.prior_of(self.problem.family.blocks(self._scaled_prior(state.factors)))
         labels, clusters, slots = self._clusters(state.labels, prior)
-        scalars = Scalars(state.p.copy(), state.q.copy(), np.array([state.alpha]))
+        scalars = Scalars(
+            state.p.copy(), state.q.copy(), np.array([state.alpha]), np.array([state.component])
+        )
         drawn = np.empty((n_draws, labels.size), np.int32)
         trace = np.empty((n_draws, 3 + 2 * n_sources))
         gibbs.run(
@@ -142,8 +156,9 @@ class CollapsedSampler:
                 settings.n_scans,
                 settings.single_site,
                 (0.0, 0.0) if settings.reliability else floats(settings.reliability_prior),
-                (0.0, 0.0) if settings.alpha is not None else floats(settings.alpha_prior),
+                floats(settings.alpha_prior) if settings.learns_alpha else (0.0, 0.0),
             ),
+            self.tables,
             labels,
             clusters,
             slots,
@@ -167,6 +182,7 @@ class CollapsedSampler:
             scalars.q,
             float(scalars.alpha[0]),
             state.factors,
+            int(scalars.component[0]),
         )
         if settings.learn_prior and state.factors.size:
             state = self._draw_factors(state, rng)
@@ -229,6 +245,19 @@ def link_arrays(links: Links) -> Any:
         links.weight.astype(np.float64),
         links.source.astype(np.int64),
     )
+
+
+def partition_tables(prior: PartitionPrior, n: int) -> Any:
+    """Return the prior of partitions of n points as the kernels take it."""
+    from maylink.kernels.partition_tables import PartitionTables
+
+    sizes = np.arange(1.0, n + 1.0)
+    size, join = (
+        np.pad(part(sizes), ((0, 0), (1, 0)), constant_values=value)
+        for part, value in ((prior.log_size, 0.0), (prior.log_join, -np.inf))
+    )
+    constant = prior.log_constant(n)
+    return PartitionTables(size, join, constant, float(prior.discount), np.empty(n + 1))
 
 
 def floats(pair: tuple[float, float]) -> tuple[float, float]:

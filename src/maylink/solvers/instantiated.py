@@ -1,9 +1,10 @@
 """TVClust by Gibbs sampling with the clusters' parameters drawn, as the paper has it.
 
 Neal's algorithm 2: a sweep draws the parameter of each cluster given its points, then the cluster
-of each point given the parameters; a new cluster has the exact probability ``α · predictive_0(x)``
-and draws its parameter given the point. The scores of all points under all parameters, the costly
-part, are one product over all points at once; what remains to be done in order is the choice.
+of each point given the parameters; a new cluster has its exact weight, ``α · predictive_0(x)``
+under the Dirichlet process, and draws its parameter given the point. The scores of all points under
+all parameters, the costly part, are one product over all points at once; what remains to be done in
+order is the choice.
 
 The power γ on the data's marginal likelihood has no counterpart here, so it must be 1.
 """
@@ -62,6 +63,7 @@ class InstantiatedSampler(CollapsedSampler):
     def _sweep(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         from maylink.kernels import scalars as kernel
         from maylink.kernels.instantiated import scan
+        from maylink.kernels.partition_tables import draw_component, set_openings
 
         prior = self._scaled_prior(state.factors)
         family, X, n = self.problem.family, self.problem.X, self.problem.n
@@ -78,7 +80,10 @@ class InstantiatedSampler(CollapsedSampler):
         fresh = family.log_predictive(X, prior) - self.log_base
         sizes = np.zeros(room)
         sizes[:n_clusters] = statistics.size
-        scalars = kernel.Scalars(state.p.copy(), state.q.copy(), np.array([state.alpha]))
+        scalars = kernel.Scalars(
+            state.p.copy(), state.q.copy(), np.array([state.alpha]), np.array([state.component])
+        )
+        set_openings(self.tables, scalars)
         pull = np.empty(self.links.neighbour.size)
         kernel.set_pull(self.links, scalars, pull)
         alive, at = n_clusters, 0
@@ -89,8 +94,8 @@ class InstantiatedSampler(CollapsedSampler):
                 sizes = np.concatenate([sizes, np.zeros(room - alive)])
             weights, pulls = np.empty(room + 1), np.zeros(room)
             at = scan(
-                rng, at, scores, fresh, self.links, pull, state.alpha, labels, sizes, alive,
-                weights, pulls,
+                rng, at, scores, fresh, self.links, pull, self.tables.join[state.component],
+                self.tables.opening, labels, sizes, alive, weights, pulls,
             )  # fmt: skip
             if at == n:
                 break
@@ -104,12 +109,14 @@ class InstantiatedSampler(CollapsedSampler):
             kernel.draw_reliability(
                 rng, counts, gibbs.floats(self.settings.reliability_prior), scalars
             )
-        if self.settings.alpha is None:
+        if self.settings.learns_alpha:
+            prior_of_alpha = gibbs.floats(self.settings.alpha_prior)
             kernel.draw_alpha(
-                rng, n, int(labels.max()) + 1, gibbs.floats(self.settings.alpha_prior), scalars
+                rng, n, int(labels.max()) + 1, prior_of_alpha, self.tables.discount, scalars
             )
-        alpha = float(scalars.alpha[0])
-        return GibbsState(labels, scalars.p, scalars.q, alpha, state.factors)
+        draw_component(rng, self.tables, np.bincount(labels).astype(np.float64), scalars)
+        alpha, component = float(scalars.alpha[0]), int(scalars.component[0])
+        return GibbsState(labels, scalars.p, scalars.q, alpha, state.factors, component)
 
     def _scores(self, parameters: Array) -> Array:
         """Return log p(x | θ) − log h(x) of all points, shape (n, K)."""
@@ -129,6 +136,7 @@ class InstantiatedSampler(CollapsedSampler):
             state.alpha,
             reliability_prior=self.settings.reliability_prior,
             reliability=self.settings.reliability,
+            partition_prior=self.settings.partition_prior,
         )
         return Draws(
             state.labels[None].astype(np.int32),

@@ -11,7 +11,9 @@ sequence, then all the others::
 Every update raises the bound on ``log p(x, E)``, so it never falls. When the factors fit the
 responsibilities, clusters and reliabilities integrate out of it: it holds ``log_marginal`` of soft
 statistics and ``log_evidence`` of soft counts. Only the clusters that points may choose are
-truncated; sticks beyond stay at their prior, so the bound is one of the untruncated model.
+truncated; sticks beyond stay at their prior, so the bound is one of the untruncated model. Under
+microclustering it is one of the model given the number of clusters
+(:mod:`maylink.solvers.partition_weights`).
 """
 
 from __future__ import annotations
@@ -21,19 +23,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import betaln, digamma, gammaln
 
 from maylink.arrays import Array, Index, Matrix
 from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.links import Links
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.posterior import VariationalPosterior
 from maylink.model.reliability import PRIOR, LinkCounts, link_pull, log_evidence
 from maylink.model.soft_links import reliabilities, soft_counts
 from maylink.problem import Problem
 from maylink.runtime.threads import share
 from maylink.solvers.fit import Ascent, Status
+from maylink.solvers.partition_weights import fit_weights
 
 SPARE = 5  # clusters beyond those of the start
 
@@ -51,21 +54,18 @@ class VariationalSettings:
     tol: float = 1e-5  # of the bound, per point
     max_sweeps: int = 300
     most_entries: float = 3e8  # responsibilities, 2.4 GB, beyond which a truncation must be given
+    partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
 
 class Factors(NamedTuple):
     """Everything but the responsibilities."""
 
     posterior: Any  # of each cluster's parameter
-    sticks: Array  # (K, 2) Beta
+    log_weights: Array  # (K,) E ln π_k
+    sizes: Array  # (K,) points in each cluster
     alpha: Array  # (2,) Gamma; a known α has shape inf
     counts: LinkCounts  # soft counts, by source
     bound: float  # on log p(x, E), with the responsibilities that these factors were made for
-
-    @property
-    def sizes(self) -> Array:
-        """Points in each cluster."""
-        return np.asarray(self.sticks[:, 0] - 1.0)
 
 
 class VariationalState(NamedTuple):
@@ -109,7 +109,7 @@ class VariationalSolver:
         """Make one sweep: update the responsibilities, then the factors."""
         problem, settings, factors = self.problem, self.settings, state.factors
         scores = point_scores(
-            problem.family, problem.X, settings, factors.posterior, factors.sticks
+            problem.family, problem.X, settings, factors.posterior, factors.log_weights
         )
         pull = pull_of(problem.links, factors.counts, settings)
         responsibilities = state.responsibilities.copy()
@@ -155,7 +155,11 @@ def check_width(
     n: int, n_clusters: int, settings: VariationalSettings, points: str = "points"
 ) -> int:
     """Return how many clusters points may choose among, or raise where these are too many."""
-    width = settings.truncation or n_clusters + SPARE
+    most = settings.truncation
+    if settings.partition_prior.small_clusters:  # the model given their number: none to spare
+        width = min(most or n_clusters, n_clusters)
+    else:
+        width = most or n_clusters + SPARE
     if n * width > settings.most_entries:
         raise MaylinkError(
             f"{n} {points} times {width} clusters are too many to hold; set truncation, or start "
@@ -192,16 +196,16 @@ def factors_of(
 
     The entropy is that of the responsibilities; of a stream, of those of the present batch.
     """
-    sticks = fit_sticks(statistics.size, alpha)
-    if settings.alpha is None:
-        alpha = fit_alpha(sticks, settings.alpha_prior)
+    sizes = statistics.size
+    weights = fit_weights(sizes, alpha, settings.partition_prior, settings.alpha_prior)
     bound = (
         settings.data_weight * float(family.log_marginal(statistics, prior).sum())
-        + sticks_bound(statistics.size, sticks, alpha, settings)
+        + weights.bound
         + log_evidence(counts, settings.reliability_prior, settings.reliability)
         + entropy
     )
-    return Factors(family.posterior(prior, statistics), sticks, alpha, counts, bound)
+    posterior = family.posterior(prior, statistics)
+    return Factors(posterior, weights.log_weights, sizes, weights.alpha, counts, bound)
 
 
 def entropy_of(responsibilities: Array) -> float:
@@ -247,11 +251,11 @@ def update_responsibilities(
 
 
 def point_scores(
-    family: Family, X: Matrix, settings: VariationalSettings, posterior: Any, sticks: Array
+    family: Family, X: Matrix, settings: VariationalSettings, posterior: Any, log_weights: Array
 ) -> Array:
     """Return E ln π_k + γ E ln p(x_i | θ_k), shape (n, K)."""
     data = family.expected_log_likelihood(X, posterior)
-    return np.asarray(log_weights(sticks) + settings.data_weight * data)
+    return np.asarray(log_weights + settings.data_weight * data)
 
 
 def pull_of(links: Links, counts: LinkCounts, settings: VariationalSettings) -> Array:
@@ -260,51 +264,10 @@ def pull_of(links: Links, counts: LinkCounts, settings: VariationalSettings) -> 
     return link_pull(links, expected.may_weight, expected.may_not_weight)
 
 
-def log_weights(sticks: Array) -> Array:
-    """Return E ln π_k, shape (K,)."""
-    total = digamma(sticks.sum(axis=1))
-    log_stick, log_rest = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
-    return np.asarray(log_stick + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))
-
-
-def fit_sticks(sizes: Array, alpha: Array) -> Array:
-    """Return the Beta distributions of the sticks, shape (K, 2)."""
-    beyond = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
-    return np.column_stack([1.0 + sizes, expected_alpha(alpha) + beyond])
-
-
-def fit_alpha(sticks: Array, prior: tuple[float, float]) -> Array:
-    """Return shape and rate of the Gamma distribution of α."""
-    log_rest = digamma(sticks[:, 1]) - digamma(sticks.sum(axis=1))
-    return np.array([prior[0] + len(sticks), prior[1] - log_rest.sum()])
-
-
-def expected_alpha(alpha: Array) -> float:
-    """Return E α; of a known α, α."""
-    return float(alpha[1] if np.isinf(alpha[0]) else alpha[0] / alpha[1])
-
-
 def known_alpha(settings: VariationalSettings) -> Array:
-    """Return α where it is known, or its prior."""
+    """Return α where it is known, or its prior; NaN where the prior has no α."""
+    if not settings.partition_prior.uses_alpha:
+        return np.array([np.inf, np.nan])
     if settings.alpha is not None:
         return np.array([np.inf, settings.alpha])
     return np.array(settings.alpha_prior, np.float64)
-
-
-def sticks_bound(sizes: Array, sticks: Array, alpha: Array, settings: VariationalSettings) -> float:
-    """Return what partition weights and α add to the bound, entropies included."""
-    total = digamma(sticks.sum(axis=1))
-    log_stick, log_rest = digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
-    beyond = np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
-    a, b = sticks[:, 0], sticks[:, 1]
-    entropy = betaln(a, b) - (a - 1.0) * log_stick - (b - 1.0) * log_rest
-    value = float((sizes * log_stick + beyond * log_rest + entropy).sum())
-    mean = expected_alpha(alpha)
-    if settings.alpha is not None:
-        return value + len(sticks) * float(np.log(mean)) + (mean - 1.0) * float(log_rest.sum())
-    shape, rate = alpha
-    log_mean = float(digamma(shape) - np.log(rate))
-    a0, b0 = settings.alpha_prior
-    value += len(sticks) * log_mean + (mean - 1.0) * float(log_rest.sum())
-    value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
-    return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))

@@ -22,6 +22,7 @@ from maylink.links import Links
 from maylink.model.soft_links import soft_counts
 from maylink.problem import Problem
 from maylink.solvers import variational
+from maylink.solvers.partition_weights import weights_given_alpha
 from maylink.solvers.variational import Factors, VariationalSettings, VariationalSolver
 from maylink.solvers.variational_stream import StartMaker, VariationalStream, add_statistics
 
@@ -101,8 +102,8 @@ class BatchSolver(VariationalSolver):
         for number, rows in enumerate(self.batches):
             X = self.problem.X[rows]
             posterior = family.posterior(self.prior, total)
-            sticks = variational.fit_sticks(total.size, factors.alpha)
-            scores = variational.point_scores(family, X, settings, posterior, sticks)
+            weights = weights_given_alpha(total.size, factors.alpha, settings.partition_prior)
+            scores = variational.point_scores(family, X, settings, posterior, weights)
             variational.update_responsibilities(rows, scores, links, pull, responsibilities)
             new = family.soft_statistics(X, responsibilities[rows])
             total = _replaced(total, new, by_batch[number])

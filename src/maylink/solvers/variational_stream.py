@@ -26,6 +26,7 @@ from maylink.model.reliability import LinkCounts
 from maylink.model.soft_links import pair_responsibilities, soft_counts
 from maylink.problem import Problem
 from maylink.solvers import loop, variational
+from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.variational import Factors, VariationalSettings, VariationalSolver
 
 
@@ -80,7 +81,7 @@ class StreamBatchSolver(VariationalSolver):
         problem, factors = self.problem, state.factors
         both = state.responsibilities.copy()
         scores = variational.point_scores(
-            problem.family, problem.X, self.settings, factors.posterior, factors.sticks
+            problem.family, problem.X, self.settings, factors.posterior, factors.log_weights
         )
         pull = variational.pull_of(problem.links, factors.counts, self.settings)
         variational.update_responsibilities(self.rows, scores, problem.links, pull, both)
@@ -206,10 +207,9 @@ class VariationalStream:
             labels = next(iter(start.several(Problem(X, inside, self.family), 1)))
             return one_hot(labels, int(labels.max()) + 1)
         mixture = self.mixture()
-        scores = np.log(mixture.sizes) + self.settings.data_weight * mixture.log_predictive(X)
-        new = np.log(mixture.alpha) + self.settings.data_weight * self.family.log_predictive(
-            X, self.prior
-        )
+        weights, data_weight = mixture.log_weights, self.settings.data_weight
+        scores = weights[:-1] + data_weight * mixture.log_predictive(X)
+        new = weights[-1] + data_weight * self.family.log_predictive(X, self.prior)
         alone = np.flatnonzero(new > scores.max(axis=1))
         responsibilities: Array = softmax(scores, axis=1)
         if alone.size == 0:
@@ -232,8 +232,9 @@ class VariationalStream:
             self.prior,
             [one_of(posterior, k) for k in range(size)],
             np.maximum(self.statistics.size, 1e-9),
-            variational.expected_alpha(self.alpha),
+            expected_alpha(self.alpha),
             self.settings.data_weight,
+            self.settings.partition_prior,
         )
 
     def _sums(self, X: Matrix, responsibilities: Array) -> Array:

@@ -22,12 +22,18 @@ from maylink.engines.cpu import CpuEngine
 from maylink.io.fingerprint import fingerprint
 from maylink.labels import first_appearance
 from maylink.links import Links
+from maylink.model.joint import joint_of
 from maylink.model.reliability import count_links
 from maylink.problem import Problem
 from maylink.solvers import merging, rdpmeans
+from maylink.solvers.fit import Fit
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.score_settings import ScoreSettings
-from maylink.solvers.variational import VariationalSettings
+from maylink.solvers.variational import (
+    VariationalSettings,
+    VariationalSolver,
+    VariationalState,
+)
 from maylink.tuning import penalty
 
 START_HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
@@ -134,6 +140,8 @@ class StartPool:
             return family.score(labels, self.links, settings)
 
         probable = [*(more or []), max(self.partitions, key=score)]
+        if settings.partition_prior.small_clusters and not more and self.links.n <= merging.MOST:
+            probable.append(np.arange(self.links.n))  # no partition of the pool is so fine
         merged = [family.merged(labels, self.links, settings) for labels in probable]
         merged.append(family.remerged(max(merged, key=score), self.links, settings))
         best = max(merged, key=score)
@@ -193,6 +201,28 @@ def score_settings(settings: VariationalSettings) -> ScoreSettings:
         settings.reliability,
         settings.reliability_prior,
         settings.partition_prior,
+    )
+
+
+def worth_of(solver: VariationalSolver, fit: Fit[VariationalState]) -> float:
+    """Return what fits from several starts are compared by: the bound, or the exact score.
+
+    Where the bound is that of the model given the number of clusters, bounds of different numbers
+    cannot be compared; the exact scores of the partitions can.
+    """
+    settings = solver.settings
+    if not settings.partition_prior.small_clusters:
+        return fit.objective
+    score = score_settings(settings)
+    return joint_of(
+        solver.problem,
+        solver.labels(fit.state),
+        solver.prior,
+        score.alpha,
+        score.data_weight,
+        score.reliability_prior,
+        score.reliability,
+        score.partition_prior,
     )
 
 

@@ -160,8 +160,9 @@ def best_of_restarts(
     run: Callable[[Any], Fit[S]],
     repaired: Callable[[S], Any],
     progress: Progress,
+    worth: Callable[[Fit[S]], float] = lambda fit: fit.objective,
 ) -> Fit[S]:
-    """Run from every start and keep the best bound; cut and merge its clusters while that helps.
+    """Run from every start and keep the best fit; cut and merge its clusters while that helps.
 
     Parameters
     ----------
@@ -173,6 +174,8 @@ def best_of_restarts(
         Makes another partition of what a run left, or None where there is none that is better.
     progress : Progress
         Counts starts.
+    worth : callable, optional
+        What fits are compared by; the bound by default.
     """
     fits = []
     for labels in starts:
@@ -180,13 +183,13 @@ def best_of_restarts(
         progress.advance()
         if progress.stopped:
             break
-    best = max(fits, key=lambda fit: fit.objective)
+    best = max(fits, key=worth)
     for _ in range(MOST_REPAIRS):
         labels = None if progress.stopped else repaired(best.state)
         if labels is None:
             break
         fit = run(labels)
-        if fit.objective <= best.objective:
+        if worth(fit) <= worth(best):
             break
         best = fit
     return replace(best, status=Status.STOPPED) if progress.stopped else best

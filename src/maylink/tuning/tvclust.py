@@ -32,7 +32,7 @@ from maylink.tuning import race
 from maylink.tuning.candidates import candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
+from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
 
@@ -262,11 +262,11 @@ class CandidateFits:
         fits: list[Fit[VariationalState]] = []
         for labels in starts:
             fits.append(loop.run(solver, solver.init(labels)))
-            bounds = np.sort([fit.objective for fit in fits])
-            if len(bounds) > 1 and bounds[-1] - bounds[-2] <= ALIKE * problem.n:
+            worths = np.sort([worth_of(solver, fit) for fit in fits])
+            if len(worths) > 1 and worths[-1] - worths[-2] <= ALIKE * problem.n:
                 self.sure.add(name)  # the best was found twice
                 break
-        best = max(fits, key=lambda fit: fit.objective)
+        best = max(fits, key=lambda fit: worth_of(solver, fit))
         labels_of[candidate] = solver.labels(best.state)
         return solver, best
 
@@ -313,7 +313,7 @@ def _by_evidence(
     for name, family in families.items():
         labels = pool.best(family, score_settings(settings))[0]
         solver = VariationalSolver(family.problem, family.prior, settings)
-        bound = loop.run(solver, solver.init(labels)).objective
+        bound = worth_of(solver, loop.run(solver, solver.init(labels)))
         rows.append({"family": name, "data_weight": weight, "bound": bound})
     best = max(rows, key=lambda row: row["bound"])
     for row in rows:

@@ -1,0 +1,129 @@
+"""The variational factor of the clusters' weights, and what it adds to the bound.
+
+Under the Dirichlet and the Pitman–Yor process weights are broken off a stick: stick k has the prior
+Beta(1 − d, α + k·d), and the posterior is a Beta distribution again. Only clusters that points may
+choose have sticks here; those beyond stay at their prior, which adds nothing to the bound. Where α
+is learned its factor is a Gamma distribution. With a discount the normalisers of the sticks are not
+linear in log α, but convex; in their place the bound holds their values at E log α, which are never
+larger than their expectations, and the factor of α fits the tangents there. So the bound stays one,
+and never falls.
+
+Under microclustering the weights of a mean-field factor have no closed form. There the model is
+that *given the number of clusters T*: every point is in each of the T clusters with probability
+1/T, and the bound is one on the log probability of data and links under that model.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaln, digamma, gammaln
+
+from maylink.arrays import Array
+from maylink.model.partition_priors import PartitionPrior
+
+
+class PartitionWeights(NamedTuple):
+    """What the responsibilities and the bound need to know of the clusters' weights."""
+
+    log_weights: Array  # (K,) E ln π_k
+    alpha: Array  # (2,) Gamma; a known α has shape inf
+    bound: float  # what weights and α add to the bound, entropies included
+
+
+def fit_weights(
+    sizes: Array, alpha: Array, prior: PartitionPrior, alpha_prior: tuple[float, float]
+) -> PartitionWeights:
+    """Fit sticks to the sizes of clusters, given the factor of α, then α, where it is learned."""
+    if prior.small_clusters:
+        logs = equal_weights(len(sizes))
+        return PartitionWeights(logs, alpha, float(sizes @ logs))
+    sticks = fit_sticks(sizes, alpha, prior.discount)
+    if not np.isinf(alpha[0]):
+        alpha = fit_alpha(sticks, alpha, alpha_prior, prior.discount)
+    bound = sticks_bound(sizes, sticks, alpha, alpha_prior, prior.discount)
+    return PartitionWeights(log_weights(sticks), alpha, bound)
+
+
+def weights_given_alpha(sizes: Array, alpha: Array, prior: PartitionPrior) -> Array:
+    """Return E ln π_k of weights that fit the sizes, shape (K,)."""
+    if prior.small_clusters:
+        return equal_weights(len(sizes))
+    return log_weights(fit_sticks(sizes, alpha, prior.discount))
+
+
+def equal_weights(n_clusters: int) -> Array:
+    """Return the logarithms of equal weights."""
+    return np.full(n_clusters, -np.log(n_clusters))
+
+
+def log_weights(sticks: Array) -> Array:
+    """Return E ln π_k, shape (K,)."""
+    log_stick, log_rest = _log_sticks(sticks)
+    return np.asarray(log_stick + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))
+
+
+def fit_sticks(sizes: Array, alpha: Array, discount: float = 0.0) -> Array:
+    """Return the Beta distributions of the sticks, shape (K, 2)."""
+    steps = discount * np.arange(1, len(sizes) + 1)
+    first = 1.0 - discount + sizes
+    return np.column_stack([first, expected_alpha(alpha) + steps + _beyond(sizes)])
+
+
+def fit_alpha(
+    sticks: Array, alpha: Array, prior: tuple[float, float], discount: float = 0.0
+) -> Array:
+    """Return shape and rate of the Gamma distribution of α, given what they were."""
+    rate = prior[1] - _log_sticks(sticks)[1].sum()
+    if discount == 0.0:
+        return np.array([prior[0] + len(sticks), rate])
+    steps, middle = discount * np.arange(1, len(sticks) + 1), np.exp(_expected_log(alpha))
+    slope = middle * (digamma(middle + 1.0 - discount + steps) - digamma(middle + steps))
+    return np.array([prior[0] + slope.sum(), rate])
+
+
+def expected_alpha(alpha: Array) -> float:
+    """Return E α; of a known α, α."""
+    return float(alpha[1] if np.isinf(alpha[0]) else alpha[0] / alpha[1])
+
+
+def sticks_bound(
+    sizes: Array, sticks: Array, alpha: Array, prior: tuple[float, float], discount: float = 0.0
+) -> float:
+    """Return what sticks and α add to the bound, entropies included."""
+    log_stick, log_rest = _log_sticks(sticks)
+    a, b = sticks[:, 0], sticks[:, 1]
+    entropy = betaln(a, b) - (a - 1.0) * log_stick - (b - 1.0) * log_rest
+    value = float((sizes * log_stick + _beyond(sizes) * log_rest + entropy).sum())
+    mean, log_mean = expected_alpha(alpha), _expected_log(alpha)
+    value += (mean - 1.0) * float(log_rest.sum())
+    if discount == 0.0:
+        value += len(sticks) * log_mean
+    else:
+        steps = discount * np.arange(1, len(sticks) + 1)
+        value += float(steps @ log_rest) - discount * float(log_stick.sum())
+        value -= float(betaln(1.0 - discount, np.exp(log_mean) + steps).sum())
+    if np.isinf(alpha[0]):
+        return value
+    shape, rate = alpha
+    a0, b0 = prior
+    value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
+    return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))
+
+
+def _expected_log(alpha: Array) -> float:
+    """Return E log α."""
+    shape, rate = alpha
+    return float(np.log(rate) if np.isinf(shape) else digamma(shape) - np.log(rate))
+
+
+def _log_sticks(sticks: Array) -> tuple[Array, Array]:
+    """Return the expected logarithms of what each stick takes and of what it leaves."""
+    total = digamma(sticks.sum(axis=1))
+    return digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
+
+
+def _beyond(sizes: Array) -> Array:
+    """Return how many points are in later clusters."""
+    return np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
