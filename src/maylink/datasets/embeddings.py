@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maylink.arrays import Array
 from maylink.datasets.loaders import Dataset
@@ -70,11 +71,11 @@ def make_embeddings(
     return Dataset("embeddings", X, y, classes, "simulated")
 
 
-def _sizes(n: int, n_clusters: int) -> np.ndarray:
+def _sizes(n: int, n_clusters: int) -> NDArray[np.int64]:
     """Divide n into unequal sizes of one or more that sum to n."""
     proportions = LARGEST ** -np.linspace(0.0, 1.0, n_clusters)
     ends = np.round((n - n_clusters) * np.cumsum(proportions) / proportions.sum()).astype(int)
-    return 1 + np.diff(ends, prepend=0)
+    return np.asarray(1 + np.diff(ends, prepend=0), np.int64)
 
 
 def _hidden(

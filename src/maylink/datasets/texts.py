@@ -67,7 +67,7 @@ def load_questions(n_intents: int = 19) -> Dataset:
     frame = pd.read_csv(file)
     if not {"text", "label"} <= set(frame):
         raise DatasetError(
-            f"{file.name}: the columns are {', '.join(frame)}; it needs text and label"
+            f"{file.name}: the columns are {', '.join(map(str, frame))}; it needs text and label"
         )
     words = TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2))
     X = text_features(frame["text"].astype(str).tolist(), words)
