@@ -25,8 +25,7 @@ from maylink.datasets import load
 from maylink.engines.cpu import CpuEngine
 from maylink.estimators import DPMeans, RDPMeans
 from maylink.estimators.parameter_objects import Schedule
-from maylink.experiments import published_lcvqe, published_tvclust
-from maylink.experiments import grid
+from maylink.experiments import grid, published_lcvqe, published_tvclust
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import (
     ACCURACIES,

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from maylink.datasets import load
-from maylink.experiments.averages import averaged
 from maylink.experiments import grid
+from maylink.experiments.averages import averaged
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.figures import in_order, line_of
 from maylink.experiments.protocols import make_task, methods_of
