@@ -20,7 +20,7 @@ import maylink
 HERE = Path(__file__).parent
 NAMES = (
     "cold_start", "links", "product", "sweep", "fit", "dp_means", "gibbs", "variational", "growth",
-    "memory", "cli_scale", "others", "baselines", "choosing",
+    "memory", "cli_scale", "others", "baselines", "choosing", "today",
 )  # fmt: skip
 
 

@@ -88,11 +88,9 @@ def load(name: str) -> Dataset:
     """
     if name not in DATASETS:
         raise DatasetError(f"name: {name!r} is not one of {', '.join(DATASETS)}")
-    folder = os.environ.get(FOLDER_VARIABLE)
+    folder = data_folder()
     if folder:
-        if not Path(folder).is_dir():
-            raise DatasetError(f"{FOLDER_VARIABLE} names {folder!r}, which is not a folder")
-        data = _from_folder(name, Path(folder))
+        data = _from_folder(name, folder)
         if data is not None:
             return data
     if name in _WITHOUT_FILES:
@@ -103,7 +101,18 @@ def load(name: str) -> Dataset:
     )
 
 
-def _dataset(name: str, X: Matrix, labels: Any, origin: str) -> Dataset:
+def data_folder() -> Path | None:
+    """Return the folder of data files that the environment names, if it names one."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if not folder:
+        return None
+    if not Path(folder).is_dir():
+        raise DatasetError(f"{FOLDER_VARIABLE} names {folder!r}, which is not a folder")
+    return Path(folder)
+
+
+def as_dataset(name: str, X: Matrix, labels: Any, origin: str) -> Dataset:
+    """Return a data set whose true clusters are the distinct labels, in their order."""
     classes, y = np.unique(np.asarray(labels).astype(str), return_inverse=True)
     return Dataset(name, X, y.astype(np.int64), tuple(classes.tolist()), origin)
 
@@ -119,13 +128,13 @@ def _from_folder(name: str, folder: Path) -> Dataset | None:
                 f"{table.name}: the last column is {frame.columns[-1]!r}, not 'label'"
             )
         X = frame.iloc[:, :-1].to_numpy(np.float64)
-        return _dataset(name, X, frame["label"], f"file {table.name}")
+        return as_dataset(name, X, frame["label"], f"file {table.name}")
     if counts.is_file():
         X = sparse.csr_array(sparse.load_npz(counts)).astype(np.float64)
         labels = pd.read_csv(counts.with_name(f"{name}_labels.csv"))["label"]
         if len(labels) != X.shape[0]:
             raise DatasetError(f"{counts.name}: {X.shape[0]} rows, but {len(labels)} labels")
-        return _dataset(name, X, labels, f"file {counts.name}")
+        return as_dataset(name, X, labels, f"file {counts.name}")
     return None
 
 
@@ -133,14 +142,14 @@ def _from_sklearn(name: str) -> Dataset:
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")()
-    return _dataset(name, bunch.data, bunch.target_names[bunch.target], "scikit-learn")
+    return as_dataset(name, bunch.data, bunch.target_names[bunch.target], "scikit-learn")
 
 
 def _balance(name: str) -> Dataset:
     """Return the grid {1 … 5}⁴ of weights and distances, and which way a balance tips."""
     grid = np.stack(np.meshgrid(*[np.arange(1.0, 6.0)] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
     torque = grid[:, 0] * grid[:, 1] - grid[:, 2] * grid[:, 3]
-    return _dataset(
+    return as_dataset(
         name, grid, np.array(["R", "B", "L"])[np.sign(torque).astype(int) + 1], "generated"
     )
 
@@ -155,7 +164,7 @@ def _from_openml(name: str) -> Dataset:
             f"{name} could not be fetched from OpenML ({error}); set {FOLDER_VARIABLE} to a folder "
             f"that holds {name}.csv"
         ) from error
-    return _dataset(name, np.asarray(bunch.data, np.float64), bunch.target, "OpenML")
+    return as_dataset(name, np.asarray(bunch.data, np.float64), bunch.target, "OpenML")
 
 
 _WITHOUT_FILES: dict[str, Callable[[str], Dataset]] = {

@@ -8,11 +8,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from maylink.experiments import compare, grid, heldout
+from maylink.experiments import compare, grid, heldout, today
 from maylink.experiments.averages import trials_of
-from maylink.experiments.cells import Cell, RunPlan
-from maylink.experiments.exhibits import EXHIBITS, load_exhibit
+from maylink.experiments.cells import Cell, LinkPlan, RunPlan
+from maylink.experiments.exhibits import EXHIBITS, WHEN_NAMED, load_exhibit
 from maylink.experiments.page import close_figure
 from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, SLOWER, SLOWEST, methods_of
 from maylink.experiments.report import ReportSection, write
@@ -42,8 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     methods = tuple(options.methods) if options.methods else None
     quick = not options.full and options.trials is None
     plan = RunPlan(
-        tuple(options.protocol), tuple(options.data), methods, trials, options.seed, quick
-    )
+        tuple(options.protocol), tuple(options.data), methods, trials, options.seed, quick,
+        LinkPlan(*map(_tuple, (options.pairs, options.links, options.accuracy))),
+        options.hindsight,
+    )  # fmt: skip
     begin = time.perf_counter()
     with ResultStore(options.store) as store:
         cells_of = {name: load_exhibit(name).cells(plan) for name in options.exhibits}
@@ -87,14 +90,16 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="maylink experiments",
         description="Rerun the paper's tables and figures and put the printed figures beside ours.",
     )
-    parser.add_argument("exhibits", nargs="*", metavar="TABLE", help=f"of {', '.join(EXHIBITS)}")
+    which = f"of {', '.join(EXHIBITS)}; all but {', '.join(WHEN_NAMED)} if none is named"
+    parser.add_argument("exhibits", nargs="*", metavar="TABLE", help=which)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help=QUICK_RUN)
     size.add_argument("--full", action="store_true", help=f"{FULL} trials a cell")
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
-    parser.add_argument("--data", nargs="+", choices=grid.DATA, default=list(grid.DATA))
-    methods = list(dict.fromkeys([*METHODS, *heldout.METHODS]))
+    data = list(dict.fromkeys([*grid.DATA, *today.SETS]))
+    parser.add_argument("--data", nargs="+", choices=data, default=data)
+    methods = list(dict.fromkeys([*METHODS, *heldout.METHODS, *today.METHODS]))
     parser.add_argument("--methods", nargs="+", choices=methods, metavar="METHOD")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=-1, help="processes; all processors by default")
@@ -102,17 +107,44 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("experiments"), help="folder for tables")
     parser.add_argument("--no-report", dest="report", action="store_false", help="no report.html")
     parser.add_argument("--cell", metavar=CELL, help="rerun this one alone and print its scores")
+    _add_options_of_today(parser)
     options = parser.parse_args(arguments)
     unknown = [name for name in options.exhibits if name not in EXHIBITS]
     if unknown:
         parser.error(f"{unknown[0]!r} is not one of {', '.join(EXHIBITS)}")
-    options.exhibits = options.exhibits or list(EXHIBITS)
+    options.exhibits = options.exhibits or [x for x in EXHIBITS if x not in WHEN_NAMED]
+    if "today" not in options.exhibits:
+        for name in ("pairs", "links", "accuracy", "hindsight"):
+            if getattr(options, name):
+                parser.error(f"--{name}: only 'today' has such a choice; name it")
     if options.cell is not None:
         try:
             options.cell = _cell(options.cell, options.seed)
         except ValueError as error:
             parser.error(f"--cell: {error}; it is {CELL}")
     return options
+
+
+def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return tuple(values) if values else None
+
+
+def _add_options_of_today(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "today", "A quick run has one trial, 2n links and p = 0.9, unless these say otherwise."
+    )
+    several: dict[str, Any] = {"nargs": "+", "action": "extend"}
+    group.add_argument("--pairs", choices=today.PAIRS, help="how pairs are drawn", **several)
+    group.add_argument(
+        "--links", type=float, choices=today.COUNTS, help="links, in units of n", **several
+    )
+    group.add_argument(
+        "--accuracy", type=float, choices=today.ACCURACIES, help="p of the links", **several
+    )
+    group.add_argument(
+        "--hindsight", action="store_true",
+        help="with the best of TVClust's candidates by its true F, which takes long",
+    )  # fmt: skip
 
 
 def _cell(text: str, seed: int) -> Cell:

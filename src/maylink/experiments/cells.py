@@ -19,7 +19,9 @@ from maylink.experiments.scoring import RunResult
 # Files and folders of the package that show results and do not make any.
 SHOWING = ("__main__.py", "cli", "plots", "report", "version.py")
 # Files of this folder that every run depends on, besides the file of its experiment.
-SHARED = ("cells", "grid", "protocols", "published_lcvqe", "published_tvclust", "scoring")
+SHARED = (
+    "cells", "grid", "hindsight", "protocols", "published_lcvqe", "published_tvclust", "scoring",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,14 @@ class Cell:
         return [seed, name, rate, trial]
 
 
+class LinkPlan(NamedTuple):
+    """Which links to draw, where an exhibit has a choice; None for what it has by itself."""
+
+    pairs: tuple[str, ...] | None = None  # how pairs are drawn
+    counts: tuple[float, ...] | None = None  # links, in units of n
+    accuracies: tuple[float, ...] | None = None
+
+
 class RunPlan(NamedTuple):
     """How much to run."""
 
@@ -92,6 +102,9 @@ class RunPlan(NamedTuple):
     seed: int = 0
     quick: bool = False
     """Whether to save time: see :meth:`wants`, :meth:`repeats` and :meth:`once`."""
+    links: LinkPlan = LinkPlan()
+    hindsight: bool = False
+    """Whether to look up the best candidate in hindsight, where that is left to the user."""
 
     def wants(self, method: str, table: bool = False) -> bool:
         """Whether a method is to be run, in a table of the paper or in something else."""

@@ -25,7 +25,7 @@ from maylink.datasets import load
 from maylink.engines.cpu import CpuEngine
 from maylink.estimators import DPMeans, RDPMeans
 from maylink.estimators.parameter_objects import Schedule
-from maylink.experiments import published_lcvqe, published_tvclust
+from maylink.experiments import grid, published_lcvqe, published_tvclust
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import (
     ACCURACIES,
@@ -79,7 +79,8 @@ def cells(plan: RunPlan) -> list[Cell]:
     return [
         Cell("conventions", "both", method, name, rate, accuracy, trial, plan.seed, variant)
         for trial in range(plan.trials)
-        for name in plan.data
+        for name in grid.DATA
+        if name in plan.data
         for rate in RATES
         for accuracy in ACCURACIES
         for method, variant in variants

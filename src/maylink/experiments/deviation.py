@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from maylink.datasets import load
+from maylink.experiments import grid
 from maylink.experiments.averages import averaged
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.figures import in_order, line_of
@@ -40,7 +41,8 @@ def cells(plan: RunPlan) -> list[Cell]:
         Cell("deviation", protocol, method, name, RATE, ACCURACY, trial, plan.seed, variant)
         for trial in range(plan.trials)
         for protocol in plan.protocols
-        for name in plan.data
+        for name in grid.DATA
+        if name in plan.data
         for method in methods_of(protocol)
         if plan.wants(method)
         for variant in _variants(method, name)

@@ -16,7 +16,8 @@ def cells(plan: RunPlan) -> list[Cell]:
         Cell("grid", protocol, method, name, rate, accuracy, trial, plan.seed)
         for trial in range(plan.trials)
         for protocol in plan.protocols
-        for name in plan.data
+        for name in DATA
+        if name in plan.data
         for rate in RATES
         for accuracy in ACCURACIES
         for method in methods_of(protocol)

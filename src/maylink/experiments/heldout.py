@@ -30,13 +30,9 @@ from maylink.estimators import RDPMeans, TVClust
 from maylink.experiments import grid
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.figures import line_of
+from maylink.experiments.hindsight import best_in_hindsight
 from maylink.experiments.scoring import RunResult, score
 from maylink.links import Links
-from maylink.metrics import pair_f
-from maylink.problem import check
-from maylink.solvers.variational import VariationalSettings
-from maylink.tuning.settings import as_tuning
-from maylink.tuning.tvclust import TVClustRequest, fit_every_candidate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,16 +137,7 @@ def fit_method(method: str, truth: Dataset, links: Links, rng: np.random.Generat
     X, k = truth.X, len(truth.classes)
     counts = bool(sparse.issparse(X))
     if method == "hindsight":
-        tuning = as_tuning(None)
-        request = TVClustRequest(
-            "auto", "auto", "auto", None, VariationalSettings(), tuning.data_weights
-        )
-        problems = check(X, links, request.families)
-        tried = fit_every_candidate(problems, request, tuning, rng, n_jobs=1)
-        scores = {candidate: pair_f(truth.y, labels) for candidate, labels in tried.items()}
-        best = max(scores, key=lambda candidate: scores[candidate])
-        by_name = {f"{one.family}, {one.data_weight:g}": value for one, value in scores.items()}
-        return SettingsFit(tried[best], f"{best.family}, {best.data_weight:g}", by_name)
+        return SettingsFit(*best_in_hindsight(truth, links, rng))
     if method in ("K-means", "K-means, scaled"):
         if method == "K-means, scaled":
             X = normalize(np.sqrt(X)) if counts else StandardScaler().fit_transform(X)
