@@ -185,7 +185,7 @@ class Family(ABC):
     def column_needs(self) -> frozenset[str]:
         """Return what :meth:`adapt_columns` needs beside the plain columns.
 
-        ``VARIANCE`` and ``DIRECTION`` of :mod:`maylink.families.columns` cost another look at the
+        ``VARIANCE`` and ``SAMPLE`` of :mod:`maylink.families.columns` cost another look at the
         data.
         """
         return frozenset()
