@@ -61,6 +61,7 @@ class VonMisesFisher(Family):
     also_called: ClassVar[tuple[str, ...]] = ("cosine",)
     kind: ClassVar[str] = "directions"
     needs: ClassVar[str] = "rows of two features or more"
+    auto_rank: ClassVar[int | None] = 45
     in_chunks: ClassVar[bool] = True
     adapts_likelihood: ClassVar[bool] = True
     code: ClassVar[Code] = Code.VON_MISES_FISHER
