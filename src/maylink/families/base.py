@@ -402,8 +402,8 @@ def kinds_of(X: Matrix) -> frozenset[str]:
     >>> sorted(kinds_of(np.array([[0.6, 0.0, -0.8]])))
     ['directions', 'real']
 
-    What holds of all rows holds of each chunk of them, so that the kinds of data in chunks are those
-    that all chunks have.
+    What holds of all rows holds of each chunk of them: the kinds of data in chunks are those that
+    all chunks have.
     """
     values = X.data if sparse.issparse(X) else X
     kinds = {"real"}

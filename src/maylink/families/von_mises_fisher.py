@@ -125,6 +125,10 @@ class VonMisesFisher(Family):
         any_direction = np.eye(1, mean.shape[1])
         return np.where(norm > 0, mean / np.where(norm > 0, norm, 1.0), any_direction)
 
+    def tangent(self, centers: Array) -> tuple[Array, Array]:
+        """Return m and 0: rounding of ‖m‖ would let rows of zeros prefer one centre to another."""
+        return centers, np.zeros(len(centers))
+
     def summed(self, total: Array, potential: Array) -> Array:
         """Return the sums of the unit rows."""
         return total

@@ -203,7 +203,9 @@ def tune(
         best = replace(run.state.best.state, labels=engine.stored(path.labels))
         run = replace(run, state=replace(run.state, best=run.state.best._replace(state=best)))
     chosen = penalty.with_penalty(settings, path.penalty, relative)
-    return RDPMeansChoice(problem, engine, chosen, "evidence", tuple(path.steps), run, start=path.start)
+    return RDPMeansChoice(
+        problem, engine, chosen, "evidence", tuple(path.steps), run, start=path.start
+    )
 
 
 def by_links(
