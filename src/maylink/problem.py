@@ -24,6 +24,7 @@ from maylink.errors import DomainError, MaylinkError
 from maylink.families import Family, as_family
 from maylink.families.base import Statistics, kinds_of
 from maylink.families.columns import (
+    SAMPLE,
     VARIANCE,
     Columns,
     add_chunk,
@@ -31,6 +32,7 @@ from maylink.families.columns import (
     columns_of,
     needed_of_columns,
     prior_rows,
+    sample_rows,
 )
 from maylink.families.registry import check_chunks
 from maylink.families.rows import first_cell
@@ -221,19 +223,7 @@ class ChunkedProblem(Problem):
         return Problem(self._gather(rows), self.links[rows], self.family)
 
     def _gather(self, rows: Index) -> NDArray[Any]:
-        from dask import delayed
-
-        starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        cuts = np.searchsorted(rows, starts)
-        take = delayed(take_rows, pure=False)
-        parts = [
-            take(chunk, rows[low:high] - start)
-            for chunk, low, high, start in zip(
-                self.chunks, cuts[:-1], cuts[1:], starts[:-1], strict=True
-            )
-            if high > low
-        ]
-        return np.concatenate(compute(parts)[0])
+        return _gathered(self.chunks, self.sizes, rows)
 
 
 def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list[Problem]:
@@ -348,7 +338,7 @@ def _common(kinds: list[frozenset[str]]) -> frozenset[str]:
 
 
 def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtype: Any) -> Columns:
-    """Check all rows and see what they are like: one pass, two where variances are needed."""
+    """Check all rows and see what they are like: a pass, and one for variances or a sample each."""
     from dask import delayed
 
     n, starts = sum(sizes), np.concatenate([[0], np.cumsum(sizes)])
@@ -358,13 +348,30 @@ def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtyp
         sums = add(sums, chunk, int(start), shared)
     (sums,) = compute([sums])[0]
     squares: Any = None
-    if VARIANCE in needed_of_columns(families):
+    needs = needed_of_columns(families)
+    if VARIANCE in needs:
         add, means = delayed(add_squares, pure=False), sums.total / n
         squares = np.zeros_like(sums.total)
         for chunk in chunks:
             squares = add(squares, chunk, means)
         (squares,) = compute([squares])[0]
-    return columns_of(sums, squares, n, dtype)
+    sample = _gathered(chunks, sizes, sample_rows(n)) if SAMPLE in needs else None
+    return columns_of(sums, squares, n, dtype, sample)
+
+
+def _gathered(chunks: list[Any], sizes: list[int], rows: Index) -> NDArray[Any]:
+    """Return some rows, by their sorted numbers among all."""
+    from dask import delayed
+
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.searchsorted(rows, starts)
+    take = delayed(take_rows, pure=False)
+    parts = [
+        take(chunk, rows[low:high] - start)
+        for chunk, low, high, start in zip(chunks, cuts[:-1], cuts[1:], starts[:-1], strict=True)
+        if high > low
+    ]
+    return np.concatenate(compute(parts)[0])
 
 
 def take_rows(chunk: NDArray[Any], rows: Index) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from maylink.families.registry import covariances
 from maylink.tuning.candidates import candidates, gaussians, possible
 
 GAUSSIAN = ["gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian"]
+DIRECTIONS = "von-mises-fisher"
 COUNTS = ["dirichlet-multinomial", "multinomial", "poisson"]
 
 
@@ -28,6 +29,26 @@ def test_values_tell_what_data_can_be(values, expected, stored):
     dense, thin = np.array(values), sparse.csr_array(values)
     assert possible(kinds_of(dense)) == expected
     assert possible(kinds_of(thin), is_sparse=True) == stored
+
+
+@pytest.mark.parametrize(
+    ("values", "dense", "stored"),
+    [
+        ([[0.6, 0.0, -0.8], [0.0, 1.0, 0.0]], [*GAUSSIAN, DIRECTIONS], [DIRECTIONS]),
+        ([[0.6, 0.0, -0.8], [0.0, 0.0, 0.0]], [*GAUSSIAN, DIRECTIONS], [DIRECTIONS]),
+        ([[0.6005, 0.0, 0.8], [0.0, 1.0, 0.0]], [*GAUSSIAN, DIRECTIONS], [DIRECTIONS]),
+        ([[0.6, 0.0, 0.9], [0.0, 1.0, 0.0]], GAUSSIAN, [DIRECTIONS]),  # weighted words
+        ([[0.6, 0.0, -0.9], [0.0, 1.0, 0.0]], GAUSSIAN, GAUSSIAN[:2]),
+        ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [*GAUSSIAN, "bernoulli"], ["bernoulli"]),
+        ([[0.6, 0.8], [0.8, 0.6]], GAUSSIAN, GAUSSIAN[:2]),
+    ],
+)
+def test_rows_of_unit_length_are_directions(values, dense, stored):
+    data = np.array(values)
+    assert possible(kinds_of(data)) == dense
+    assert possible(kinds_of(sparse.csr_array(data)), is_sparse=True) == stored
+    whole = kinds_of(data)
+    assert frozenset.intersection(*(kinds_of(row[None]) for row in data)) == whole
 
 
 def names(*arguments, is_sparse=False):

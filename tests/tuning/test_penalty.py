@@ -3,12 +3,37 @@
 import numpy as np
 import pytest
 
-from maylink import DPMeans, Links, RDPMeans, Tuning, log_joint
+from maylink import DPMeans, Links, RDPMeans, Tuning, log_joint, sample_links
 from maylink.datasets import make_two_view
 from maylink.engines.cpu import CpuEngine
+from maylink.metrics import adjusted_rand
 from maylink.problem import Problem
 from maylink.tuning import penalty
 from zoo import FAMILIES, draw, example
+
+
+def far_neighbours(seed=0):
+    """Four clusters whose points are further from each other than from the mean of all."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(4, size=200)
+    centers = rng.normal(size=(4, 200)) / np.sqrt(200)
+    X = centers[y] + 1.5 * rng.normal(size=(200, 200)) / np.sqrt(200)
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.005])
+def test_clusters_are_found_where_the_mean_is_nearer_than_neighbours(rate):
+    X, y = far_neighbours()
+    links = sample_links(y, rate, rng=0)
+    model = RDPMeans(random_state=0).fit(X, links=links)
+    assert adjusted_rand(y, model.labels_) > 0.99
+
+
+def test_runs_begin_at_the_mean_where_the_path_falls():
+    rng = np.random.default_rng(0)
+    X = 9.0 * rng.integers(3, size=(200, 2)) + rng.normal(size=(200, 2))
+    problem = Problem.build(X)
+    assert not penalty.point_starts(CpuEngine(problem.X, problem.family), penalty.PATH_HINTS)
 
 
 def furthest_first(family, X, k):

@@ -278,7 +278,7 @@ class RDPMeans(CenterEstimator):
         )
         runs = RDPMeansRuns(solver, checkpoint)
         with session.progress("RDP-means", starts.n_runs) as progress:
-            states = starts.states(solver, session.rng)
+            states = starts.states(solver, session.rng, choice.start)
             fit = rdpmeans.solve(solver, states, progress, choice.run, runs.make)
         if fit.status is not Status.STOPPED:
             runs.finish()

@@ -34,11 +34,14 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
 from maylink.families.columns import Columns
-from maylink.families.rows import first_cell, membership
+from maylink.families.rows import first_cell, membership, row_sums
 from maylink.kernels.codes import Block, Code
 
 KINDS = ("real", "counts", "bits", "positive", "directions", "mixed")
 """What data can be; ones and zeros are bits, and counts too."""
+
+
+UNIT = 1e-3  # by how much rows of unit length may miss it: those of half precision do
 
 
 class Statistics(NamedTuple):
@@ -101,9 +104,8 @@ class Family(ABC):
     auto_rank: ClassVar[int | None] = None
     """When "auto" tries the family on data of its kind: the lowest rank first, None for never.
 
-    The plainer family, or the one that has another as a case, comes first. Values tell of real
-    data, counts, bits and positive numbers; families of directions and of mixed columns are never
-    tried.
+    The plainer family, or the one that has another as a case, comes first. Values tell of all
+    kinds but mixed columns, whose families are never tried.
     """
 
     auto_sparse: ClassVar[bool] = True
@@ -188,7 +190,7 @@ class Family(ABC):
     def column_needs(self) -> frozenset[str]:
         """Return what :meth:`adapt_columns` needs beside the plain columns.
 
-        ``VARIANCE`` and ``DIRECTION`` of :mod:`maylink.families.columns` cost another look at the
+        ``VARIANCE`` and ``SAMPLE`` of :mod:`maylink.families.columns` cost another look at the
         data.
         """
         return frozenset()
@@ -421,6 +423,15 @@ def kinds_of(X: Matrix) -> frozenset[str]:
     >>> from maylink.families.base import kinds_of
     >>> sorted(kinds_of(np.array([[1.0, 3.0]])))
     ['counts', 'positive', 'real']
+
+    Rows of unit length are directions, as those of embeddings. So are sparse rows that are nowhere
+    negative, as those of weighted words: texts differ in length, and their direction tells.
+
+    >>> sorted(kinds_of(np.array([[0.6, 0.0, -0.8]])))
+    ['directions', 'real']
+
+    What holds of all rows holds of each chunk of them: the kinds of data in chunks are those that
+    all chunks have.
     """
     values = X.data if sparse.issparse(X) else X
     kinds = {"real"}
@@ -428,4 +439,19 @@ def kinds_of(X: Matrix) -> frozenset[str]:
         kinds |= {"counts", "bits"} if np.all(values <= 1) else {"counts"}
     if not sparse.issparse(X) and np.all(values > 0):
         kinds.add("positive")
+    if _are_directions(X):
+        kinds.add("directions")
     return frozenset(kinds)
+
+
+def _are_directions(X: Matrix) -> bool:
+    """Whether rows of three features or more are of unit length, or sparse and never negative."""
+    if X.shape[1] < 3:
+        return False
+    if sparse.issparse(X) and bool(np.all(X.data >= 0)):
+        return True
+    for rows in (X[:1], X):  # the first row mostly tells
+        length = np.sqrt(row_sums(rows, np.square))
+        if not np.all((length == 0) | (np.abs(length - 1.0) <= UNIT)):
+            return False
+    return True

@@ -25,14 +25,14 @@ from scipy.special import digamma
 
 from maylink.arrays import Array, Index, Matrix
 from maylink.errors import DomainError
-from maylink.families.rows import unit_rows
 
 if TYPE_CHECKING:
     from maylink.families.base import Family
 
 PRIOR_ROWS = 20_000  # rows that place a prior, at most
 STEP = 8192  # rows added at a time
-VARIANCE, DIRECTION = "variance", "direction"  # what a family may need beside the plain columns
+SAMPLE_ROWS = 2000  # rows that tell how near neighbours are, at most
+VARIANCE, SAMPLE = "variance", "sample"  # what a family may need beside the plain columns
 
 
 # ---------------------------------------------------------------------- data in chunks
@@ -62,7 +62,7 @@ class Columns:
     smallest: NDArray[Any]
     means: Array
     variances: Array | None  # where a family needs them
-    direction: Array | None  # mean of the rows made unit length, where a family needs it
+    sample: NDArray[Any] | None  # the rows of :func:`sample_rows`, where a family needs them
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,7 +74,7 @@ class Columns:
         return self.means
 
     def only(self, columns: Any) -> Columns:
-        """Return the same of some columns; the direction of parts of rows is not known."""
+        """Return the same of some columns."""
         return Columns(
             n=self.n,
             dtype=self.dtype,
@@ -83,7 +83,7 @@ class Columns:
             smallest=self.smallest[columns],
             means=self.means[columns],
             variances=None if self.variances is None else self.variances[columns],
-            direction=None,
+            sample=None if self.sample is None else self.sample[:, columns],
         )
 
 
@@ -94,7 +94,6 @@ class ColumnSums(NamedTuple):
     largest: NDArray[Any]
     smallest: NDArray[Any]
     total: Array
-    directions: Array | None
 
 
 def needed_of_columns(families: Sequence[Family]) -> frozenset[str]:
@@ -131,21 +130,15 @@ def add_chunk(
     except DomainError as error:
         message = re.sub(r"X\[(\d+)", lambda at: f"X[{int(at[1]) + start}", str(error))
         raise DomainError(message) from None
-    directions = None
-    if DIRECTION in needed_of_columns(families):
-        directions = np.asarray(unit_rows(chunk).sum(axis=0))
     largest, smallest = chunk.max(axis=0), chunk.min(axis=0)
     if sums is None:
         total = _add_rows(np.zeros(chunk.shape[1]), chunk)
-        return ColumnSums(chunk[0].copy(), largest, smallest, total, directions)
-    if directions is not None:
-        directions = directions + sums.directions
+        return ColumnSums(chunk[0].copy(), largest, smallest, total)
     return ColumnSums(
         sums.first,
         np.maximum(sums.largest, largest),
         np.minimum(sums.smallest, smallest),
         _add_rows(sums.total, chunk),
-        directions,
     )
 
 
@@ -156,14 +149,19 @@ def add_squares(squares: Array, chunk: NDArray[Any], means: Array) -> Array:
     return squares
 
 
-def columns_of(sums: ColumnSums, squares: Array | None, n: int, dtype: Any) -> Columns:
-    """Return what n rows are like, from their sums and, where needed, their squared distances."""
+def columns_of(
+    sums: ColumnSums,
+    squares: Array | None,
+    n: int,
+    dtype: Any,
+    sample: NDArray[Any] | None = None,
+) -> Columns:
+    """Return what n rows are like: their sums and, where needed, squared distances and a sample."""
     variances = None
     if squares is not None:
         variances = np.where(sums.largest == sums.smallest, 0.0, squares / n)
-    direction = None if sums.directions is None else sums.directions / n
     extremes = (sums.first, sums.largest, sums.smallest)
-    return Columns(n, dtype, *extremes, sums.total / n, variances, direction)
+    return Columns(n, dtype, *extremes, sums.total / n, variances, sample)
 
 
 def _add_rows(total: Array, rows: NDArray[Any]) -> Array:
@@ -233,9 +231,18 @@ def scale_columns(matrix: Matrix, factor: Array) -> Matrix:
 
 def prior_rows(n: int) -> Index:
     """Return the rows that place a prior: all of few, or some drawn at random of many."""
-    if n <= PRIOR_ROWS:
+    return _some_rows(n, PRIOR_ROWS)
+
+
+def sample_rows(n: int) -> Index:
+    """Return the rows that tell how near neighbours are: all of few, or some of many."""
+    return _some_rows(n, SAMPLE_ROWS)
+
+
+def _some_rows(n: int, most: int) -> Index:
+    if n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, PRIOR_ROWS, replace=False))
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
 def without_outliers(X: Matrix) -> Matrix:

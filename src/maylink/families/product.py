@@ -18,7 +18,7 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import DIRECTION, Columns
+from maylink.families.columns import Columns
 from maylink.families.registry import as_family
 from maylink.kernels.codes import Block
 
@@ -116,12 +116,8 @@ class Product(Family):
         return replace(self, parts=parts, widths=widths)
 
     def parts_in_memory(self) -> list[Family]:
-        """Return those parts, and parts that need whole rows."""
-        return [
-            part
-            for family, _ in self._blocks()
-            for part in family.parts_in_memory() or _with_directions(family)
-        ]
+        """Return those parts."""
+        return [part for family, _ in self._blocks() for part in family.parts_in_memory()]
 
     # ------------------------------------------------------------------ divergence
 
@@ -291,10 +287,6 @@ def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
     """Cut a matrix into blocks of columns of the given widths."""
     ends = np.cumsum(widths)
     return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
-
-
-def _with_directions(family: Family) -> list[Family]:
-    return [family] if DIRECTION in family.column_needs() else []
 
 
 def _side_by_side(blocks: list[Matrix]) -> Matrix:

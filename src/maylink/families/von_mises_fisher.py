@@ -1,11 +1,17 @@
 """Unit-norm directions (embeddings, profiles): cosine divergence.
 
-Divergence: t = x/‖x‖, centres are unit vectors too, φ(t) = ½‖t‖², so that D(x, m) = 1 − cos(x, m).
+Divergence: t = x/‖x‖, centres are unit vectors too, φ(t) = ‖t‖, so that D(x, m) = 1 − cos(x, m).
 The mean of unit vectors is shorter than 1; the best centre is that mean made unit length again.
 
 Likelihood: t ~ von Mises–Fisher(μ, κ), density C_d(κ) exp(κ ⟨t, μ⟩), θ = κμ, with κ known: only
 then is there a conjugate prior with a known normaliser. Prior: μ ~ von Mises–Fisher, given as the
 vector strength · direction; the zero vector is the uniform distribution.
+
+A row of zeros has no direction and says nothing about clusters: t = 0, its density is that of the
+uniform distribution, 1/area of the sphere, whatever the cluster, and D = 0 from every centre, the
+limit of that density. Such a row never opens a cluster; its links and the sizes of clusters alone
+decide where it goes. With D = 1 it would, at a penalty below 1, open a cluster in each sweep from
+which it is as far as from all others, and the objective would rise.
 """
 
 from __future__ import annotations
@@ -20,11 +26,10 @@ from scipy.special import gammaln, ive
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import DIRECTION, Columns, expected_clusters
+from maylink.families.columns import SAMPLE, Columns, sample_rows
+from maylink.families.concentration import concentration_of
 from maylink.families.rows import row_maxima, row_sums, unit_rows
 from maylink.kernels.codes import Block, Code
-
-NARROWEST = 1e-6  # smallest spread 1 − cos that the default concentration assumes of a cluster
 
 
 class Direction(NamedTuple):
@@ -40,9 +45,9 @@ class VonMisesFisher(Family):
     Parameters
     ----------
     concentration : float, optional
-        κ, how narrow clusters are. By default taken from the data: their spread around their mean
-        direction, shared out among as many clusters as the model expects of n points. Where there
-        are no data it is 20. The divergence does without it.
+        κ, how narrow clusters are. By default taken from the data by
+        :func:`~maylink.families.concentration.concentration_of`. Where there are no data it is 20.
+        The divergence does without it.
 
     Examples
     --------
@@ -55,9 +60,9 @@ class VonMisesFisher(Family):
     name: ClassVar[str] = "von-mises-fisher"
     also_called: ClassVar[tuple[str, ...]] = ("cosine",)
     kind: ClassVar[str] = "directions"
-    needs: ClassVar[str] = "rows with a direction, not all zeros, of two features or more"
+    needs: ClassVar[str] = "rows of two features or more"
+    auto_rank: ClassVar[int | None] = 45
     in_chunks: ClassVar[bool] = True
-    constant_base: ClassVar[bool] = True
     adapts_likelihood: ClassVar[bool] = True
     code: ClassVar[Code] = Code.VON_MISES_FISHER
     records: ClassVar[tuple[type, ...]] = (Direction,)
@@ -72,18 +77,12 @@ class VonMisesFisher(Family):
     # ------------------------------------------------------------------ domain
 
     def check(self, X: Matrix) -> None:
-        """Refuse rows of zeros, single columns and a concentration of 0 or less."""
+        """Refuse single columns and a concentration of 0 or less."""
         if self.concentration is not None and not self.concentration > 0:
             raise DomainError(f"concentration: {self.concentration} is not above 0")
         if X.shape[1] < 2:
             raise DomainError(
                 f"X has {X.shape[1]} feature; the {self.name!r} family needs {self.needs}"
-            )
-        flat = ~(row_maxima(X) > 0)
-        if flat.any():
-            raise DomainError(
-                f"X[{int(np.argmax(flat))}] is all zeros: "
-                f"the {self.name!r} family needs {self.needs}"
             )
 
     def adapt(self, X: Matrix) -> Self:
@@ -91,34 +90,30 @@ class VonMisesFisher(Family):
         self.check(X)
         if self.concentration is not None:
             return self
-        return self._narrowed(np.asarray(self.points(X).mean(axis=0)), *X.shape)
+        rows = X[sample_rows(X.shape[0])]
+        return replace(self, concentration=concentration_of(self.points(rows), X.shape[0]))
 
     def column_needs(self) -> frozenset[str]:
-        """The mean of unit rows."""
-        return frozenset([DIRECTION])
+        """Some rows."""
+        return frozenset([SAMPLE])
 
     def adapt_columns(self, columns: Columns) -> Self:
         """Take the concentration from the data where it is not given."""
         if self.concentration is not None:
             return self
-        assert columns.direction is not None
-        return self._narrowed(columns.direction, *columns.shape)
-
-    def _narrowed(self, direction: Array, n: int, d: int) -> Self:
-        """Take the concentration from the mean of n unit rows."""
-        spread = 1.0 - float(np.linalg.norm(direction))
-        within = max(spread / expected_clusters(n) ** (2.0 / (d - 1)), NARROWEST)
-        return replace(self, concentration=(d - 1) / (2.0 * within))
+        assert columns.sample is not None
+        rows = self.points(columns.sample)
+        return replace(self, concentration=concentration_of(rows, columns.n))
 
     # ------------------------------------------------------------------ divergence
 
     def points(self, X: Matrix) -> Matrix:
-        """Return the rows made unit length."""
+        """Return the rows made unit length; rows of zeros stay zeros."""
         return unit_rows(X)
 
     def potential(self, T: Matrix) -> Array:
-        """Return ½‖t‖²."""
-        return 0.5 * row_sums(T, np.square)
+        """Return ‖t‖."""
+        return np.sqrt(row_sums(T, np.square))
 
     def gradient(self, centers: Array) -> Array:
         """Return m."""
@@ -129,6 +124,10 @@ class VonMisesFisher(Family):
         norm = np.linalg.norm(mean, axis=1, keepdims=True)
         any_direction = np.eye(1, mean.shape[1])
         return np.where(norm > 0, mean / np.where(norm > 0, norm, 1.0), any_direction)
+
+    def tangent(self, centers: Array) -> tuple[Array, Array]:
+        """Return m and 0: rounding of ‖m‖ would let rows of zeros prefer one centre to another."""
+        return centers, np.zeros(len(centers))
 
     def summed(self, total: Array, potential: Array) -> Array:
         """Return the sums of the unit rows."""
@@ -141,8 +140,10 @@ class VonMisesFisher(Family):
         return self.points(X)
 
     def log_base(self, X: Matrix) -> Array:
-        """Return log C_d(κ)."""
-        return np.full(X.shape[0], log_constant(np.array(self.kappa), X.shape[1]))
+        """Return log C_d(κ), and log C_d(0) of rows of zeros."""
+        kappa = np.where(row_maxima(self.points(X)) > 0, self.kappa, 0.0)
+        values, place = np.unique(kappa, return_inverse=True)
+        return np.asarray(log_constant(values, X.shape[1])[place])
 
     def log_partition(self, theta: Array) -> Array:
         """Return 0: with κ known the constant is part of h."""

@@ -38,9 +38,24 @@ class RDPMeansStarts:
         """How many runs there are."""
         return 1 if self.order == "index" else self.n_init
 
-    def states(self, solver: RDPMeansSolver, rng: np.random.Generator) -> Iterator[RDPMeansState]:
-        """Yield the start of each run; its order of visits is drawn when the run begins."""
-        start = self.start(solver.problem)
+    def states(
+        self,
+        solver: RDPMeansSolver,
+        rng: np.random.Generator,
+        centers: NDArray[Any] | None = None,
+    ) -> Iterator[RDPMeansState]:
+        """Yield the start of each run; its order of visits is drawn when the run begins.
+
+        Parameters
+        ----------
+        solver : RDPMeansSolver
+            Makes the starts.
+        rng : Generator
+            Draws the orders.
+        centers : array of shape (k, s), optional
+            Where to start if ``init`` is None.
+        """
+        start = centers if self.init is None else self.start(solver.problem)
         for _ in range(self.n_runs):
             order, shuffle = self.draw_order(solver.problem.n, rng)
             yield solver.init(order, start, shuffle)

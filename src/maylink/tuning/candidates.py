@@ -58,7 +58,8 @@ def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:
     """Return the families that could describe the data, by the kinds that the values could be.
 
     All dense data may be real. Whole numbers from 0 up may be counts, too; of ones and zeros a
-    family of bits may tell more. Sparse whole numbers are counts, or ones and zeros.
+    family of bits may tell more; neither are directions. Sparse whole numbers are counts, or ones
+    and zeros. Sparse directions are nothing else.
 
     Examples
     --------
@@ -68,7 +69,9 @@ def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:
     """
     if "bits" in kinds:
         kinds = kinds - {"counts"}
-    if is_sparse and kinds & {"bits", "counts"}:
+    if kinds & {"bits", "counts"}:
+        kinds = kinds - {"directions"}
+    if is_sparse and kinds & {"bits", "counts", "directions"}:
         kinds = kinds - {"real"}
     ranks = {
         name: cls.auto_rank

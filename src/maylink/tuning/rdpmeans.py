@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maylink.arrays import Index
+from maylink.arrays import Array, Index
 from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
@@ -116,6 +116,8 @@ class RDPMeansChoice:
         What a nat of log odds weighs in cluster penalties, where held-out links chose.
     table : DataFrame, optional
         What held-out links chose among.
+    start : array of shape (k, s), optional
+        Centres to begin at; None for the mean of all points.
     """
 
     problem: Problem
@@ -126,6 +128,7 @@ class RDPMeansChoice:
     run: rdpmeans.Run | None = None
     link_scale: float | None = None
     table: pd.DataFrame | None = None
+    start: Array | None = None
 
 
 class LinkChoice(NamedTuple):
@@ -134,6 +137,7 @@ class LinkChoice(NamedTuple):
     settings: RDPMeansSettings
     link_scale: float
     table: pd.DataFrame
+    start: Array | None
 
 
 class LinkedRun(NamedTuple):
@@ -199,7 +203,9 @@ def tune(
         best = replace(run.state.best.state, labels=engine.stored(path.labels))
         run = replace(run, state=replace(run.state, best=run.state.best._replace(state=best)))
     chosen = penalty.with_penalty(settings, path.penalty, relative)
-    return RDPMeansChoice(problem, engine, chosen, "evidence", tuple(path.steps), run)
+    return RDPMeansChoice(
+        problem, engine, chosen, "evidence", tuple(path.steps), run, start=path.start
+    )
 
 
 def by_links(
@@ -226,7 +232,7 @@ def by_links(
     """
     import pandas as pd
 
-    penalties = _penalties(problem, tuning, n_jobs) if value is None else [value]
+    penalties, starts = _penalties(problem, tuning, n_jobs) if value is None else ([value], {})
     quick = replace(
         settings,
         rate=settings.rate**2,
@@ -240,7 +246,7 @@ def by_links(
 
     def prepare(fold: Fold) -> race.Predictor:
         train = replace(problem, links=fold.train)
-        pool = RunPool(train, quick, penalties, weights, merge, rng, n_jobs)
+        pool = RunPool(train, quick, penalties, weights, merge, rng, n_jobs, starts)
         last_pool[:] = [pool]
         return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 
@@ -265,7 +271,7 @@ def by_links(
         chosen = replace(with_run(settings, run), keep="objective")
     logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *run)
     table = pd.DataFrame([_row(row, run) for row in result.rows])
-    return LinkChoice(chosen, run.link_scale, table)
+    return LinkChoice(chosen, run.link_scale, table, starts.get(run.cluster_penalty))
 
 
 def _row(row: dict[str, Any], chosen: LinkedRun) -> dict[str, Any]:
@@ -297,6 +303,8 @@ class RunPool:
         Orders visits.
     n_jobs : int, optional
         Threads.
+    starts : dict, optional
+        Centres at which the runs of some penalties begin; all others begin at the mean.
     """
 
     def __init__(
@@ -308,7 +316,9 @@ class RunPool:
         merge: bool,
         rng: np.random.Generator,
         n_jobs: int | None,
+        starts: dict[float, Array] | None = None,
     ) -> None:
+        self.starts = starts or {}
         self.problem, self.settings, self.merge, self.rng = problem, settings, merge, rng
         self.penalties, self.weights = penalties, weights
         self.engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
@@ -349,7 +359,8 @@ class RunPool:
                         objective = rows[-1].objective
                         best[weight] = MostProbable(state, value, len(rows), objective)
 
-            start = solver.init(self.rng.permutation(self.problem.n))
+            centers = self.starts.get(run.cluster_penalty)
+            start = solver.init(self.rng.permutation(self.problem.n), centers)
             self.last[run] = loop.run(solver, start, after_step=judge).state
             self.best[run] = best
             self.engine.forget()
@@ -384,11 +395,15 @@ def with_run(settings: RDPMeansSettings, run: LinkedRun) -> RDPMeansSettings:
     )
 
 
-def _penalties(problem: Problem, tuning: Tuning, n_jobs: int | None) -> list[float]:
+def _penalties(
+    problem: Problem, tuning: Tuning, n_jobs: int | None
+) -> tuple[list[float], dict[float, Array]]:
+    """Return the penalty path, and the centres at which runs of some of its penalties begin."""
     engine = CpuEngine(problem.X, problem.family, n_jobs, problem.links)
     hints = tuning.cluster_hints
     path = penalty.penalty_path(engine, max(hints))
     penalties = sorted({float(path[hint - 1]) for hint in hints}, reverse=True)
     while len(penalties) < SHORTEST_PATH:  # many points are equally far, as on a grid
         penalties.append(penalties[-1] / 2.0)
-    return penalties
+    starts = {at.penalty: at.centers for at in penalty.point_starts(engine, sorted(hints))}
+    return [*starts, *penalties], starts

@@ -117,13 +117,15 @@ class Starts:
         coarse = problem.with_family(problem.family.coarser())
         settings = RDPMeansSettings(np.nan, keep="objective")
         request = RDPMeansRequest(coarse.family, settings, True, choose_weights=False)
+        centers = None
         for _ in range(count):
             choice = tune_rdpmeans(coarse, request, self.tuning, self.rng, self.n_jobs)
+            centers = choice.start if choice.by == "evidence" else centers
             request = replace(request, cluster_penalty=choice.settings.penalty)
             solver = RDPMeansSolver(coarse, choice.engine, choice.settings)
             order = np.arange(coarse.n, dtype=np.int32)
             self.rng.shuffle(order)
-            labels = rdpmeans.solve(solver, [solver.init(order)]).state.labels
+            labels = rdpmeans.solve(solver, [solver.init(order, centers)]).state.labels
             del (
                 choice,
                 solver,
