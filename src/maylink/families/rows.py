@@ -37,9 +37,15 @@ def row_maxima(X: Matrix) -> Array:
 
 
 def unit_rows(X: Matrix) -> Matrix:
-    """Return the rows made unit length; dividing by maxima first keeps squares from overflowing."""
-    scaled = scale_rows(X, 1.0 / row_maxima(X))
-    return scale_rows(scaled, 1.0 / np.sqrt(row_sums(scaled, np.square)))
+    """Return the rows made unit length; rows of zeros stay zeros.
+
+    Dividing by maxima first keeps squares from overflowing.
+    """
+    largest = row_maxima(X)
+    largest = np.where(largest == 0.0, 1.0, largest)
+    scaled = scale_rows(X, 1.0 / largest)
+    length = np.sqrt(row_sums(scaled, np.square))
+    return scale_rows(scaled, 1.0 / np.where(length == 0.0, 1.0, length))
 
 
 def scale_rows(matrix: Matrix, factor: Array) -> Matrix:
