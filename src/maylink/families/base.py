@@ -268,6 +268,13 @@ class Family(ABC):
         """Return Σ T(x) of clusters from their Σ t and Σ φ(t), or None where these do not tell."""
         return None
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return rows whose Euclidean distance says which points are neighbours, shape (n, r).
+
+        They are for data as a whole: a scale may be taken from all rows of X.
+        """
+        return self.points(X)
+
     # ------------------------------------------------------------------ likelihood
 
     @abstractmethod

@@ -31,8 +31,13 @@ if TYPE_CHECKING:
 
 PRIOR_ROWS = 20_000  # rows that place a prior, at most
 STEP = 8192  # rows added at a time
+<<<<<<< HEAD
 SAMPLE_ROWS = 2000  # rows that tell how near neighbours are, at most
 VARIANCE, SAMPLE = "variance", "sample"  # what a family may need beside the plain columns
+=======
+OTHER_UNIT = 10.0  # times the middle deviation: a column beyond it is in another unit
+VARIANCE, DIRECTION = "variance", "direction"  # what a family may need beside the plain columns
+>>>>>>> neighbours
 
 
 # ---------------------------------------------------------------------- data in chunks
@@ -224,6 +229,40 @@ def scale_columns(matrix: Matrix, factor: Array) -> Matrix:
     scaled = matrix.copy()
     scaled.data = (matrix.data * factor[matrix.indices]).astype(matrix.dtype)
     return scaled
+
+
+def in_one_unit(X: Matrix) -> Matrix:
+    """Return the data with columns that a distance can compare, dense ones counted from their mean.
+
+    Columns of one unit (pixels, embeddings, coordinates) are left as they are: that one varies more
+    than another is then part of what they tell, and dividing would raise border pixels, which are
+    noise, to the rank of all others. Columns of a table with different units are divided by their
+    deviations. What tells the two apart is the largest deviation: beyond 10 times the middle one,
+    its column alone would decide who is near, so its unit is taken for another one. Columns of
+    small deviation do no such harm and do not count. Of two columns the middle one is the smaller.
+
+    Sparse data are left as they are: their columns are words or links, of one unit, and rare words
+    have small deviations by nature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families.columns import in_one_unit
+    >>> in_one_unit(np.array([[1.0, 2000.0], [3.0, 8000.0]]))
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    >>> in_one_unit(np.array([[1.0, 2.0], [3.0, 8.0]]))
+    array([[-1., -3.],
+           [ 1.,  3.]])
+    """
+    if sparse.issparse(X):
+        return X
+    deviation = np.sqrt(column_variances(X))
+    varying = np.sort(deviation[deviation > 0])
+    rows = np.subtract(X, column_means(X), dtype=X.dtype, casting="same_kind")
+    if varying.size == 0 or varying[-1] <= OTHER_UNIT * varying[(varying.size - 1) // 2]:
+        return rows
+    return scale_columns(rows, 1.0 / np.where(deviation > 0, deviation, 1.0))
 
 
 # ---------------------------------------------------------------------- what places a prior

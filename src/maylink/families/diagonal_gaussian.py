@@ -83,6 +83,10 @@ class DiagonalGaussian(EuclideanFamily):
         T = self.centred(X)
         return T if self.scale is None else scale_columns(T, 1.0 / self.scale)
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return the standardised data."""
+        return self.points(X)
+
     def units(self, centers: Array) -> Array:
         """Return the centres with scale and offset undone."""
         return np.asarray(centers * self._spread + self.shift)

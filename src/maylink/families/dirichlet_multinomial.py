@@ -100,6 +100,10 @@ class DirichletMultinomial(Multinomial):
         """Return smoothed proportions of the fresh draws."""
         return super().points(self.statistics(X))
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return square roots of the proportions of the fresh draws."""
+        return super().neighbour_rows(self.statistics(X))
+
     # ------------------------------------------------------------------ likelihood
 
     def statistics(self, X: Matrix) -> Matrix:

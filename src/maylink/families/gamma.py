@@ -71,6 +71,10 @@ class Gamma(GammaFamily):
         """Return the values; a sparse matrix without zeros is a dense one."""
         return X.toarray() if sparse.issparse(X) else X
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return logarithms: what counts is the ratio of two values."""
+        return np.log(self.points(X))
+
     def potential(self, T: Matrix) -> Array:
         """Return −Σ_j log x_j."""
         return row_sums(T, lambda x: -np.log(x))

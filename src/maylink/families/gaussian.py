@@ -24,6 +24,7 @@ from maylink.families.columns import (
     column_range,
     column_variances,
     expected_clusters,
+    in_one_unit,
     without_outliers,
 )
 from maylink.families.rows import row_sums
@@ -125,6 +126,10 @@ class EuclideanFamily(Family):
     def gradient(self, centers: Array) -> Array:
         """Return 2m."""
         return 2.0 * centers
+
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return the data, in deviations where the columns are not in one unit."""
+        return in_one_unit(X)
 
     # ------------------------------------------------------------------ likelihood
 

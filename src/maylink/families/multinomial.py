@@ -112,6 +112,11 @@ class Multinomial(Family):
         dense = X.toarray() if sparse.issparse(X) else X
         return ((dense + self.smoothing) / size[:, None]).astype(X.dtype)
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return square roots of the proportions (Hellinger distance); no counts stay zeros."""
+        total = row_totals(X)
+        return np.sqrt(scale_rows(X, 1.0 / np.where(total > 0, total, 1.0)))
+
     def potential(self, T: Matrix) -> Array:
         """Return Σ_j t_j log t_j."""
         if not sparse.issparse(T):

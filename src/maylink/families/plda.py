@@ -27,8 +27,13 @@ from scipy import linalg, sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
+<<<<<<< HEAD
 from maylink.families.base import Family, Statistics
 from maylink.families.columns import column_means
+=======
+from maylink.families.base import Statistics
+from maylink.families.columns import column_means, scale_columns
+>>>>>>> neighbours
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
 from maylink.families.shared_gaussian import ROWS, SharedGaussian, within_clusters
@@ -168,6 +173,17 @@ class PLDA(SharedGaussian):
         if self.ready:
             return X
         return self._project(X).astype(X.dtype)
+
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return the whitened directions, each weighed by √(between/(1 + between)).
+
+        That is the share of its deviation which is between clusters: directions in which clusters
+        do not differ bring no point near another.
+        """
+        T = self.centred(X)
+        if self.between is None:
+            return T
+        return scale_columns(T, np.sqrt(self.between / (1.0 + self.between)))
 
     def summed(self, total: Array, potential: Array) -> Array | None:
         """Return Σ t."""

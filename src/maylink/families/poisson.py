@@ -101,6 +101,10 @@ class Poisson(GammaFamily):
         """Return the counts."""
         return X
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return square roots, whose variance hardly depends on the rate."""
+        return np.sqrt(X)
+
     def potential(self, T: Matrix) -> Array:
         """Return Σ_j y_j log y_j − y_j with y = x + s."""
         return row_sums(T, lambda x: xlogy(x + self.smoothing, x + self.smoothing) - x)

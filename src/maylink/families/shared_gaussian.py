@@ -108,6 +108,10 @@ class SharedGaussian(Gaussian):
             return X
         return self._whiten(super().centred(X)).astype(X.dtype)
 
+    def neighbour_rows(self, X: Matrix) -> Matrix:
+        """Return the data as the Gaussian does; data that are prepared are in one unit already."""
+        return X if self.ready else super().neighbour_rows(X)
+
     def units(self, centers: Array) -> Array:
         """Return the centres with whitening and offset undone."""
         plain = centers if self.axes is None else centers @ self.axes
