@@ -31,13 +31,9 @@ if TYPE_CHECKING:
 
 PRIOR_ROWS = 20_000  # rows that place a prior, at most
 STEP = 8192  # rows added at a time
-<<<<<<< HEAD
 SAMPLE_ROWS = 2000  # rows that tell how near neighbours are, at most
-VARIANCE, SAMPLE = "variance", "sample"  # what a family may need beside the plain columns
-=======
 OTHER_UNIT = 10.0  # times the middle deviation: a column beyond it is in another unit
-VARIANCE, DIRECTION = "variance", "direction"  # what a family may need beside the plain columns
->>>>>>> neighbours
+VARIANCE, SAMPLE = "variance", "sample"  # what a family may need beside the plain columns
 
 
 # ---------------------------------------------------------------------- data in chunks

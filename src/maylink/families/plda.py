@@ -27,13 +27,8 @@ from scipy import linalg, sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-<<<<<<< HEAD
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import column_means
-=======
-from maylink.families.base import Statistics
 from maylink.families.columns import column_means, scale_columns
->>>>>>> neighbours
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
 from maylink.families.shared_gaussian import ROWS, SharedGaussian, within_clusters

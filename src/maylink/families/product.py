@@ -18,11 +18,7 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-<<<<<<< HEAD
-from maylink.families.columns import Columns
-=======
-from maylink.families.columns import DIRECTION, Columns, column_variances, scale_columns
->>>>>>> neighbours
+from maylink.families.columns import Columns, column_variances, scale_columns
 from maylink.families.registry import as_family
 from maylink.kernels.codes import Block
 
@@ -299,19 +295,12 @@ def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
     return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
 
 
-<<<<<<< HEAD
-=======
-def _with_directions(family: Family) -> list[Family]:
-    return [family] if DIRECTION in family.column_needs() else []
-
-
 def _of_variance_one(rows: Matrix) -> Matrix:
     """Divide rows by one number so that the variances of their columns add up to 1."""
     total = float(column_variances(rows).sum())
     return scale_columns(rows, np.full(rows.shape[1], total**-0.5 if total > 0 else 1.0))
 
 
->>>>>>> neighbours
 def _side_by_side(blocks: list[Matrix]) -> Matrix:
     if all(sparse.issparse(block) for block in blocks):
         return sparse.hstack(blocks).tocsr()
