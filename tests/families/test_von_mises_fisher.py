@@ -89,7 +89,7 @@ def test_default_concentration_of_few_columns_is_that_of_one_cluster_shared_out(
         (8, 300, 3, 0.6),
         (8, 300, 12, 0.9),
         (64, 300, 50, 0.5),
-        (384, 300, 3, 0.3),
+        (200, 150, 3, 0.3),
     ],
 )
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

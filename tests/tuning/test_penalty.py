@@ -25,7 +25,8 @@ def far_neighbours(seed=0):
 def test_clusters_are_found_where_the_mean_is_nearer_than_neighbours(rate):
     X, y = far_neighbours()
     links = sample_links(y, rate, rng=0)
-    model = RDPMeans(random_state=0).fit(X, links=links)
+    tuning = Tuning(n_folds_of_few=2, data_weights=(1.0, 0.1), cluster_hints=(1, 2, 4, 8))
+    model = RDPMeans(tuning=tuning, random_state=0).fit(X, links=links)
     assert adjusted_rand(y, model.labels_) > 0.99
 
 

@@ -53,7 +53,7 @@ def concentration_of(T: Matrix, n: int) -> float:
         mean = np.asarray(T.sum(axis=0, dtype=np.float64)).ravel() / max(m, 1)
         spread = 1.0 - float(np.linalg.norm(mean))
         within = max(spread / expected_clusters(n) ** (2.0 / (d - 1)), NARROWEST)
-        return (d - 1) / (2.0 * within)
+        return float((d - 1) / (2.0 * within))
     order = np.random.default_rng(0).permutation(d)
     rho = sum(_products(T, np.sort(part)) for part in np.array_split(order, PARTS))
     rho = min(max(rho, WIDEST), 1.0 - NARROWEST)
