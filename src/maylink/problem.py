@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,18 @@ from maylink.links import Links
 from maylink.runtime.dask import compute, is_dask, tree
 
 Kinds = Callable[[], frozenset[str]]
-Families = Callable[[Kinds, bool], Sequence[Family | str]]
+
+
+class DataFacts(NamedTuple):
+    """What is known of data before a family looks at them."""
+
+    kinds: Kinds
+    """Returns the kinds of data that the values could be; asked only where they decide."""
+    is_sparse: bool
+    shape: tuple[int, int]
+
+
+Families = Callable[[DataFacts], Sequence[Family | str]]
 
 
 @dataclass(frozen=True)
@@ -236,8 +247,7 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     links : Links, pair of lists, n × n matrix, DataFrame or None
         Links between the points.
     families : callable
-        Returns the families, given a function that looks which kinds of data the values could be,
-        and whether the data are sparse. Of several families those that need all data in one place
+        Returns the families, given what is known of the data. Of several families those that need all data in one place
         are left out where data are in chunks.
     estimator : optional
         Named in messages.
@@ -250,7 +260,8 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     if in_chunks(X):
         chunked = as_chunks(X)
         linked = as_links(links, int(chunked.shape[0]))
-        candidates = list(families(lambda: kinds_of_chunks(chunked), False))
+        facts = DataFacts(lambda: kinds_of_chunks(chunked), False, chunked.shape)
+        candidates = list(families(facts))
         if len(candidates) > 1:
             candidates = [
                 family for family in candidates if not as_family(family).parts_in_memory()
@@ -258,7 +269,7 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
         return list(ChunkedProblem.several(chunked, linked, candidates))
     data = as_data(X, estimator)
     linked = as_links(links, data.shape[0])
-    open_families = families(lambda: kinds_of(data), sparse.issparse(data))
+    open_families = families(DataFacts(lambda: kinds_of(data), sparse.issparse(data), data.shape))
     return [Problem(data, linked, as_family(family).adapt(data)) for family in open_families]
 
 

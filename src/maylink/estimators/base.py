@@ -19,7 +19,7 @@ from maylink.families import Family, as_family
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
-from maylink.problem import Kinds, Problem, as_data, check, chunks_refused
+from maylink.problem import DataFacts, Problem, as_data, check, chunks_refused
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
 from maylink.solvers.fit import Fit
@@ -32,7 +32,7 @@ State = TypeVar("State")
 class FamilyRequest(Protocol):
     """What the user asked for; it says which families are open to choice."""
 
-    def families(self, kinds: Kinds, is_sparse: bool) -> Sequence[Family | str]:
+    def families(self, data: DataFacts) -> Sequence[Family | str]:
         """Return the families."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -26,7 +27,13 @@ from maylink.families import Family
 from maylink.families.registry import covariances
 from maylink.model.partition_priors import PartitionPrior, as_partition_prior
 from maylink.model.reliability import PRIOR
-from maylink.parameters import as_generator, check_choice, check_number, forbid_links_as_y
+from maylink.parameters import (
+    as_generator,
+    check_choice,
+    check_integer,
+    check_number,
+    forbid_links_as_y,
+)
 from maylink.problem import ChunkedProblem, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
@@ -52,9 +59,10 @@ class TVClust(TVClustQueries):
         "bernoulli", or any other of :mod:`maylink.families`, by name or as an object. "auto" looks
         at the values and chooses among the families that they allow: real data are Gaussian, whole
         numbers from 0 up may be counts, too.
-    covariance : {"auto", "spherical", "diagonal", "shared", "full"}, default "auto"
+    covariance : {"auto", "spherical", "diagonal", "shared", "plda", "full"}, default "auto"
         Covariance of the clusters of Gaussian data: equal variances, one variance for each feature,
-        one matrix for all clusters, one for each. "auto" chooses.
+        one matrix for all clusters, one within clusters and one between them in few directions, one
+        for each. "auto" chooses.
     inference : {"variational", "gibbs"}, Variational or Gibbs, default "variational"
         "variational" is fast and deterministic given its starts; "gibbs" draws from the exact
         posterior, given time. An object of :class:`maylink.Variational` or :class:`maylink.Gibbs`
@@ -64,6 +72,12 @@ class TVClust(TVClustQueries):
         helps where the family describes the clusters badly. "auto" chooses, together with
         family and covariance, what predicts held-out links best (:mod:`maylink.tuning`); where
         there are fewer than 40 links it is 1, and the evidence chooses the family.
+    neighbours : "auto", False or int, default "auto"
+        The neighbour graph of the data as one more source of links: each point and so many nearest
+        neighbours may, as many random pairs may not; how reliable that is, is learned
+        (docs/neighbours.md). "auto" chooses among none, 10 and 20 where it also tries the family
+        "plda", and for counts of many features; False leaves the graph out. Streams, batches and
+        data on Dask do without it.
     alpha : float or (float, float), default (1, 1)
         Concentration of the Dirichlet or Pitman–Yor process; a pair is shape and rate of the Gamma
         prior under which it is learned.
@@ -125,6 +139,10 @@ class TVClust(TVClustQueries):
         The family in use, with what it took from the data.
     data_weight_ : float
         γ in use.
+    n_neighbours_ : int
+        How many neighbours of each point are links; 0 where the graph is left out.
+    neighbour_reliability_ : (float, float) or None
+        p and q of the neighbour graph.
     chosen_by_ : {"held-out links", "evidence", "given"}
         How family and data weight came about.
     selection_ : DataFrame or None
@@ -174,6 +192,7 @@ class TVClust(TVClustQueries):
         covariance: str = "auto",
         inference: str | Variational | Gibbs = "variational",
         data_weight: float | str = "auto",
+        neighbours: str | int = "auto",
         alpha: float | tuple[float, float] = (1.0, 1.0),
         partition_prior: PartitionPrior | str = "dirichlet-process",
         reliability: tuple[float, float] | None = None,
@@ -190,6 +209,7 @@ class TVClust(TVClustQueries):
         self.covariance = covariance
         self.inference = inference
         self.data_weight = data_weight
+        self.neighbours = neighbours
         self.alpha = alpha
         self.partition_prior = partition_prior
         self.reliability = reliability
@@ -230,8 +250,16 @@ class TVClust(TVClustQueries):
         weights = as_tuning(self.tuning).data_weights
         if isinstance(inference, Gibbs) and inference.sampler == "instantiated":
             weights = (1.0,)  # it has no other
+        in_batches = isinstance(inference, Variational) and inference.batch_size is not None
         return TVClustRequest(
-            self.family, self.covariance, self.data_weight, self.prior, self._settings(1.0), weights
+            self.family,
+            self.covariance,
+            self.data_weight,
+            self.prior,
+            self._settings(1.0),
+            weights,
+            0 if in_batches else self.neighbours,
+            as_tuning(self.tuning).small_data,
         )
 
     def _check_chunks(self) -> None:
@@ -313,7 +341,7 @@ class TVClust(TVClustQueries):
             ``labels_`` tells the clusters of all points seen so far.
         """
         forbid_links_as_y(y)
-        request, inference = self._request(), as_inference(self.inference)
+        request, inference = replace(self._request(), neighbours=0), as_inference(self.inference)
         if not isinstance(inference, Variational):
             raise MaylinkError("partial_fit: only for inference='variational'")
         if in_chunks(X):
@@ -331,7 +359,7 @@ class TVClust(TVClustQueries):
             first = tuning_summary(choice)
         else:
             data = self._new_data(X)
-            first = TuningSummary(self.data_weight_, self.chosen_by_, self.selection_)
+            first = TuningSummary(self.data_weight_, self.chosen_by_, self.selection_, 0)
         warn_overlooked(stream.family, data)
         batch_links = links_of_new_points(links, stream.n, data.shape[0])
         model = StartModel(stream.prior, stream.settings)
@@ -374,6 +402,8 @@ class TVClust(TVClustQueries):
         check_choice("covariance", self.covariance, ("auto", *covariances()))
         if self.data_weight != "auto":
             check_number("data_weight", self.data_weight, 0.0)
+        if self.neighbours != "auto" and self.neighbours is not False:
+            check_integer("neighbours", self.neighbours, 0)
         if isinstance(self.alpha, (tuple, list)):
             _check_pair("alpha", self.alpha)
         else:

@@ -29,6 +29,7 @@ class TuningSummary:
     data_weight: float
     chosen_by: str
     selection: pd.DataFrame | None
+    n_neighbours: int
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class TVClustDescription(TuningSummary):
     family: Family
     status: Status
     n_iter: int
+    neighbour_reliability: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class GibbsDescription(TVClustDescription):
 
 def tuning_summary(choice: TVClustChoice) -> TuningSummary:
     """Return how family and data weight came about."""
-    return TuningSummary(choice.data_weight, choice.by, choice.table)
+    return TuningSummary(choice.data_weight, choice.by, choice.table, choice.n_neighbours)
 
 
 def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescription:
@@ -119,6 +121,7 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
             family=family,
             status=fit.status,
             n_iter=max(1, n_iter),
+            neighbour_reliability=summary.neighbour_reliability,
         )
     )
     responsibilities = summary.responsibilities
@@ -159,5 +162,6 @@ def describe_stream(choice: TuningSummary, stream: VariationalStream) -> StreamD
         family=family,
         status=Status.CONVERGED,
         n_iter=1,
+        neighbour_reliability=None,
         stream=stream,
     )

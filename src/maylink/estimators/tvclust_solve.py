@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ from maylink.tuning.settings import Tuning
 from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_restarts
 from maylink.tuning.tvclust import TVClustChoice
 
+P = TypeVar("P", bound=Posterior)
+
 
 @dataclass(frozen=True)
 class ClusterSummary:
@@ -63,6 +66,8 @@ class ClusterSummary:
         Prior of the clusters' parameters.
     partition_prior : PartitionPrior
         Prior of the partition.
+    neighbour_reliability : (float, float), optional
+        p and q of the neighbour graph, where it was used.
     """
 
     labels: Any
@@ -73,6 +78,7 @@ class ClusterSummary:
     alpha: float
     prior: Any
     partition_prior: PartitionPrior
+    neighbour_reliability: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -118,15 +124,33 @@ class TVClustTask:
     checkpoint: str | Path | None
     parameters: dict[str, Any]
 
-    @property
+    @cached_property
     def problem(self) -> Problem:
-        """Data, links and family."""
-        return self.choice.problem
+        """Data, family and all links, those of neighbours too."""
+        return self.choice.linked
+
+    @property
+    def start(self) -> Any:
+        """Where to start; "auto" is the partition that the choice has made, if it made one."""
+        is_auto = isinstance(self.init, str) and self.init == "auto"
+        return self.choice.start if is_auto and self.choice.start is not None else self.init
 
     def starts(self, session: Session) -> Starts:
         """Return what makes the partitions to start from."""
         views = self.choice.views
-        return Starts(self.init, session.rng, self.tuning, session.n_jobs, self.model, views)
+        return Starts(self.start, session.rng, self.tuning, session.n_jobs, self.model, views)
+
+    def judged(self, posterior: P) -> P:
+        """Return what is known of the links that were given."""
+        given = self.choice.neighbours is None
+        return posterior if given else posterior.judged(self.choice.problem.links)  # type: ignore[return-value]
+
+    def neighbour_reliability(self, posterior: Posterior) -> tuple[float, float] | None:
+        """Return p and q of the neighbour graph, the last of the sources."""
+        if self.choice.neighbours is None:
+            return None
+        p, q = (part.mean[-1] for part in posterior.reliabilities())
+        return float(p), float(q)
 
     def n_starts(self, inference: Variational) -> int:
         """From how many partitions to start; of what was given there is one."""
@@ -180,15 +204,17 @@ def _summarised(task: TVClustTask, fit: Fit[Any]) -> Fit[ClusterSummary]:
     labels, columns = first_appearance(state.responsibilities.argmax(axis=1))
     responsibilities = renormalised(state.responsibilities, columns)
     settings = task.model.settings
+    posterior = variational.posterior_of(problem.links, settings, state)
     summary = ClusterSummary(
         labels=labels,
         responsibilities=responsibilities,
         statistics=problem.family.soft_statistics(problem.X, responsibilities),
         points=np.asarray(responsibilities.T @ problem.family.points(problem.X)),
-        posterior=variational.posterior_of(problem.links, settings, state),
+        posterior=task.judged(posterior),
         alpha=expected_alpha(state.factors.alpha),
         prior=task.model.prior,
         partition_prior=settings.partition_prior,
+        neighbour_reliability=task.neighbour_reliability(posterior),
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)
 
@@ -243,6 +269,7 @@ def _in_chunks(
         alpha=expected_alpha(fit.state.factors.alpha),
         prior=task.model.prior,
         partition_prior=task.model.settings.partition_prior,
+        neighbour_reliability=None,
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)
 
@@ -281,9 +308,11 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
         partition_prior=settings.partition_prior,
     )
     seed = int(session.rng.integers(2**63))
-    start = ProblemStart(problem, task.init, task.tuning, task.model)
+    start = ProblemStart(problem, task.start, task.tuning, task.model)
     fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed, session.stop)
     draws = chains.gather(fit.state)
+    posterior = SampledPosterior(draws, problem.links)
+    judged = task.judged(posterior)
     if inference.learn_prior and draws.factors.shape[1]:
         prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))
     labels = partitions.point_estimate(draws.labels, inference.loss, rng=seed)
@@ -293,11 +322,12 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
         responsibilities=partitions.responsibilities_of(draws.labels, labels),
         statistics=problem.family.soft_statistics(problem.X, members),
         points=np.asarray(members.T @ problem.family.points(problem.X)),
-        posterior=SampledPosterior(draws, problem.links),
+        posterior=judged,
+        neighbour_reliability=task.neighbour_reliability(posterior),
         alpha=float(draws.alpha.mean()) if settings.partition_prior.uses_alpha else np.nan,
         prior=prior,
         partition_prior=settings.partition_prior,
-        draws=draws,
+        draws=judged.draws,
         chain_lengths=[chain.n_draws for chain in fit.state],
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)

@@ -214,9 +214,17 @@ class Family(ABC):
         """
         return self, X
 
-    def variants(self) -> list[Family]:
-        """Return this family in the ways in which it may first look at data; mostly one."""
+    def variants(self, n_features: int) -> list[Family]:
+        """Return this family in the ways in which it may look at data; mostly one."""
         return [self]
+
+    def finer(self) -> Family | None:
+        """Return this family for clusters of a few points each, or None where it is the same."""
+        return None
+
+    def unprepared(self) -> Family:
+        """Undo :meth:`prepared`: return the family for data as they came."""
+        return self
 
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Family, Matrix]:
         """Return the family with what a partition tells about all clusters together, and the data.

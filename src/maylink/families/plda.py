@@ -1,8 +1,8 @@
 """Gaussian of many features: one covariance within clusters, one between them, few directions.
 
 Of hundreds of features a cluster cannot learn a covariance of its own, and most directions tell
-nothing. So data are looked at in their principal directions, at most 32 of them; within clusters
-they have one covariance W, and the centres of clusters have one covariance Φ between them. This is
+nothing. So data are looked at in few principal directions, mostly 32; within clusters they have one
+covariance W, and the centres of clusters have one covariance Φ between them. This is
 probabilistic linear discriminant analysis (Prince & Elder 2007; Ioffe 2006). A direction in which
 centres hardly differ counts for little, however long it is.
 
@@ -35,6 +35,8 @@ from maylink.families.shared_gaussian import ROWS, SharedGaussian, within_cluste
 from maylink.kernels.codes import Block, Code
 from maylink.runtime.threads import one_thread
 
+DIRECTIONS, SEVERAL = 32, (8, 16, 32, 64)  # the usual number, and those that may be chosen
+NEIGHBOURS = 15  # enough to tell a covariance of 32 directions from some hundred points
 LEAST_BETWEEN = 1e-3  # least variance between clusters, in units of that within
 UNKNOWN_BETWEEN = 0.04  # precision of centres before data were seen: about 5 deviations apart
 
@@ -54,11 +56,12 @@ class PLDA(SharedGaussian):
 
     Parameters
     ----------
-    directions : int, default 32
-        Principal directions that are looked at, at most.
-    neighbours : int, default 15
-        Nearest neighbours of each point that the first W is taken from: fewer where clusters hold a
-        few points each.
+    directions : int, optional
+        Principal directions that are looked at, at most. By default 32, or what the data and the
+        links choose of 8, 16, 32 and 64 (:mod:`maylink.tuning.pieces`).
+    neighbours : int, optional
+        Nearest neighbours of each point that the first W is taken from. By default 15, or 1 where
+        the data choose so: clusters then hold a few points each.
 
     Examples
     --------
@@ -81,8 +84,8 @@ class PLDA(SharedGaussian):
     constant_base: ClassVar[bool] = False
     learns: ClassVar[bool] = True
 
-    directions: int = 32
-    neighbours: int = 15
+    directions: int | None = None
+    neighbours: int | None = None
 
     between: Array | None = field(default=None, repr=False, compare=False)
     """Variance of the centres in each direction, in units of that within, shape (r,)."""
@@ -91,10 +94,10 @@ class PLDA(SharedGaussian):
 
     def check(self, X: Matrix) -> None:
         """Refuse less than one direction or neighbour, and values whose squares overflow."""
-        if self.directions < 1:
-            raise DomainError(f"directions: {self.directions} is not 1 or more")
-        if self.neighbours < 1:
-            raise DomainError(f"neighbours: {self.neighbours} is not 1 or more")
+        for name in ("directions", "neighbours"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise DomainError(f"{name}: {value} is not 1 or more")
         EuclideanFamily.check(self, X)
 
     def adapt(self, X: Matrix) -> Self:
@@ -102,7 +105,7 @@ class PLDA(SharedGaussian):
         self.check(X)
         plain = replace(self, ready=False, varying=None, offset=column_means(X))
         with one_thread():
-            principal = principal_directions(X, plain.offset, self.directions)
+            principal = principal_directions(X, plain.offset, self.directions or DIRECTIONS)
             if not len(principal):  # all points are equal
                 return replace(plain, axes=None, whitening=None, between=None)
             rows: Any = slice(None)
@@ -112,7 +115,7 @@ class PLDA(SharedGaussian):
             Z = replace(plain, whitening=principal, axes=principal)._project(X[rows])
             scale = Z.std(axis=0)
             scale[scale == 0.0] = 1.0
-            variance, direction = within_clusters(Z / scale, self.neighbours)
+            variance, direction = within_clusters(Z / scale, self.neighbours or NEIGHBOURS)
             whitening = (direction / np.sqrt(variance)).T / scale
             axes = (direction * np.sqrt(variance)).T * scale
             Y = Z @ whitening.T
@@ -125,9 +128,17 @@ class PLDA(SharedGaussian):
             between=between,
         )
 
-    def variants(self) -> list[Family]:
-        """Return this family, and the one for clusters of a few points each."""
-        return [self, replace(self, neighbours=1)]
+    def variants(self, n_features: int) -> list[Family]:
+        """Return this family with more and with fewer directions, where they are not given."""
+        if self.directions is not None:
+            return [self]
+        several = [r for r in SEVERAL if r < n_features]
+        more = [r for r in SEVERAL if r >= n_features][:1]
+        return [replace(self, directions=r) for r in several + more] or [self]
+
+    def finer(self) -> Family | None:
+        """Return this family for clusters of a few points each, where neighbours are not given."""
+        return replace(self, neighbours=1) if self.neighbours is None else None
 
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Self, Matrix]:
         """Take both covariances from a partition: one step of expectation maximisation.

@@ -100,6 +100,10 @@ class SharedGaussian(Gaussian):
         """Return the whitened data."""
         return replace(self, ready=True), self.centred(X)
 
+    def unprepared(self) -> Self:
+        """Return the family for data that are not whitened."""
+        return replace(self, ready=False)
+
     # ------------------------------------------------------------------ divergence
 
     def centred(self, X: Matrix) -> Matrix:

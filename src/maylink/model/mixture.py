@@ -92,7 +92,9 @@ class Mixture:
         return np.asarray(softmax(self._scores(X), axis=1))
 
     def _scores(self, X: Matrix) -> Array:
-        return np.asarray(self.log_weights[:-1] + self.data_weight * self.log_predictive(X))
+        family, rows = self.family.prepared(X)
+        data = replace(self, family=family).log_predictive(rows)
+        return np.asarray(self.log_weights[:-1] + self.data_weight * data)
 
     def linked_responsibilities(
         self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]

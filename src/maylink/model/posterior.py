@@ -7,7 +7,7 @@ responsibilities and the Beta distributions of p and q.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -56,6 +56,10 @@ class Posterior(ABC):
     @abstractmethod
     def log_odds(self) -> tuple[Array, Array]:
         """Return E ln(p/(1−q)) and E ln(q/(1−p)) of each source."""
+
+    @abstractmethod
+    def judged(self, links: Links) -> Posterior:
+        """Return what is known of some of the links: those of the first sources, without others."""
 
     def reliability(self) -> pd.DataFrame:
         """Return p and q by source as a table: mean, 95% interval, and votes behind each."""
@@ -119,6 +123,12 @@ class SampledPosterior(Posterior):
         may, may_not = np.log(p) - np.log1p(-q), np.log(q) - np.log1p(-p)
         return may.mean(axis=0), may_not.mean(axis=0)
 
+    def judged(self, links: Links) -> SampledPosterior:
+        """Return what is known of the links of the first sources."""
+        count = len(links.sources)
+        draws = self.draws._replace(p=self.draws.p[:, :count], q=self.draws.q[:, :count])
+        return SampledPosterior(draws, links)
+
 
 @dataclass(frozen=True)
 class VariationalPosterior(Posterior):
@@ -163,6 +173,11 @@ class VariationalPosterior(Posterior):
         """Return expectations under the Beta distributions."""
         expected = reliabilities(self.counts, self.prior, self.known)
         return expected.may_weight, expected.may_not_weight
+
+    def judged(self, links: Links) -> VariationalPosterior:
+        """Return what is known of the links of the first sources."""
+        counts = LinkCounts(*(votes[: len(links.sources)] for votes in self.counts))
+        return replace(self, counts=counts, links=links)
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,23 @@ Families say themselves which kind of data they are for and whether "auto" tries
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from maylink.families import Family, Gaussian, all_families
 from maylink.families.registry import covariances
+from maylink.problem import DataFacts
 
 AUTO = "auto"
+FEW_FEATURES = 32
+"""Up to so many features a covariance for each cluster can be learned from a few hundred points."""
 
 
 def candidates(
-    family: Family | str,
-    covariance: str,
-    kinds: Callable[[], frozenset[str]],
-    *,
-    is_sparse: bool = False,
-) -> list[tuple[str, Family | str]]:
-    """Return the families that are open to choice, by name, the plainest first.
+    family: Family | str, covariance: str, data: DataFacts, small_data: int = 20_000
+) -> list[Family | str]:
+    """Return the families that are open to choice, the plainest first.
+
+    Of large data with many features a covariance for each cluster asks for more points than there
+    are, and plainer ones are cases of the family that learns covariances within and between
+    clusters: it alone of the Gaussian families is tried there.
 
     Parameters
     ----------
@@ -29,29 +30,35 @@ def candidates(
         What the user gave; "auto" leaves it open, "gaussian" leaves the covariance open.
     covariance : str
         What the user gave, or "auto".
-    kinds : callable
-        Returns the kinds of data that the values could be; called only where they decide.
-    is_sparse : bool, default False
-        Whether the data are sparse.
+    data : DataFacts
+        What is known of the data.
+    small_data : int, default 20000
+        Numbers (rows times columns) up to which data are small.
 
     Examples
     --------
+    >>> from maylink.problem import DataFacts
     >>> from maylink.tuning.candidates import candidates
-    >>> candidates("gaussian", "full", frozenset)
-    [('full-gaussian', 'full-gaussian')]
+    >>> candidates("gaussian", "auto", DataFacts(frozenset, False, (2000, 384)))
+    ['plda']
     """
     if isinstance(family, Family):
-        return [(family.name, family)]
+        return [family]
+    families = all_families()
     if covariance != AUTO:
-        names = [covariances()[covariance]]
-    elif family == AUTO:
-        names = possible(kinds(), is_sparse=is_sparse)
+        return [covariances()[covariance]]
+    if family == AUTO:
+        names = possible(data.kinds(), is_sparse=data.is_sparse)
     elif family == Gaussian.name:
-        families = all_families()
-        names = [name for name in gaussians() if families[name].accepts_sparse or not is_sparse]
+        names = [
+            name for name in gaussians() if families[name].accepts_sparse or not data.is_sparse
+        ]
     else:
-        names = [family]
-    return [(name, name) for name in names]
+        return [family]
+    n, d = data.shape
+    if d > FEW_FEATURES and n * d > small_data:
+        names = [name for name in names if name not in gaussians() or families[name].learns]
+    return list(names)
 
 
 def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:
@@ -90,7 +97,7 @@ def gaussians() -> list[str]:
     --------
     >>> from maylink.tuning.candidates import gaussians
     >>> gaussians()
-    ['gaussian', 'diagonal-gaussian', 'shared-gaussian', 'full-gaussian']
+    ['gaussian', 'diagonal-gaussian', 'shared-gaussian', 'plda', 'full-gaussian']
     """
     families = all_families()
     return [name for name in covariances().values() if families[name].auto_rank is not None]

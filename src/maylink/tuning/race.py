@@ -42,6 +42,7 @@ class Contestant:
     candidate: Any
     scores: list[Array] = field(default_factory=list)
     racing: bool = True
+    prior: float = 0.0  # nats, before any link was seen
 
     def ahead_of(self, other: Contestant, votes: list[Array]) -> Score:
         """Return by how much its mean score is higher, on the links that both predicted."""
@@ -49,13 +50,17 @@ class Contestant:
         if not both:
             return NO_SCORE
         apart = [a - b for a, b in zip(self.scores[:both], other.scores[:both], strict=True)]
-        return summary(np.concatenate(apart), np.concatenate(votes[:both]))
+        score = summary(np.concatenate(apart), np.concatenate(votes[:both]))
+        return _with_prior(score, self.prior - other.prior, votes[:both])
 
     def score(self, votes: list[Array]) -> Score:
         """Return its mean score; none before it has predicted anything."""
         if not self.scores:
             return NO_SCORE
-        return summary(np.concatenate(self.scores), np.concatenate(votes[: len(self.scores)]))
+        seen = votes[: len(self.scores)]
+        return _with_prior(
+            summary(np.concatenate(self.scores), np.concatenate(seen)), self.prior, seen
+        )
 
 
 C = TypeVar("C", bound=Contestant)
@@ -79,6 +84,7 @@ def compete(
     rank: Callable[[Any], int] | None = None,
     path: Callable[[Any], Any] | None = None,
     group: Callable[[Any], Any] | None = None,
+    prior: Callable[[Any], float] | None = None,
 ) -> RaceResult:
     """Let candidates race.
 
@@ -105,12 +111,17 @@ def compete(
         Returns which path a candidate is a step of; without it each candidate is tried by itself.
     group : function, optional
         Returns the group of a candidate: one goes on for another only within a group.
+    prior : function, optional
+        Returns the log probability of a candidate before any link was seen: it counts as much as so
+        many nats of held-out links.
 
     Returns
     -------
     RaceResult
     """
-    contestants = [Contestant(candidate) for candidate in candidates]
+    contestants = [
+        Contestant(candidate, prior=prior(candidate) if prior else 0.0) for candidate in candidates
+    ]
     waiting = _wait(contestants, path) if path else []
     votes: list[Array] = []
     folds = LinkFolds(tuning.folds_of(links), random_state=rng).split(links)
@@ -141,6 +152,12 @@ def compete(
             one.racing = one.racing and rank(one.candidate) == lowest
     winner = leader(contestants, votes)
     return RaceResult(winner.candidate, [_row(one, votes, winner) for one in contestants])
+
+
+def _with_prior(score: Score, nats: float, votes: list[Array]) -> Score:
+    """Return a mean score to which nats of a prior are added, shared out among the votes."""
+    total = sum(float(part.sum()) for part in votes)
+    return score._replace(mean=score.mean + nats / total) if nats else score
 
 
 def leader(contestants: Sequence[C], votes: list[Array]) -> C:

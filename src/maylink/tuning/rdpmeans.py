@@ -32,7 +32,7 @@ from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
 from maylink.families import Family
-from maylink.problem import Kinds, Problem
+from maylink.problem import DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, rdpmeans
 from maylink.solvers.rdpmeans import (
@@ -89,7 +89,7 @@ class RDPMeansRequest:
     cluster_penalty: float | None = None
     n_clusters_hint: int | None = None
 
-    def families(self, kinds: Kinds, is_sparse: bool) -> list[Family | str]:
+    def families(self, data: DataFacts) -> list[Family | str]:
         """Return the family; :func:`maylink.problem.check` asks."""
         return [self.family]
 

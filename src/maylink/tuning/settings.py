@@ -32,7 +32,14 @@ class Tuning(BaseEstimator):
     few_links : int, default 2000
         Links below which there are ``n_folds_of_few`` folds.
     fewest_pairs : int, default 40
-        Linked pairs below which nothing is held out: so few pairs tell less than they cost.
+        Linked pairs below which the choice made without links must be overruled by links, if at all
+        (:func:`maylink.tuning.tvclust.settings_prior`).
+    fewest_held_out : int, default 16
+        Linked pairs below which nothing is held out: two in each fold.
+    neighbours : tuple of int, default (0, 10, 20)
+        Numbers of neighbours that may be chosen.
+    least_weight_of_pieces : float, default 0.01
+        The least data weight that is tried where fits begin at pieces.
     behind : tuple of float, default (4, 3, 2)
         Standard errors by which a candidate may be behind the leader after the first, the second
         and all later folds; one that is further behind drops out. One fold says little about how a
@@ -63,6 +70,9 @@ class Tuning(BaseEstimator):
         n_folds_of_few: int = 8,
         few_links: int = 2000,
         fewest_pairs: int = 40,
+        fewest_held_out: int = 16,
+        neighbours: tuple[int, ...] = (0, 10, 20),
+        least_weight_of_pieces: float = 0.01,
         behind: tuple[float, ...] = (4.0, 3.0, 2.0),
         n_starts: int = 2,
         n_starts_of_small: int = 4,
@@ -75,6 +85,9 @@ class Tuning(BaseEstimator):
         self.n_folds_of_few = n_folds_of_few
         self.few_links = few_links
         self.fewest_pairs = fewest_pairs
+        self.fewest_held_out = fewest_held_out
+        self.neighbours = neighbours
+        self.least_weight_of_pieces = least_weight_of_pieces
         self.behind = behind
         self.n_starts = n_starts
         self.n_starts_of_small = n_starts_of_small
@@ -85,7 +98,7 @@ class Tuning(BaseEstimator):
         """Raise about the first field that makes no sense."""
         for name in ("n_folds", "n_folds_of_few"):
             check_integer(f"tuning.{name}", getattr(self, name), 2)
-        for name in ("few_links", "fewest_pairs", "small_data"):
+        for name in ("few_links", "fewest_pairs", "fewest_held_out", "small_data"):
             check_integer(f"tuning.{name}", getattr(self, name), 0)
         for name in ("n_starts", "n_starts_of_small", "sample_size"):
             check_integer(f"tuning.{name}", getattr(self, name), 1)
@@ -98,6 +111,10 @@ class Tuning(BaseEstimator):
                 f"tuning.data_weights: {self.data_weights!r}; give them from the largest to the "
                 "smallest, for a fit starts from that of a larger data weight"
             )
+        check_integer("the length of tuning.neighbours", len(self.neighbours), 1)
+        for count in self.neighbours:
+            check_integer("tuning.neighbours", count, 0)
+        check_number("tuning.least_weight_of_pieces", self.least_weight_of_pieces, 0.0)
         check_integer("the length of tuning.cluster_hints", len(self.cluster_hints), 1)
         for hint in self.cluster_hints:
             check_integer("tuning.cluster_hints", hint, 1)
@@ -107,13 +124,20 @@ class Tuning(BaseEstimator):
         return self.n_folds if links.n_links >= self.few_links else self.n_folds_of_few
 
     def can_hold_out(self, links: Links) -> bool:
+        """Whether there are linked pairs enough to choose by those held out alone."""
+        return _has_pairs(links, self.fewest_pairs)
+
+    def can_race(self, links: Links) -> bool:
         """Whether there are linked pairs enough to hold some out."""
-        fewest = self.fewest_pairs
-        return links.n_links >= fewest and int(np.unique(links.pair_keys).size) >= fewest
+        return _has_pairs(links, min(self.fewest_held_out, self.fewest_pairs))
 
     def limit(self, n_folds: int) -> float:
         """Return how many standard errors a candidate may be behind after so many folds."""
         return float(self.behind[min(n_folds, len(self.behind)) - 1])
+
+
+def _has_pairs(links: Links, fewest: int) -> bool:
+    return links.n_links >= fewest and int(np.unique(links.pair_keys).size) >= fewest
 
 
 _DEFAULT: ContextVar[Tuning | None] = ContextVar("tuning", default=None)

@@ -14,7 +14,7 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.families import Family
-from maylink.problem import Kinds, Problem
+from maylink.problem import DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop
 from maylink.solvers.fit import Fit, Status, Trace
@@ -48,7 +48,7 @@ class SpectralRequest:
     settings: SpectralSettings
     link_weight: tuple[float, float] | None
 
-    def families(self, kinds: Kinds, is_sparse: bool) -> list[Family | str]:
+    def families(self, data: DataFacts) -> list[Family | str]:
         """Return the family: the spectral form is that of squared distances."""
         return ["gaussian"]
 

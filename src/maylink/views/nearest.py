@@ -165,9 +165,7 @@ def _by_tree(rows: NDArray[Any], count: int, threads: int) -> Neighbours:
     return _without_itself(found)
 
 
-def _by_index(
-    rows: NDArray[Any], count: int, threads: int, search: NeighbourSearch
-) -> Neighbours:
+def _by_index(rows: NDArray[Any], count: int, threads: int, search: NeighbourSearch) -> Neighbours:
     """Look rows up in lists around centres, those of the nearest centres only."""
     faiss = import_module("faiss")
     n, d = rows.shape

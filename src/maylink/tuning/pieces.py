@@ -1,0 +1,258 @@
+"""Fits that begin at many small pieces: of families that learn from a partition, and of large data.
+
+Partitions to start from are too fine. They are made once, without links: points by themselves,
+merged while that raises the exact score, and what K-means makes of the data. Clusters are merged by
+the exact score before a fit and after it. Between two fits a family may learn from the partition,
+as the covariances within and between clusters of :class:`~maylink.families.PLDA`.
+
+A family may look at data in several ways (:meth:`~maylink.families.Family.variants`): that way is
+taken in which the distance between two points best tells may links from may-not links. Nothing is
+fitted for that, and one of four ways is too little to learn links by heart. Clusters of a few
+points each need a closer look (:meth:`~maylink.families.Family.finer`): it is taken where its
+pieces have the higher exact score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from maylink.arrays import Array, Index, Matrix
+from maylink.families import Family, Gaussian
+from maylink.families.rows import membership, row_sums
+from maylink.links import MAY, Links
+from maylink.model.joint import joint_of
+from maylink.model.reliability import votes_between
+from maylink.problem import Problem
+from maylink.solvers import loop, merging
+from maylink.solvers.fit import Fit
+from maylink.solvers.merging_rounds import ClusterRounds
+from maylink.solvers.score_settings import ScoreSettings
+from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
+from maylink.tuning.pool import score_settings
+from maylink.views.nearest import Neighbours, nearest
+from maylink.views.neighbours import neighbour_links
+
+FEWEST_PIECES = 32  # of few points; many points have a tenth as many
+POINTS_A_PIECE = 10
+POINTS_OF_A_START = 15  # in each cluster of the K-means that is the second start
+CLUSTERS_OF_A_START = 30  # of the K-means that is the third
+SWEEPS = 12  # between two times that the family learns
+ROUNDS = 3  # of learning
+
+
+@dataclass(frozen=True)
+class PieceView:
+    """Data as a family sees them at first, partitions to start from, and the neighbour graph.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data, prepared for the family; without links.
+    starts : list of array of shape (n,)
+        Partitions that are too fine, the finest first.
+    rows : array or CSR matrix of shape (n, s)
+        Rows between which the Euclidean distance says what is near.
+    most_neighbours : int
+        Neighbours of each point that may be asked for.
+    seed : int
+        Of the random pairs that stand beside neighbours.
+    """
+
+    problem: Problem
+    starts: list[Index]
+    rows: Matrix
+    most_neighbours: int
+    seed: int
+
+    @classmethod
+    def of(
+        cls, problem: Problem, most_neighbours: int, rng: np.random.Generator, by_links: bool
+    ) -> PieceView:
+        """Look at the data of a problem that is not prepared yet.
+
+        Parameters
+        ----------
+        problem : Problem
+            Data, links and family.
+        most_neighbours : int
+            Neighbours of each point that may be asked for.
+        rng : Generator
+            Seed of K-means and of the random pairs.
+        by_links : bool
+            Whether there are links enough to choose by them how to look at the data.
+        """
+        family = _separating(problem) if by_links else problem.family
+        chosen, pieces = _finest(problem, family)
+        rows = chosen.family.neighbour_rows(chosen.X)
+        if by_links and family.learns:
+            plain = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
+            rows = max((rows, plain), key=lambda one: separation(problem.links, one))
+        seed = int(rng.integers(2**31))
+        return cls(chosen, [pieces, *_by_kmeans(chosen, pieces, seed)], rows, most_neighbours, seed)
+
+    @cached_property
+    def near(self) -> Neighbours:
+        """The neighbours of each point, the nearest first."""
+        return nearest(self.rows, self.most_neighbours)
+
+    def neighbours(self, count: int) -> Links:
+        """Return the links of the graph of so many neighbours."""
+        if not count:
+            return Links.empty(self.problem.n)
+        return neighbour_links(self.near, count, np.random.default_rng(self.seed))
+
+
+@dataclass(frozen=True)
+class PieceFit:
+    """A fit, and the problem under the family that was learned on the way."""
+
+    problem: Problem
+    solver: VariationalSolver
+    fit: Fit[VariationalState]
+
+    @property
+    def labels(self) -> Index:
+        """The cluster of each point."""
+        return self.solver.labels(self.fit.state)
+
+
+def fit_from_pieces(
+    view: PieceView, links: Links, settings: VariationalSettings, prior: Any = None
+) -> PieceFit:
+    """Start from the most probable of the merged starts; fit, learn and merge in turn.
+
+    Parameters
+    ----------
+    view : PieceView
+        The data.
+    links : Links
+        All that the fit may see of links, those of neighbours too.
+    settings : VariationalSettings
+        How to run.
+    prior : optional
+        Prior of the clusters' parameters; None for that of the family, which may learn.
+    """
+    problem, score = replace(view.problem, links=links), score_settings(settings)
+    merged = [_merged(problem, score, labels, prior) for labels in view.starts]
+    labels = max(merged, key=lambda one: _score(problem, score, one, prior))
+    short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))
+    for number in range(ROUNDS if problem.family.learns else 1):
+        solver = VariationalSolver(problem, _prior(problem, prior), short)
+        state = loop.run(solver, solver.init(labels)).state
+        problem = learned(problem, state.responsibilities)
+        before = solver.labels(state)
+        labels = _merged(problem, score, before, prior)
+        if number and labels.max() == before.max():
+            break
+    solver = VariationalSolver(problem, _prior(problem, prior), settings)
+    return PieceFit(problem, solver, loop.run(solver, solver.init(labels)))
+
+
+def learned(problem: Problem, responsibilities: Any) -> Problem:
+    """Return a prepared problem under the family as a partition teaches it."""
+    family, X = problem.family.learned(problem.X, responsibilities)
+    return Problem(X, problem.links, family)
+
+
+def separation(links: Links, rows: Matrix) -> float:
+    """Return how well distances tell may links from may-not links: the area under the ROC curve.
+
+    It is the probability that a may link joins nearer points than a may-not link does; 0.5 where
+    distances say nothing, or where all links are alike.
+    """
+    apart = row_sums(rows[links.i] - rows[links.j], np.square)
+    may = links.kind == MAY
+    n_may, n_not = int(may.sum()), int((~may).sum())
+    if not n_may or not n_not:
+        return 0.5
+    above = rankdata(apart)[~may].sum() - n_not * (n_not + 1) / 2
+    return float(above / (n_may * n_not))
+
+
+def pieces_of(problem: Problem) -> Index:
+    """Merge points by themselves into small pieces while that raises the score without links."""
+    n, family = problem.n, problem.family
+    points = np.arange(n)
+    rounds = ClusterRounds(
+        family,
+        problem.prior,
+        ScoreSettings(),
+        family.cluster_statistics(problem.X, points, n),
+        votes_between(Links.empty(n), points, n),
+    )
+    fewest = max(FEWEST_PIECES, n // POINTS_A_PIECE)
+    before = rounds.root
+    while rounds.n_clusters > fewest and rounds.merge_round():
+        if rounds.n_clusters < fewest:
+            return before
+        before = rounds.root
+    return np.asarray(rounds.root, np.int64)
+
+
+def _separating(problem: Problem) -> Family:
+    """Return the way to look at the data in which distances best tell the links."""
+    families = problem.family.variants(problem.X.shape[1])
+    if len(families) == 1:
+        return problem.family
+    adapted = [family.adapt(problem.X) for family in families]
+
+    def told(family: Family) -> float:
+        return separation(problem.links, family.neighbour_rows(problem.X))
+
+    return max(adapted, key=told)
+
+
+def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
+    """Return the data prepared for the family or its finer form, and their pieces."""
+    found: list[tuple[float, Problem, Index]] = []
+    finer = family.finer()
+    for one in [family] if finer is None else [family, finer.adapt(problem.X)]:
+        alone = Problem(problem.X, Links.empty(problem.n), one).prepared()
+        pieces = pieces_of(alone)
+        alone = learned(alone, membership(pieces, int(pieces.max()) + 1).T)
+        score = joint_of(alone, pieces, alone.prior) if finer is not None else 0.0
+        found.append((score, alone, pieces))
+    _, chosen, pieces = max(found, key=lambda one: one[0])
+    return chosen, pieces
+
+
+def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:
+    """Return what K-means makes of the data, with fewer clusters than there are pieces."""
+    from sklearn.cluster import KMeans
+
+    rows = problem.family.neighbour_rows(problem.X)
+    counts = {problem.n // POINTS_OF_A_START, CLUSTERS_OF_A_START}
+    fewer = [count for count in counts if 1 < count <= int(pieces.max())]
+    means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in sorted(fewer)]
+    return [one.fit_predict(rows).astype(np.int64) for one in means]
+
+
+def _prior(problem: Problem, prior: Any) -> Any:
+    return problem.prior if prior is None else prior
+
+
+def _merged(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> Index:
+    return merging.merge(problem, _prior(problem, prior), score, labels)
+
+
+def _score(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> float:
+    return joint_of(
+        problem,
+        labels,
+        _prior(problem, prior),
+        score.alpha,
+        score.data_weight,
+        score.reliability_prior,
+        score.reliability,
+        score.partition_prior,
+    )
+
+
+def members(labels: Index) -> Array:
+    """Return responsibilities of a partition, sparse, shape (n, K)."""
+    return membership(labels, int(labels.max()) + 1).T
