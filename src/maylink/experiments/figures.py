@@ -19,6 +19,8 @@ OURS = {
 }
 OTHERS = {
     "K-means": ("0.25", "s"),
+    "K-means, scaled": ("0.6", "s"),
+    "HDBSCAN": ("#00b4d8", "X"),
     "DP-means": ("0.55", "D"),
     "spectral": ("0.7", "P"),
     "MPCKMeans": ("#2b8a3e", "^"),
