@@ -110,10 +110,7 @@ def run(
         renumber(labels, slots.active.size, out_labels[draw])
         out_trace[draw, 0] = slots.count[0]
         out_trace[draw, 1] = scalars.alpha[0]
-        out_trace[draw, 2] = log_joint(
-            clusters, slots, counts, settings.data_weight, settings.reliability_prior, tables,
-            scalars, base,
-        )  # fmt: skip
+        out_trace[draw, 2] = log_joint(clusters, slots, counts, settings, scalars, base)
         for s in range(scalars.p.size):
             out_trace[draw, 3 + s] = scalars.p[s]
             out_trace[draw, 3 + scalars.p.size + s] = scalars.q[s]
