@@ -13,13 +13,13 @@ calls them all.
 from __future__ import annotations
 
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import clear, fetch, gain, put
-from maylink.kernels.partition_tables import draw_component, set_openings
+from maylink.kernels.partition_tables import draw_component, present_terms
 from maylink.kernels.predictive import gains, loss, make_table, refresh
 from maylink.kernels.scalars import count_kinds, draw_alpha, draw_reliability, log_joint, set_pull
 from maylink.kernels.slots import GibbsScratch, fill, grow
@@ -38,23 +38,12 @@ class KernelSettings(NamedTuple):
     single_site: bool
     reliability_prior: tuple[float, float]
     alpha_prior: tuple[float, float]
+    tables: Any  # of the partition's prior; what opening a cluster weighs is written in them
 
 
 @compiled()
 def run(
-    rng,
-    rows,
-    prior,
-    links,
-    settings,
-    tables,
-    labels,
-    clusters,
-    slots,
-    scalars,
-    base,
-    out_labels,
-    out_trace,
+    rng, rows, prior, links, settings, labels, clusters, slots, scalars, base, out_labels, out_trace
 ):
     """Draw ``len(out_labels)`` partitions.
 
@@ -62,7 +51,6 @@ def run(
     ----------
     rng : in and out, Generator
     rows, prior, links, settings : in
-    tables : in, of the partition's prior; what opening a cluster weighs is written in it
     labels : in and out, (n,) slot of each point
     clusters, slots : in and out; they may be moved to more room, so the caller's copies go stale
     scalars : in and out
@@ -82,7 +70,8 @@ def run(
     members = np.empty(n, np.int64)
     pull = np.empty(links.neighbour.size)
     set_pull(links, scalars, pull)
-    set_openings(tables, scalars)
+    tables = settings.tables
+    terms = present_terms(tables, scalars)
     capacity = slots.active.size
     scratch = GibbsScratch(
         x, solve, np.empty(capacity + 1), np.zeros(capacity), np.empty(capacity), side, members
@@ -100,16 +89,15 @@ def run(
                 if slots.count[1] < 4:
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 at = scan(
-                    rng, rows, prior, links, pull, fresh, settings.data_weight,
-                    tables.join[scalars.component[0]], tables.opening, labels, clusters, slots,
-                    scratch, make_table(prior, slots.active.size), at,
+                    rng, rows, prior, links, pull, fresh, settings.data_weight, terms,
+                    labels, clusters, slots, scratch, make_table(prior, slots.active.size), at,
                 )  # fmt: skip
             for _ in range(settings.n_split_merge):
                 if slots.count[1] < 4:
                     clusters, slots, scratch = grow(prior, clusters, slots, scratch)
                 split_merge(
-                    rng, rows, prior, links, pull, settings.data_weight, tables,
-                    scalars.component[0], settings.n_scans, labels, clusters, slots, scratch,
+                    rng, rows, prior, links, pull, settings.data_weight, terms,
+                    settings.n_scans, labels, clusters, slots, scratch,
                 )  # fmt: skip
             count_kinds(links, labels, counts)
             if settings.reliability_prior[0] > 0.0:
@@ -118,14 +106,11 @@ def run(
             if settings.alpha_prior[0] > 0.0:
                 draw_alpha(rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars)
             draw_component(rng, tables, clusters.size, scalars)
-            set_openings(tables, scalars)
+            terms = present_terms(tables, scalars)
         renumber(labels, slots.active.size, out_labels[draw])
         out_trace[draw, 0] = slots.count[0]
         out_trace[draw, 1] = scalars.alpha[0]
-        out_trace[draw, 2] = log_joint(
-            clusters, slots, counts, settings.data_weight, settings.reliability_prior, tables,
-            scalars, base,
-        )  # fmt: skip
+        out_trace[draw, 2] = log_joint(clusters, slots, counts, settings, scalars, base)
         for s in range(scalars.p.size):
             out_trace[draw, 3 + s] = scalars.p[s]
             out_trace[draw, 3 + scalars.p.size + s] = scalars.q[s]
@@ -133,25 +118,9 @@ def run(
 
 @compiled(allocates=False)
 def scan(
-    rng,
-    rows,
-    prior,
-    links,
-    pull,
-    fresh,
-    weight,
-    join,
-    opening,
-    labels,
-    clusters,
-    slots,
-    scratch,
-    table,
-    at,
+    rng, rows, prior, links, pull, fresh, weight, terms, labels, clusters, slots, scratch, table, at
 ):
     """Redraw the cluster of each point from ``at`` on; stop early where room runs out.
-
-    ``join`` are log weights by size of a cluster, ``opening`` by how many clusters there are.
 
     Returns
     -------
@@ -161,7 +130,7 @@ def scan(
     x, solve, weights, pulls = scratch.x, scratch.solve, scratch.weights, scratch.pulls
     indptr, neighbour, active, size = links.indptr, links.neighbour, slots.active, clusters.size
     n_active, n_free = slots.count[0], slots.count[1]
-    log_join, added = table.join, scratch.added
+    join, opening, added = terms.join, terms.opening, scratch.added
     top = 8  # slots from there on are free
     for a in range(n_active):
         top = max(top, 8 * (active[a] // 8 + 1))
@@ -176,7 +145,7 @@ def scan(
             pulls[labels[neighbour[e]]] += pull[e]
         gains(prior, clusters, table, top, x, solve, added)
         for k in range(top):
-            weights[k] = log_join[k] + weight * added[k] + pulls[k]
+            weights[k] = table.join[k] + weight * added[k] + pulls[k]
         lost = loss(prior, clusters, table, current, x, solve)
         weights[current] = table.join_fewer[current] - weight * lost + pulls[current]
         n_others = n_active - 1 if size[current] < 1.5 else n_active

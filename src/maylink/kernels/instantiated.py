@@ -9,9 +9,7 @@ from maylink.kernels.gibbs import choose
 
 
 @compiled()
-def scan(
-    rng, start, scores, fresh, links, pull, join, opening, labels, sizes, alive, weights, pulls
-):
+def scan(rng, start, scores, fresh, links, pull, terms, labels, sizes, alive, weights, pulls):
     """Redraw the cluster of each point from ``start`` on, up to the first that opens a cluster.
 
     Parameters
@@ -21,8 +19,7 @@ def scan(
     scores : in, (n, C) log likelihood of each point under the parameter of each slot
     fresh : in, (n,) log predictive probability of each point by itself
     links, pull : in
-    join : in, (n + 1,) log weight that the partition's prior gives to joining so many points
-    opening : in, (n + 1,) log weight of opening a cluster beside so many
+    terms : in, of the partition's prior
     labels, sizes : in and out, (n,) and (C,)
     alive : in, number of slots in use; slots of size 0 among them are dead
     weights, pulls : scratch, (C + 1,) and (C,) of which pulls are zeros, left as zeros
@@ -44,8 +41,8 @@ def scan(
         for k in range(alive):
             weights[k] = -np.inf
             if sizes[k] > 0.5:
-                weights[k] = join[int(sizes[k] + 0.5)] + scores[i, k] + pulls[k]
-        weights[alive] = opening[n_clusters] + fresh[i]
+                weights[k] = terms.join[int(sizes[k] + 0.5)] + scores[i, k] + pulls[k]
+        weights[alive] = terms.opening[n_clusters] + fresh[i]
         for e in range(links.indptr[i], links.indptr[i + 1]):
             pulls[labels[links.neighbour[e]]] = 0.0
         chosen = choose(rng, weights, alive + 1)

@@ -24,12 +24,21 @@ class PartitionTables(NamedTuple):
     opening: Any  # (n + 1,) of opening a cluster beside so many, for the present component and α
 
 
+class PartitionTerms(NamedTuple):
+    """The tables of the present component and α."""
+
+    size: Any  # (n + 1,) f(m)
+    join: Any  # (n + 1,) f(m + 1) − f(m)
+    opening: Any  # (n + 1,) f(1) + log(α + K·d)
+
+
 @compiled()
-def set_openings(tables, scalars):
-    """Write what opening a cluster weighs, f(1) + log(α + K·d)."""
-    alone = tables.size[scalars.component[0], 1]
+def present_terms(tables, scalars):
+    """Write what opening a cluster weighs now and return the tables of the present component."""
+    size = tables.size[scalars.component[0]]
     for k in range(tables.opening.size):
-        tables.opening[k] = alone + log(scalars.alpha[0] + k * tables.discount)
+        tables.opening[k] = size[1] + log(scalars.alpha[0] + k * tables.discount)
+    return PartitionTerms(size, tables.join[scalars.component[0]], tables.opening)
 
 
 @compiled()

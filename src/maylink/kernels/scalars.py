@@ -103,12 +103,13 @@ def _draw_alpha_given_discount(rng, n, n_clusters, prior, discount, scalars):
 
 
 @compiled()
-def log_joint(clusters, slots, counts, weight, reliability_prior, tables, scalars, base):
+def log_joint(clusters, slots, counts, settings, scalars, base):
     """Return log p(x, E, z) given α; p and q are integrated out where they are learned."""
-    value = weight * base + log_prior(tables, clusters.size, scalars.alpha[0])
+    weight = settings.data_weight
+    value = weight * base + log_prior(settings.tables, clusters.size, scalars.alpha[0])
     for a in range(slots.count[0]):
         value += weight * clusters.norm[slots.active[a]]
-    right, wrong = reliability_prior
+    right, wrong = settings.reliability_prior
     for s in range(scalars.p.size):
         if right > 0.0:
             constant = lgamma(right + wrong) - lgamma(right) - lgamma(wrong)

@@ -16,14 +16,14 @@ from maylink.kernels.slots import add, enlist, retire
 
 @compiled()
 def split_merge(
-    rng, rows, prior, links, pull, weight, tables, h, n_scans, labels, clusters, slots, scratch
+    rng, rows, prior, links, pull, weight, terms, n_scans, labels, clusters, slots, scratch
 ):
     """Propose to split the cluster of two points, or to merge the two clusters that they are in.
 
     The launch state comes from a random split and ``n_scans`` restricted Gibbs scans. A last scan
     is the proposal of a split; for a merger its probability is that of the way back. Links count in
-    the scans and in the acceptance ratio, and so does the partition's prior, row h of its tables.
-    Needs three free slots.
+    the scans and in the acceptance ratio, and so do the terms of the partition's prior. Needs three
+    free slots.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def split_merge(
     for s in range(n_scans + 1):
         last = s == n_scans
         chance = restricted_scan(
-            rng, rows, prior, links, pull, weight, tables.join[h], labels, clusters, scratch,
+            rng, rows, prior, links, pull, weight, terms.join, labels, clusters, scratch,
             n_members, a, b, from_i, last and merging,
         )  # fmt: skip
     if merging:
@@ -58,8 +58,8 @@ def split_merge(
     cross = pull_across(links, pull, side, members, n_members, i)
     size_a, size_b = int(clusters.size[a] + 0.5), int(clusters.size[b] + 0.5)
     n_together = slots.count[0] - 1 if merging else slots.count[0]
-    size = tables.size[h]
-    split = tables.opening[n_together] - size[1] - cross
+    size = terms.size
+    split = terms.opening[n_together] - size[1] - cross
     split += size[size_a] + size[size_b] - size[size_a + size_b]
     split += weight * (clusters.norm[a] + clusters.norm[b] - merged)
     ratio = chance - split if merging else split - chance

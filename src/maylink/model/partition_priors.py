@@ -172,7 +172,7 @@ class PitmanYor(PartitionPrior):
 
     name: ClassVar[str] = "pitman-yor"
 
-    discount: float = 0.5  # type: ignore[assignment]
+    discount: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.discount < 1.0:
@@ -262,7 +262,7 @@ class Microclustering(PartitionPrior):
     def _columns(self, n_axes: int) -> tuple[Array, Array, Array]:
         """Return shape r, log p and the constant of f, each to be combined with sizes."""
         rows = np.array([negative_binomial(*one) for one in self.components])
-        return tuple(column.reshape(-1, *[1] * n_axes) for column in rows.T)  # type: ignore[return-value]
+        return tuple(column.reshape(-1, *[1] * n_axes) for column in rows.T)
 
 
 DIRICHLET_PROCESS = DirichletProcess()

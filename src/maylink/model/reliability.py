@@ -70,7 +70,8 @@ class ClusterVotes(NamedTuple):
         inside = self.a == self.b
 
         def by_source(rows: NDArray[np.bool_], votes: Array) -> Array:
-            return np.bincount(self.source[rows], votes[rows], minlength=self.n_sources)
+            counts = np.bincount(self.source[rows], votes[rows], minlength=self.n_sources)
+            return np.asarray(counts, np.float64)
 
         return LinkCounts(
             by_source(inside, self.may), by_source(inside, self.may_not),
@@ -182,8 +183,8 @@ def votes_between(links: Links, labels: NDArray[Any], size: int) -> ClusterVotes
     """Return the votes for and against between clusters, by source."""
     may = np.where(links.kind == MAY, links.weight, 0.0)
     a, b = labels[links.i], labels[links.j]
-    shape = (len(links.sources), size)
-    return _votes_of(shape, links.source, a, b, may, links.weight - may)
+    shape, source = (len(links.sources), size), links.source.astype(np.int64)
+    return _votes_of(shape, source, a, b, may, links.weight - may)
 
 
 def _votes_of(
@@ -193,5 +194,7 @@ def _votes_of(
     size = shape[1]
     low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
     key, row = np.unique((source * size + low) * size + high, return_inverse=True)
-    both = (np.bincount(row, votes, minlength=key.size) for votes in (may, may_not))
+    both = [np.zeros(key.size), np.zeros(key.size)]
+    for out, votes in zip(both, (may, may_not), strict=True):
+        np.add.at(out, row, votes)
     return ClusterVotes(*shape, key // size**2, key // size % size, key % size, *both)

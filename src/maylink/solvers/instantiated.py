@@ -63,7 +63,7 @@ class InstantiatedSampler(CollapsedSampler):
     def _sweep(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         from maylink.kernels import scalars as kernel
         from maylink.kernels.instantiated import scan
-        from maylink.kernels.partition_tables import draw_component, set_openings
+        from maylink.kernels.partition_tables import draw_component, present_terms
 
         prior = self._scaled_prior(state.factors)
         family, X, n = self.problem.family, self.problem.X, self.problem.n
@@ -83,7 +83,7 @@ class InstantiatedSampler(CollapsedSampler):
         scalars = kernel.Scalars(
             state.p.copy(), state.q.copy(), np.array([state.alpha]), np.array([state.component])
         )
-        set_openings(self.tables, scalars)
+        terms = present_terms(self.tables, scalars)
         pull = np.empty(self.links.neighbour.size)
         kernel.set_pull(self.links, scalars, pull)
         alive, at = n_clusters, 0
@@ -94,8 +94,8 @@ class InstantiatedSampler(CollapsedSampler):
                 sizes = np.concatenate([sizes, np.zeros(room - alive)])
             weights, pulls = np.empty(room + 1), np.zeros(room)
             at = scan(
-                rng, at, scores, fresh, self.links, pull, self.tables.join[state.component],
-                self.tables.opening, labels, sizes, alive, weights, pulls,
+                rng, at, scores, fresh, self.links, pull, terms, labels, sizes, alive, weights,
+                pulls,
             )  # fmt: skip
             if at == n:
                 break

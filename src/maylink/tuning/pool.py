@@ -140,7 +140,8 @@ class StartPool:
             return family.score(labels, self.links, settings)
 
         probable = [*(more or []), max(self.partitions, key=score)]
-        if settings.partition_prior.small_clusters and not more and self.links.n <= merging.MOST:
+        expects_small = settings.partition_prior.discount > 0.0
+        if expects_small and not more and self.links.n <= merging.MOST:
             probable.append(np.arange(self.links.n))  # no partition of the pool is so fine
         merged = [family.merged(labels, self.links, settings) for labels in probable]
         merged.append(family.remerged(max(merged, key=score), self.links, settings))

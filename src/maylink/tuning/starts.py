@@ -13,8 +13,9 @@ from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
 from maylink.problem import Problem
 from maylink.runtime.progress import Progress
-from maylink.solvers import loop, merging, rdpmeans
+from maylink.solvers import loop, rdpmeans
 from maylink.solvers.fit import Fit, Status
+from maylink.solvers.merging_rounds import ENOUGH
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
@@ -109,7 +110,7 @@ class Starts:
         links, settings = self.family.problem.links, self.model.score
         remerged = self.family.remerged(labels, links, settings)
         before = self.family.score(labels, links, settings)
-        better = self.family.score(remerged, links, settings) > before + merging.ENOUGH
+        better = self.family.score(remerged, links, settings) > before + ENOUGH
         return remerged if better else None
 
     def _from_rdp_means(self, problem: Problem, count: int) -> Iterator[Any]:
