@@ -131,7 +131,7 @@ class DirichletProcess(PartitionPrior):
     --------
     >>> import numpy as np
     >>> from maylink import DirichletProcess
-    >>> round(np.exp(DirichletProcess().log_probability(np.array([2.0, 1.0]), 1.0)), 6)
+    >>> float(np.exp(DirichletProcess().log_probability(np.array([2.0, 1.0]), 1.0)).round(6))
     0.166667
     """
 
@@ -166,7 +166,7 @@ class PitmanYor(PartitionPrior):
     --------
     >>> import numpy as np
     >>> from maylink import PitmanYor
-    >>> round(np.exp(PitmanYor(0.5).log_probability(np.array([2.0, 1.0]), 1.0)), 6)
+    >>> float(np.exp(PitmanYor(0.5).log_probability(np.array([2.0, 1.0]), 1.0)).round(6))
     0.125
     """
 
