@@ -56,7 +56,8 @@ def in_order_of_distance(rows, first_row, nearest):
                 total += (x[j] - rows[point, j]) ** 2
             at = c
             while at > 0 and (
-                distance[at - 1] > total or (distance[at - 1] == total and nearest[r, at - 1] > point)
+                distance[at - 1] > total
+                or (distance[at - 1] == total and nearest[r, at - 1] > point)
             ):
                 distance[at] = distance[at - 1]
                 nearest[r, at] = nearest[r, at - 1]
