@@ -203,4 +203,5 @@ def _without_itself(found: Neighbours) -> Neighbours:
     """Take each point out of its own line; where doubles pushed it out, the last one goes."""
     itself = found == np.arange(len(found))[:, None]
     itself[~itself.any(axis=1), -1] = True
-    return found[~itself].reshape(len(found), -1).astype(np.int64)
+    others: Neighbours = found[~itself].reshape(len(found), -1).astype(np.int64)
+    return others
