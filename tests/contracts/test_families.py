@@ -133,6 +133,30 @@ def test_single_precision_stays_single(name):
     assert family.points(X.astype(np.float32)).dtype == np.float32
 
 
+# ---------------------------------------------------------------------- neighbours
+
+
+def test_points_of_one_cluster_are_nearer_than_points_of_others(name):
+    family, X, labels = adapted(name, n=90, seed=1)
+    rows = family.neighbour_rows(X)
+    assert rows.shape[0] == len(X)
+    assert np.isfinite(rows).all()
+    distance = np.linalg.norm(rows[:, None] - rows, axis=2)
+    same = labels[:, None] == labels
+    assert distance[same].sum() / (same.sum() - len(X)) < distance[~same].mean()
+
+
+def test_neighbour_rows_keep_the_precision_and_sparse_data_sparse(name):
+    X, _ = draw(name, 40, 0)
+    single = X.astype(np.float32)
+    assert example(name).adapt(single).neighbour_rows(single).dtype == np.float32
+    if all_families()[name].accepts_sparse and name != "plda":  # its directions are dense
+        folded = sparse.csr_array(X)
+        rows = example(name).adapt(folded).neighbour_rows(folded)
+        assert sparse.issparse(rows)
+        assert np.isfinite(rows.toarray()).all()
+
+
 # ---------------------------------------------------------------------- likelihood
 
 

@@ -126,7 +126,7 @@ class Product(Family):
         return _side_by_side([family.points(X[:, c]) for family, c in self._blocks()])
 
     def neighbour_rows(self, X: Matrix) -> Matrix:
-        """Return the rows of all parts side by side, each of total variance 1: parts count alike."""
+        """Return the rows of all parts side by side, each of variance 1: parts count alike."""
         return _side_by_side(
             [_of_variance_one(family.neighbour_rows(X[:, c])) for family, c in self._blocks()]
         )

@@ -28,7 +28,9 @@ FEW = 256  # clusters that are merged two by two: what it costs grows faster tha
 MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 
 
-def merge(problem: Problem, prior: Any, settings: ScoreSettings, labels: Index) -> Index:
+def merge(
+    problem: Problem, prior: Any, settings: ScoreSettings, labels: Index, few: int = FEW
+) -> Index:
     """Merge clusters while that raises the exact score.
 
     Parameters
@@ -41,6 +43,8 @@ def merge(problem: Problem, prior: Any, settings: ScoreSettings, labels: Index) 
         What else the score depends on.
     labels : array of shape (n,)
         A partition, 0 … K − 1, that is too fine.
+    few : int, default 256
+        Clusters that are merged two by two; more are merged in rounds until there are so few.
 
     Returns
     -------
@@ -50,12 +54,17 @@ def merge(problem: Problem, prior: Any, settings: ScoreSettings, labels: Index) 
     size = int(labels.max()) + 1
     statistics = problem.family.cluster_statistics(problem.X, labels, size)
     votes = votes_between(problem.links, labels, size)
-    root, _ = merge_clusters(problem.family, prior, settings, statistics, votes)
+    root, _ = merge_clusters(problem.family, prior, settings, statistics, votes, few)
     return first_appearance(root[labels])[0]
 
 
 def merge_clusters(
-    family: Family, prior: Any, settings: ScoreSettings, statistics: Statistics, votes: ClusterVotes
+    family: Family,
+    prior: Any,
+    settings: ScoreSettings,
+    statistics: Statistics,
+    votes: ClusterVotes,
+    few: int = FEW,
 ) -> tuple[Index, float]:
     """Merge clusters, given their statistics and the votes between them.
 
@@ -68,7 +77,7 @@ def merge_clusters(
     """
     rounds = ClusterRounds(family, prior, settings, statistics, votes)
     gained = 0.0
-    while rounds.n_clusters > FEW:
+    while rounds.n_clusters > few:
         gain = rounds.merge_round()
         if not gain:
             return _named(rounds.root), gained

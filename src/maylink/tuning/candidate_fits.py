@@ -49,6 +49,11 @@ class DataViews:
 
     pooled: dict[str, FamilyOnData] = field(default_factory=dict)
     pieces: dict[str, PieceView] = field(default_factory=dict)
+    size: int = 0  # rows times columns
+
+    def is_large(self, tuning: Tuning) -> bool:
+        """Whether fits are dear."""
+        return self.size > tuning.small_data
 
 
 class CandidateFits:

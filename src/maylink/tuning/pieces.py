@@ -41,6 +41,7 @@ FEWEST_PIECES = 32  # of few points; many points have a tenth as many
 POINTS_A_PIECE = 10
 POINTS_OF_A_START = 15  # in each cluster of the K-means that is the second start
 CLUSTERS_OF_A_START = 30  # of the K-means that is the third
+FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 12  # between two times that the family learns
 ROUNDS = 3  # of learning
 
@@ -237,7 +238,7 @@ def _prior(problem: Problem, prior: Any) -> Any:
 
 
 def _merged(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> Index:
-    return merging.merge(problem, _prior(problem, prior), score, labels)
+    return merging.merge(problem, _prior(problem, prior), score, labels, FEW)
 
 
 def _score(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> float:

@@ -85,6 +85,7 @@ def compete(
     path: Callable[[Any], Any] | None = None,
     group: Callable[[Any], Any] | None = None,
     prior: Callable[[Any], float] | None = None,
+    is_small: bool = True,
 ) -> RaceResult:
     """Let candidates race.
 
@@ -114,6 +115,8 @@ def compete(
     prior : function, optional
         Returns the log probability of a candidate before any link was seen: it counts as much as so
         many nats of held-out links.
+    is_small : bool, default True
+        Whether fits are cheap: of others there are fewer folds, and fewer candidates go on.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def compete(
     ]
     waiting = _wait(contestants, path) if path else []
     votes: list[Array] = []
-    folds = LinkFolds(tuning.folds_of(links), random_state=rng).split(links)
+    folds = LinkFolds(tuning.folds_of(links, is_small), random_state=rng).split(links)
     for fold in folds:
         predict = prepare(fold)
         votes.append(fold.test.weight)
@@ -142,6 +145,8 @@ def compete(
             waiting = []
             drop(contestants, votes, limit)
             _drop_equal(contestants, group)
+        if not is_small:
+            _keep_best(contestants, votes, tuning.most(len(votes)))
         progress.advance()
         if progress.stopped or _settled(contestants, votes):
             break
@@ -173,6 +178,13 @@ def drop(contestants: Sequence[Contestant], votes: list[Array], limit: float) ->
         if one.racing:
             ahead = one.ahead_of(first, votes)
             one.racing = ahead.mean >= -limit * ahead.error
+
+
+def _keep_best(contestants: Sequence[Contestant], votes: list[Array], count: int) -> None:
+    """Drop all but the best."""
+    racing = [one for one in contestants if one.racing]
+    for one in sorted(racing, key=lambda one: one.score(votes).mean, reverse=True)[count:]:
+        one.racing = False
 
 
 def _wait(

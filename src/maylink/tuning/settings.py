@@ -28,7 +28,7 @@ class Tuning(BaseEstimator):
     n_folds : int, default 4
         Folds of links, where there are many links.
     n_folds_of_few : int, default 8
-        Folds of fewer than ``few_links`` links: a fit then misses fewer of them.
+        Folds of fewer than ``few_links`` links on small data: a fit then misses fewer of them.
     few_links : int, default 2000
         Links below which there are ``n_folds_of_few`` folds.
     fewest_pairs : int, default 40
@@ -40,6 +40,9 @@ class Tuning(BaseEstimator):
         Numbers of neighbours that may be chosen.
     least_weight_of_pieces : float, default 0.01
         The least data weight that is tried where fits begin at pieces.
+    most_racing : tuple of int, default (10, 5)
+        Candidates that go on after the first and after all later folds, at most, on data that are
+        not small.
     behind : tuple of float, default (4, 3, 2)
         Standard errors by which a candidate may be behind the leader after the first, the second
         and all later folds; one that is further behind drops out. One fold says little about how a
@@ -73,6 +76,7 @@ class Tuning(BaseEstimator):
         fewest_held_out: int = 16,
         neighbours: tuple[int, ...] = (0, 10, 20),
         least_weight_of_pieces: float = 0.01,
+        most_racing: tuple[int, ...] = (10, 5),
         behind: tuple[float, ...] = (4.0, 3.0, 2.0),
         n_starts: int = 2,
         n_starts_of_small: int = 4,
@@ -88,6 +92,7 @@ class Tuning(BaseEstimator):
         self.fewest_held_out = fewest_held_out
         self.neighbours = neighbours
         self.least_weight_of_pieces = least_weight_of_pieces
+        self.most_racing = most_racing
         self.behind = behind
         self.n_starts = n_starts
         self.n_starts_of_small = n_starts_of_small
@@ -114,14 +119,18 @@ class Tuning(BaseEstimator):
         check_integer("the length of tuning.neighbours", len(self.neighbours), 1)
         for count in self.neighbours:
             check_integer("tuning.neighbours", count, 0)
+        check_integer("the length of tuning.most_racing", len(self.most_racing), 1)
+        for count in self.most_racing:
+            check_integer("tuning.most_racing", count, 1)
         check_number("tuning.least_weight_of_pieces", self.least_weight_of_pieces, 0.0)
         check_integer("the length of tuning.cluster_hints", len(self.cluster_hints), 1)
         for hint in self.cluster_hints:
             check_integer("tuning.cluster_hints", hint, 1)
 
-    def folds_of(self, links: Links) -> int:
-        """Return how many folds links are dealt into."""
-        return self.n_folds if links.n_links >= self.few_links else self.n_folds_of_few
+    def folds_of(self, links: Links, is_small: bool = True) -> int:
+        """Return how many folds links are dealt into, of small data or of others."""
+        few = is_small and links.n_links < self.few_links
+        return self.n_folds_of_few if few else self.n_folds
 
     def can_hold_out(self, links: Links) -> bool:
         """Whether there are linked pairs enough to choose by those held out alone."""
@@ -130,6 +139,10 @@ class Tuning(BaseEstimator):
     def can_race(self, links: Links) -> bool:
         """Whether there are linked pairs enough to hold some out."""
         return _has_pairs(links, min(self.fewest_held_out, self.fewest_pairs))
+
+    def most(self, n_folds: int) -> int:
+        """Return how many candidates go on after so many folds, at most."""
+        return int(self.most_racing[min(n_folds, len(self.most_racing)) - 1])
 
     def limit(self, n_folds: int) -> float:
         """Return how many standard errors a candidate may be behind after so many folds."""

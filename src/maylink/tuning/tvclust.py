@@ -217,7 +217,9 @@ def _candidates(
         if not _has_pieces(problem, request, tuning) or in_chunks:
             tried += [TVClustCandidate(name, weight) for weight in weights]
             continue
-        counts = tuning.neighbours if problem.family.learns else tuning.neighbours[:2]
+        counts = tuning.neighbours
+        if not problem.family.learns:  # one family has the graph, the others stand beside it
+            counts = (0,) if any(one.family.learns for one in samples.values()) else counts[:2]
         if request.neighbours != "auto":
             counts = (int(request.neighbours),)
         within = sorted({min(count, problem.n - 1) for count in counts})
@@ -260,6 +262,7 @@ def _views(
             name: PieceView.of(samples[name], most, rng, enough and name in samples)
             for name, most in pieces.items()
         },
+        max(one.X.size for one in samples.values()),
     )
 
 
@@ -284,7 +287,17 @@ def _race(
     def path(candidate: TVClustCandidate) -> Any:
         return candidate if candidate.family in views.pieces else candidate.family
 
-    return race.compete(tried, links, prepare, rng, tuning, progress, path=path, prior=prior)
+    return race.compete(
+        tried,
+        links,
+        prepare,
+        rng,
+        tuning,
+        progress,
+        path=path,
+        prior=prior,
+        is_small=not views.is_large(tuning),
+    )
 
 
 def settings_prior(chosen: TVClustCandidate) -> Any:

@@ -105,7 +105,7 @@ def nearest(
 
 
 def _centred(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return rows about their mean and of size 1 at most: squares keep their digits, none overflows."""
+    """Return rows about their mean, of size about 1: squares keep their digits, none overflows."""
     rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     size = float(np.max(np.abs(rows))) or 1.0
     scaled = rows / rows.dtype.type(size)
@@ -117,9 +117,8 @@ def _has_index(n: int) -> bool:
     if find_spec("faiss") is not None:
         return True
     warnings.warn(
-        f"all pairs of {n:,} points are compared to find neighbours, and the time for it grows with "
-        "the square of their number; an index does it in a fraction: "
-        "pip install 'maylink[neighbours]'",
+        f"all {n * (n - 1) // 2:,} pairs of {n:,} points are compared to find neighbours; an index "
+        "does it in a fraction of the time: pip install 'maylink[neighbours]'",
         UserWarning,
         stacklevel=3,
     )
@@ -175,7 +174,7 @@ def _by_index(rows: NDArray[Any], count: int, threads: int, search: NeighbourSea
     pieces = -(-n // search.tile[1])
     before = faiss.omp_get_max_threads()
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, lists)
-    index.cp.seed = 0
+    index.cp.seed, index.cp.min_points_per_centroid = 0, 1
     probes = min(search.probes, lists)
 
     def look(low: int, high: int) -> None:
@@ -204,4 +203,5 @@ def _without_itself(found: Neighbours) -> Neighbours:
     """Take each point out of its own line; where doubles pushed it out, the last one goes."""
     itself = found == np.arange(len(found))[:, None]
     itself[~itself.any(axis=1), -1] = True
-    return found[~itself].reshape(len(found), -1).astype(np.int64)
+    others: Neighbours = found[~itself].reshape(len(found), -1).astype(np.int64)
+    return others

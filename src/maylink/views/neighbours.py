@@ -1,4 +1,4 @@
-"""The neighbour graph of the data as links, of a source whose reliability is learned like any other.
+"""The neighbour graph of the data as links: one more source whose reliability is learned.
 
 Near points mostly are of one cluster and random pairs mostly are not, so that the graph says
 something about the partition that a family of round clusters does not. How far it is right is not
@@ -11,7 +11,9 @@ import numpy as np
 
 from maylink.links import Links
 from maylink.pairs import distinct, pair_keys
-from maylink.views.nearest import Neighbours
+from maylink.views.nearest import Neighbours, nearest
+
+__all__ = ["SOURCE", "nearest", "neighbour_links"]
 
 SOURCE = "neighbours of the data"
 """The source of these links."""
