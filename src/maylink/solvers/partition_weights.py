@@ -10,7 +10,8 @@ and never falls.
 
 Under microclustering the weights of a mean-field factor have no closed form. There the model is
 that *given the number of clusters T*: every point is in each of the T clusters with probability
-1/T, and the bound is one on the log probability of data and links under that model.
+1/T, and the bound is one on the log probability of data and links under that model. Where all T
+hold points, that is exact if sizes have a Poisson distribution without 0.
 """
 
 from __future__ import annotations
