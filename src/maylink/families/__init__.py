@@ -22,6 +22,7 @@ from maylink.families.shared_gaussian import SharedGaussian
 from maylink.families.von_mises_fisher import VonMisesFisher
 
 __all__ = [
+    "PLDA",
     "Bernoulli",
     "DiagonalGaussian",
     "DirichletMultinomial",
@@ -30,7 +31,6 @@ __all__ = [
     "Gamma",
     "Gaussian",
     "Multinomial",
-    "PLDA",
     "Poisson",
     "Product",
     "SharedGaussian",

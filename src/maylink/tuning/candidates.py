@@ -6,7 +6,7 @@ Families say themselves which kind of data they are for and whether "auto" tries
 
 from __future__ import annotations
 
-from maylink.families import Family, Gaussian, all_families
+from maylink.families import Family, Gaussian, all_families, as_family
 from maylink.families.registry import covariances
 from maylink.problem import DataFacts
 
@@ -20,7 +20,8 @@ def candidates(
 ) -> list[Family | str]:
     """Return the families that are open to choice, the plainest first.
 
-    Of large data with many features a covariance for each cluster asks for more points than there
+    A family that holds more numbers of a cluster than there are points is not tried. Of large data
+    with many features a covariance for each cluster asks for more points than there
     are, and plainer ones are cases of the family that learns covariances within and between
     clusters: it alone of the Gaussian families is tried there.
 
@@ -56,6 +57,7 @@ def candidates(
     else:
         return [family]
     n, d = data.shape
+    names = [name for name in names if as_family(name).n_statistics(d) <= max(n, 2 * d)]
     if d > FEW_FEATURES and n * d > small_data:
         names = [name for name in names if name not in gaussians() or families[name].learns]
     return list(names)

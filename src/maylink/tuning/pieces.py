@@ -19,10 +19,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import rankdata
 
-from maylink.arrays import Array, Index, Matrix
+from maylink.arrays import Index, Matrix
 from maylink.families import Family, Gaussian
+from maylink.families.columns import column_means
+from maylink.families.principal import principal_directions
 from maylink.families.rows import membership, row_sums
 from maylink.links import MAY, Links
 from maylink.model.joint import joint_of
@@ -41,6 +44,7 @@ FEWEST_PIECES = 32  # of few points; many points have a tenth as many
 POINTS_A_PIECE = 10
 POINTS_OF_A_START = 15  # in each cluster of the K-means that is the second start
 CLUSTERS_OF_A_START = 30  # of the K-means that is the third
+PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
 FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 12  # between two times that the family learns
 ROUNDS = 3  # of learning
@@ -89,12 +93,9 @@ class PieceView:
         """
         family = _separating(problem) if by_links else problem.family
         chosen, pieces = _finest(problem, family)
-        rows = chosen.family.neighbour_rows(chosen.X)
-        if by_links and family.learns:
-            plain = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
-            rows = max((rows, plain), key=lambda one: separation(problem.links, one))
         seed = int(rng.integers(2**31))
-        return cls(chosen, [pieces, *_by_kmeans(chosen, pieces, seed)], rows, most_neighbours, seed)
+        starts = [pieces, *_by_kmeans(chosen, pieces, seed)]
+        return cls(chosen, starts, graph_rows(problem), most_neighbours, seed)
 
     @cached_property
     def near(self) -> Neighbours:
@@ -154,6 +155,23 @@ def fit_from_pieces(
     return PieceFit(problem, solver, loop.run(solver, solver.init(labels)))
 
 
+def graph_rows(problem: Problem) -> Matrix:
+    """Return the rows whose neighbours are the graph.
+
+    A family that learns weighs directions by what it has learned. Its graph would say what the
+    family says already, so that its graph is that of plain distances, in the first principal
+    directions: these keep the distances.
+    """
+    if not problem.family.learns:
+        return problem.family.neighbour_rows(problem.X)
+    rows = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
+    center = column_means(rows)
+    directions = principal_directions(rows, center, PRINCIPAL)
+    if len(directions) < PRINCIPAL and not sparse.issparse(rows):
+        return rows
+    return np.asarray(rows @ directions.T - center @ directions.T)
+
+
 def learned(problem: Problem, responsibilities: Any) -> Problem:
     """Return a prepared problem under the family as a partition teaches it."""
     family, X = problem.family.learned(problem.X, responsibilities)
@@ -196,16 +214,20 @@ def pieces_of(problem: Problem) -> Index:
 
 
 def _separating(problem: Problem) -> Family:
-    """Return the way to look at the data in which distances best tell the links."""
+    """Return the way to look at the data in which distances best tell the links.
+
+    Of ways that are within half a standard error of the best, the one that sees most is taken: all
+    are of the same links, so that they differ by less than each of them errs.
+    """
     families = problem.family.variants(problem.X.shape[1])
     if len(families) == 1:
         return problem.family
     adapted = [family.adapt(problem.X) for family in families]
-
-    def told(family: Family) -> float:
-        return separation(problem.links, family.neighbour_rows(problem.X))
-
-    return max(adapted, key=told)
+    told = [separation(problem.links, one.neighbour_rows(problem.X)) for one in adapted]
+    may = int((problem.links.kind == MAY).sum())
+    error = 0.5 / np.sqrt(max(1, min(may, problem.links.n_links - may)))
+    close = [one for one, area in zip(adapted, told, strict=True) if area >= max(told) - error / 2]
+    return close[-1]
 
 
 def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
@@ -252,8 +274,3 @@ def _score(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) ->
         score.reliability,
         score.partition_prior,
     )
-
-
-def members(labels: Index) -> Array:
-    """Return responsibilities of a partition, sparse, shape (n, K)."""
-    return membership(labels, int(labels.max()) + 1).T

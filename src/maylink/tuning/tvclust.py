@@ -41,7 +41,7 @@ from maylink.tuning.candidate_fits import (
 from maylink.tuning.candidates import FEW_FEATURES, candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import PieceView, fit_from_pieces
+from maylink.tuning.pieces import PieceView, fit_from_pieces, graph_rows
 from maylink.tuning.pool import StartPool, StartView, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
@@ -331,7 +331,7 @@ def _from_pieces(
         labels = _placed(
             learned, sample, labels, settings, expected_alpha(fit.fit.state.factors.alpha)
         )
-        everywhere = replace(view, problem=learned, rows=family.neighbour_rows(problem.X))
+        everywhere = replace(view, problem=learned, rows=graph_rows(problem))
         neighbours = everywhere.neighbours(chosen.neighbours)
     return TVClustChoice(
         learned,
