@@ -1,8 +1,8 @@
 """What TVClust chooses by itself: family, covariance, data weight, and the number of neighbours.
 
-Links decide: the setting that predicts held-out links best (:mod:`maylink.tuning.race`). Only judged
-links are ever held out and scored, never those of the neighbour graph: judged links are what the
-user vouches for. Where there are too few links for that, the evidence decides on the covariance of
+Links decide: the setting that predicts held-out links best (:mod:`maylink.tuning.race`). Only
+judged links are ever held out and scored, never those of the neighbour graph: judged links are what
+the user vouches for. Where there are too few links for that, the evidence decides on the covariance of
 real data, at data weight 1; counts are then fitted by the Dirichlet-multinomial family, which
 contains the multinomial; data of many features are fitted with :data:`WITHOUT_LINKS`. A few links
 overrule these choices as far as they are sure (:func:`settings_prior`).
@@ -267,21 +267,15 @@ class TVClustTuner:
         if chosen.family not in self.views.pieces:
             return self.from_pool(chosen, by, rows)
         fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
-        if (
-            request.prior_is_open
-            and self.are_small(fit.labels)
-            and self.tuning.can_hold_out(self.links)
-        ):
+        if request.prior_is_open and self.are_small(fit.labels) and by == "held-out links":
             several = [chosen._replace(partition_prior=word) for word in PRIOR_WORDS]
             result = self.race(several, SILENT, None)
-            rows += result.rows[1:]
-            for row in rows:
-                row["chosen"] = all(
-                    row[key] == value for key, value in result.chosen._asdict().items()
-                )
+            rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]
             if result.chosen != chosen:
                 chosen = result.chosen
                 fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
+            for row in rows:
+                row["chosen"] = chosen == tuple(row[name] for name in chosen._fields)
         return self.from_pieces(chosen, fit, by, rows)
 
     # ------------------------------------------------------------------ what is looked at
