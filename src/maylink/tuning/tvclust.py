@@ -2,8 +2,8 @@
 
 Links decide: the setting that predicts held-out links best (:mod:`maylink.tuning.race`). Only
 judged links are ever held out and scored, never those of the neighbour graph: judged links are what
-the user vouches for. Where there are too few links for that, the evidence decides on the covariance of
-real data, at data weight 1; counts are then fitted by the Dirichlet-multinomial family, which
+the user vouches for. Where there are too few links for that, the evidence decides on the covariance
+of real data, at data weight 1; counts are then fitted by the Dirichlet-multinomial family, which
 contains the multinomial; data of many features are fitted with :data:`WITHOUT_LINKS`. A few links
 overrule these choices as far as they are sure (:func:`settings_prior`).
 
@@ -300,9 +300,8 @@ class TVClustTuner:
                 tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
                 continue
             counts = tuning.neighbours
-            if not problem.family.learns:  # one family has the graph, the others stand beside it
-                learns = any(one.family.learns for one in self.problems.values())
-                counts = (0,) if learns else counts[:2]
+            if not problem.family.learns:  # dearer to fit: none, or as many as there may be
+                counts = (counts[0], counts[-1])
             if request.neighbours != "auto":
                 counts = (int(request.neighbours),)
             within = sorted({min(count, self.sample.n - 1) for count in counts})
