@@ -247,8 +247,8 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     links : Links, pair of lists, n × n matrix, DataFrame or None
         Links between the points.
     families : callable
-        Returns the families, given what is known of the data. Of several families those that need all data in one place
-        are left out where data are in chunks.
+        Returns the families, given what is known of the data. Of several families those that need
+        all data in one place are left out where data are in chunks.
     estimator : optional
         Named in messages.
 

@@ -1,9 +1,9 @@
 """What TVClust chooses by itself: family, covariance, data weight, and the number of neighbours.
 
-Links decide: the setting that predicts held-out links best (:mod:`maylink.tuning.race`). Only judged
-links are ever held out and scored, never those of the neighbour graph: judged links are what the
-user vouches for. Where there are too few links for that, the evidence decides on the covariance of
-real data, at data weight 1; counts are then fitted by the Dirichlet-multinomial family, which
+Links decide: the setting that predicts held-out links best (:mod:`maylink.tuning.race`). Only
+judged links are ever held out and scored, never those of the neighbour graph: judged links are what
+the user vouches for. Where there are too few links for that, the evidence decides on the covariance
+of real data, at data weight 1; counts are then fitted by the Dirichlet-multinomial family, which
 contains the multinomial; data of many features are fitted with :data:`WITHOUT_LINKS`. A few links
 overrule these choices as far as they are sure (:func:`settings_prior`).
 
@@ -236,7 +236,7 @@ def _has_pieces(problem: Problem, request: TVClustRequest, tuning: Tuning) -> bo
     """Whether a family is fitted from pieces: it learns, or the data are large, or it must."""
     if problem.family.learns or (request.neighbours != "auto" and request.neighbours):
         return True
-    return problem.X.size > tuning.small_data and problem.X.shape[1] > FEW_FEATURES
+    return bool(problem.X.size > tuning.small_data and problem.X.shape[1] > FEW_FEATURES)
 
 
 def _views(
