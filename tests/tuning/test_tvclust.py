@@ -13,6 +13,7 @@ from maylink.tuning.candidates import gaussians
 from zoo import draw
 
 FEWEST = Tuning().fewest_pairs
+ALIKE = ("full-gaussian", "shared-gaussian", "plda")  # one covariance for all is enough
 ONCE = Variational(n_init=1)
 QUICK = Tuning(data_weights=(1.0, 0.1), n_folds_of_few=2)  # not to see how well it chooses
 
@@ -29,14 +30,14 @@ def tilted(n, seed):
 # ---------------------------------------------------------------------- by evidence
 
 
-@pytest.mark.parametrize("n_links", [0, 10, FEWEST - 1])
-def test_with_few_links_the_evidence_decides(n_links):
+@pytest.mark.parametrize("n_links", [0, 10, Tuning().fewest_held_out - 1])
+def test_with_very_few_links_the_evidence_decides(n_links):
     X, y = tilted(80, 0)
     links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
     model = TVClust(inference=ONCE, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "evidence"
     assert model.data_weight_ == 1.0
-    assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
+    assert model.family_.name in ALIKE
     table = model.selection_
     assert table.loc[table["chosen"], "family"].tolist() == [model.family_.name]
     assert table["bound"].idxmax() == table["chosen"].idxmax()
@@ -74,7 +75,7 @@ def test_links_choose_full_covariances_where_features_go_together():
     links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
     model = TVClust(inference=ONCE, tuning=QUICK, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "held-out links"
-    assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
+    assert model.family_.name in ALIKE
     assert adjusted_rand(y, model.labels_) > 0.9
     chosen = model.selection_[model.selection_["chosen"]]
     assert chosen["family"].tolist() == [model.family_.name]
@@ -90,7 +91,10 @@ def test_covariance_is_chosen_at_the_weight_that_was_given():
     )
     assert (model.chosen_by_, model.data_weight_) == ("held-out links", 0.7)
     assert set(model.selection_["data_weight"]) == {0.7}
-    assert len(model.selection_) == len(gaussians())
+    neighbours = model.selection_.groupby("family")["neighbours"].apply(list)
+    assert set(neighbours.index) == set(gaussians())
+    assert neighbours.pop("plda") == list(Tuning().neighbours)  # it alone has the graph
+    assert set(neighbours.sum()) == {0}
 
 
 def test_weight_is_chosen_for_the_covariance_that_was_given():

@@ -28,7 +28,7 @@ from scipy import linalg, sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import column_means, scale_columns
+from maylink.families.columns import column_means, column_range, scale_columns
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
 from maylink.families.shared_gaussian import ROWS, within_clusters
@@ -83,6 +83,7 @@ class PLDA(WhitenedFamily):
     code: ClassVar[Code] = Code.KNOWN_VARIANCE
     records: ClassVar[tuple[type, ...]] = (KnownVariance,)
     constant_base: ClassVar[bool] = False
+    adapts_likelihood: ClassVar[bool] = True
     learns: ClassVar[bool] = True
 
     directions: int | None = None
@@ -104,7 +105,8 @@ class PLDA(WhitenedFamily):
     def adapt(self, X: Matrix) -> Self:
         """Take principal directions and both covariances from the data."""
         self.check(X)
-        center = column_means(X)
+        largest, smallest = column_range(X)
+        center = np.where(largest == smallest, largest, column_means(X)).astype(np.float64)
         plain = replace(self, ready=False, varying=None, offset=center)
         with one_thread():
             principal = principal_directions(X, center, self.directions or DIRECTIONS)
