@@ -7,10 +7,12 @@ from sklearn.base import clone
 
 from maylink import Links, Tuning, TVClust, Variational, sample_links
 from maylink.errors import DomainError
-from maylink.metrics import adjusted_rand
+from maylink.metrics import adjusted_rand, pair_f
 from maylink.tuning import race
+from maylink.tuning.candidate_fits import TVClustCandidate
 from maylink.tuning.candidates import gaussians
-from zoo import draw
+from maylink.tuning.tvclust import settings_prior
+from zoo import draw, true_links
 
 FEWEST = Tuning().fewest_pairs
 ALIKE = ("full-gaussian", "shared-gaussian", "plda")  # one covariance for all is enough
@@ -65,6 +67,40 @@ def test_what_is_given_is_not_chosen():
     assert (model.chosen_by_, model.data_weight_) == ("given", 0.3)
     assert model.family_.name == "diagonal-gaussian"
     assert model.selection_ is None
+
+
+# ---------------------------------------------------------------------- by few links
+
+
+def of_many_features():
+    """Five clusters that differ in 6 of 100 features."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 250)
+    means = rng.normal(size=(5, 100)) * np.where(np.arange(100) < 6, 4.0, 0.0)
+    return means[y] + rng.normal(size=(250, 100)), y
+
+
+@pytest.mark.parametrize(
+    "data", [of_many_features(), tilted(80, 0), draw("gaussian", 80, 3)], ids=["many", "long", "3"]
+)
+def test_few_right_links_are_no_worse_than_none(data):
+    X, y = data
+    tuning = Tuning(data_weights=(1.0, 0.3), n_folds_of_few=4)
+    alone, linked = (
+        TVClust(inference=ONCE, tuning=tuning, random_state=0).fit(X, links=links)
+        for links in (None, true_links(y, 20, 0))
+    )
+    assert pair_f(y, linked.labels_) >= pair_f(y, alone.labels_)
+
+
+def test_few_links_must_overrule_what_is_chosen_without_them():
+    usual = TVClustCandidate("plda", 0.3, 20)
+    nats = settings_prior(usual)
+    assert nats(usual) == 0.0
+    assert nats(usual._replace(neighbours=0)) == -1.0
+    assert nats(usual._replace(family="gaussian")) == -2.0
+    assert nats(usual._replace(data_weight=0.03)) == pytest.approx(-2.0)
+    assert nats(TVClustCandidate("gaussian", 0.03, 0)) == pytest.approx(-5.0)
 
 
 # ---------------------------------------------------------------------- by links
