@@ -67,7 +67,8 @@ def batches(family, size):
 
 FAMILIES = {
     "gaussian": "real", "diagonal-gaussian": "real", "full-gaussian": "real",
-    "shared-gaussian": "real", "multinomial": "counts", "dirichlet-multinomial": "counts",
+    "shared-gaussian": "real", "plda": "real", "multinomial": "counts",
+    "dirichlet-multinomial": "counts",
     "poisson": "counts", "bernoulli": "bits", "gamma": "positive",
     "von-mises-fisher": "directions",
 }  # fmt: skip

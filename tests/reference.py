@@ -89,6 +89,10 @@ def geometry(X, name):
     if name == "shared-gaussian":
         inverse = np.linalg.inv(_within(X))
         return list(X), lambda x, m: float((x - m) @ inverse @ (x - m)), _mean
+    if name == "plda":  # of few features: in all principal directions
+        turn = np.linalg.eigh(np.cov(X.T, bias=True))[1]
+        inverse = turn @ np.linalg.inv(_within(X @ turn, 15)) @ turn.T
+        return list(X), lambda x, m: float((x - m) @ inverse @ (x - m)), _mean
     if name == "diagonal-gaussian":
         return list(X / X.std(axis=0)), _square, _mean
     if name == "full-gaussian":
@@ -165,8 +169,8 @@ def _fresh_draws(X):
     return draws(low)
 
 
-def _within(X):
-    """Half the scatter of differences to five neighbours, shrunk (Ledoit & Wolf), five times."""
+def _within(X, neighbours=5):
+    """Half the scatter of differences to some neighbours, shrunk (Ledoit & Wolf), five times."""
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     d = Z.shape[1]
     S = np.eye(d)
@@ -174,8 +178,8 @@ def _within(X):
         inverse = np.linalg.inv(S)
         apart = []
         for x in Z:
-            nearest = sorted(Z, key=lambda z, x=x: (x - z) @ inverse @ (x - z))[1:6]
-            apart += [x - z for z in nearest]
+            nearest = sorted(Z, key=lambda z, x=x: (x - z) @ inverse @ (x - z))[1:]
+            apart += [x - z for z in nearest[:neighbours]]
         S = sum(np.outer(a, a) for a in apart) / len(apart)
         size = np.trace(S) / d
         wrong = np.square(S - size * np.eye(d)).sum()

@@ -126,7 +126,7 @@ def test_starts_are_those_of_one_machine(init):
 @pytest.mark.parametrize("n_links", [80, 10])
 def test_what_is_auto_is_chosen_alike(n_links, monkeypatch):
     """Among the families that Dask has: by held-out links, and by the evidence."""
-    two = [("gaussian",) * 2, ("diagonal-gaussian",) * 2]
+    two = ["gaussian", "diagonal-gaussian"]
     monkeypatch.setattr(tvclust, "candidates", lambda *_, **__: two)
     links = Links.from_labels(Y[:90], sample=n_links, rng=0)
     theirs = TVClust(random_state=0, tuning=FEW).fit(X[:90], links=links)

@@ -7,9 +7,11 @@ from scipy import sparse
 from maylink.families import Poisson, all_families
 from maylink.families.base import kinds_of
 from maylink.families.registry import covariances
+from maylink.problem import DataFacts
 from maylink.tuning.candidates import candidates, gaussians, possible
 
-GAUSSIAN = ["gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian"]
+GAUSSIAN = ["gaussian", "diagonal-gaussian", "shared-gaussian", "plda", "full-gaussian"]
+SPARSE_GAUSSIAN = ["gaussian", "diagonal-gaussian", "plda"]
 DIRECTIONS = "von-mises-fisher"
 COUNTS = ["dirichlet-multinomial", "multinomial", "poisson"]
 
@@ -20,9 +22,9 @@ COUNTS = ["dirichlet-multinomial", "multinomial", "poisson"]
         ([[0.0, 1.0], [1.0, 0.0]], [*GAUSSIAN, "bernoulli"], ["bernoulli"]),
         ([[0.0, 3.0], [1.0, 0.0]], [*GAUSSIAN, *COUNTS], COUNTS[:2]),
         ([[4.0, 3.0], [1.0, 2.0]], [*GAUSSIAN, *COUNTS], COUNTS[:2]),
-        ([[0.0, 0.5], [1.0, 0.0]], GAUSSIAN, GAUSSIAN[:2]),
-        ([[0.5, 0.5], [1.0, 2.0]], GAUSSIAN, GAUSSIAN[:2]),
-        ([[0.0, -1.0], [1.0, 0.0]], GAUSSIAN, GAUSSIAN[:2]),
+        ([[0.0, 0.5], [1.0, 0.0]], GAUSSIAN, SPARSE_GAUSSIAN),
+        ([[0.5, 0.5], [1.0, 2.0]], GAUSSIAN, SPARSE_GAUSSIAN),
+        ([[0.0, -1.0], [1.0, 0.0]], GAUSSIAN, SPARSE_GAUSSIAN),
     ],
 )
 def test_values_tell_what_data_can_be(values, expected, stored):
@@ -38,9 +40,9 @@ def test_values_tell_what_data_can_be(values, expected, stored):
         ([[0.6, 0.0, -0.8], [0.0, 0.0, 0.0]], [*GAUSSIAN, DIRECTIONS], [DIRECTIONS]),
         ([[0.6005, 0.0, 0.8], [0.0, 1.0, 0.0]], [*GAUSSIAN, DIRECTIONS], [DIRECTIONS]),
         ([[0.6, 0.0, 0.9], [0.0, 1.0, 0.0]], GAUSSIAN, [DIRECTIONS]),  # weighted words
-        ([[0.6, 0.0, -0.9], [0.0, 1.0, 0.0]], GAUSSIAN, GAUSSIAN[:2]),
+        ([[0.6, 0.0, -0.9], [0.0, 1.0, 0.0]], GAUSSIAN, SPARSE_GAUSSIAN),
         ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [*GAUSSIAN, "bernoulli"], ["bernoulli"]),
-        ([[0.6, 0.8], [0.8, 0.6]], GAUSSIAN, GAUSSIAN[:2]),
+        ([[0.6, 0.8], [0.8, 0.6]], GAUSSIAN, SPARSE_GAUSSIAN),
     ],
 )
 def test_rows_of_unit_length_are_directions(values, dense, stored):
@@ -51,25 +53,40 @@ def test_rows_of_unit_length_are_directions(values, dense, stored):
     assert frozenset.intersection(*(kinds_of(row[None]) for row in data)) == whole
 
 
-def names(*arguments, is_sparse=False):
-    """Names of the candidates, where the values must not be looked at."""
+def names(family, covariance, shape=(200, 5), is_sparse=False, **options):
+    """The candidates, where the values must not be looked at."""
 
     def look():
         pytest.fail("the values decide nothing")
 
-    return [name for name, _ in candidates(*arguments, look, is_sparse=is_sparse)]
+    return candidates(family, covariance, DataFacts(look, is_sparse, shape), **options)
 
 
 def test_what_is_given_is_no_choice():
     assert names("multinomial", "auto") == ["multinomial"]
     assert names("gaussian", "full") == names("auto", "full") == ["full-gaussian"]
     mine = Poisson(smoothing=0.5)
-    assert candidates(mine, "auto", frozenset) == [("poisson", mine)]
+    assert names(mine, "auto") == [mine]
 
 
 def test_gaussian_data_leave_the_covariance_open():
     assert names("gaussian", "auto") == gaussians() == list(covariances().values()) == GAUSSIAN
-    assert names("gaussian", "auto", is_sparse=True) == GAUSSIAN[:2]
+    assert names("gaussian", "auto", is_sparse=True) == SPARSE_GAUSSIAN
+
+
+def test_families_of_more_numbers_than_points_are_not_tried():
+    """A full covariance of 20 features has 20 + 20² numbers."""
+    assert names("gaussian", "auto", (420, 20)) == GAUSSIAN
+    assert names("gaussian", "auto", (419, 20)) == GAUSSIAN[:-1]
+    assert names("gaussian", "full", (419, 20)) == ["full-gaussian"]  # what is given stays
+
+
+def test_of_large_data_with_many_features_one_gaussian_is_tried():
+    assert names("gaussian", "auto", (100, 33), small_data=3000) == ["plda"]
+    assert "gaussian" in names("gaussian", "auto", (100, 33), small_data=3300)
+    assert "gaussian" in names("gaussian", "auto", (1000, 32), small_data=3000)
+    facts = DataFacts(lambda: frozenset(["real", "directions"]), False, (100, 33))
+    assert candidates("auto", "auto", facts, 3000) == ["plda", DIRECTIONS]
 
 
 def test_ranks_leave_no_order_open():

@@ -7,12 +7,15 @@ from sklearn.base import clone
 
 from maylink import Links, Tuning, TVClust, Variational, sample_links
 from maylink.errors import DomainError
-from maylink.metrics import adjusted_rand
+from maylink.metrics import adjusted_rand, pair_f
 from maylink.tuning import race
+from maylink.tuning.candidate_fits import TVClustCandidate
 from maylink.tuning.candidates import gaussians
-from zoo import draw
+from maylink.tuning.tvclust import settings_prior
+from zoo import draw, true_links
 
 FEWEST = Tuning().fewest_pairs
+ALIKE = ("full-gaussian", "shared-gaussian", "plda")  # one covariance for all is enough
 ONCE = Variational(n_init=1)
 QUICK = Tuning(data_weights=(1.0, 0.1), n_folds_of_few=2)  # not to see how well it chooses
 
@@ -29,14 +32,14 @@ def tilted(n, seed):
 # ---------------------------------------------------------------------- by evidence
 
 
-@pytest.mark.parametrize("n_links", [0, 10, FEWEST - 1])
-def test_with_few_links_the_evidence_decides(n_links):
+@pytest.mark.parametrize("n_links", [0, 10, Tuning().fewest_held_out - 1])
+def test_with_very_few_links_the_evidence_decides(n_links):
     X, y = tilted(80, 0)
     links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
     model = TVClust(inference=ONCE, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "evidence"
     assert model.data_weight_ == 1.0
-    assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
+    assert model.family_.name in ALIKE
     table = model.selection_
     assert table.loc[table["chosen"], "family"].tolist() == [model.family_.name]
     assert table["bound"].idxmax() == table["chosen"].idxmax()
@@ -66,6 +69,40 @@ def test_what_is_given_is_not_chosen():
     assert model.selection_ is None
 
 
+# ---------------------------------------------------------------------- by few links
+
+
+def of_many_features():
+    """Five clusters that differ in 6 of 100 features."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 250)
+    means = rng.normal(size=(5, 100)) * np.where(np.arange(100) < 6, 4.0, 0.0)
+    return means[y] + rng.normal(size=(250, 100)), y
+
+
+@pytest.mark.parametrize(
+    "data", [of_many_features(), tilted(80, 0), draw("gaussian", 80, 3)], ids=["many", "long", "3"]
+)
+def test_few_right_links_are_no_worse_than_none(data):
+    X, y = data
+    tuning = Tuning(data_weights=(1.0, 0.3), n_folds_of_few=4)
+    alone, linked = (
+        TVClust(inference=ONCE, tuning=tuning, random_state=0).fit(X, links=links)
+        for links in (None, true_links(y, 20, 0))
+    )
+    assert pair_f(y, linked.labels_) >= pair_f(y, alone.labels_)
+
+
+def test_few_links_must_overrule_what_is_chosen_without_them():
+    usual = TVClustCandidate("plda", 0.3, 20)
+    nats = settings_prior(usual)
+    assert nats(usual) == 0.0
+    assert nats(usual._replace(neighbours=0)) == -1.0
+    assert nats(usual._replace(family="gaussian")) == -2.0
+    assert nats(usual._replace(data_weight=0.03)) == pytest.approx(-2.0)
+    assert nats(TVClustCandidate("gaussian", 0.03, 0)) == pytest.approx(-5.0)
+
+
 # ---------------------------------------------------------------------- by links
 
 
@@ -74,7 +111,7 @@ def test_links_choose_full_covariances_where_features_go_together():
     links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
     model = TVClust(inference=ONCE, tuning=QUICK, random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "held-out links"
-    assert model.family_.name in ("full-gaussian", "shared-gaussian")  # the clusters are alike
+    assert model.family_.name in ALIKE
     assert adjusted_rand(y, model.labels_) > 0.9
     chosen = model.selection_[model.selection_["chosen"]]
     assert chosen["family"].tolist() == [model.family_.name]
@@ -90,7 +127,10 @@ def test_covariance_is_chosen_at_the_weight_that_was_given():
     )
     assert (model.chosen_by_, model.data_weight_) == ("held-out links", 0.7)
     assert set(model.selection_["data_weight"]) == {0.7}
-    assert len(model.selection_) == len(gaussians())
+    neighbours = model.selection_.groupby("family")["neighbours"].apply(list)
+    assert set(neighbours.index) == set(gaussians())
+    assert neighbours.pop("plda") == list(Tuning().neighbours)  # it alone has the graph
+    assert set(neighbours.sum()) == {0}
 
 
 def test_weight_is_chosen_for_the_covariance_that_was_given():

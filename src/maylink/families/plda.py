@@ -28,10 +28,11 @@ from scipy import linalg, sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import column_means, scale_columns
+from maylink.families.columns import column_means, column_range, scale_columns
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
-from maylink.families.shared_gaussian import ROWS, SharedGaussian, within_clusters
+from maylink.families.shared_gaussian import ROWS, within_clusters
+from maylink.families.whitened import WhitenedFamily
 from maylink.kernels.codes import Block, Code
 from maylink.runtime.threads import one_thread
 
@@ -49,7 +50,7 @@ class KnownVariance(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PLDA(SharedGaussian):
+class PLDA(WhitenedFamily):
     """Gaussian clusters of many features: a covariance within and one between clusters, learned.
 
     Before it has seen data it is the Gaussian of variance 1.
@@ -82,6 +83,7 @@ class PLDA(SharedGaussian):
     code: ClassVar[Code] = Code.KNOWN_VARIANCE
     records: ClassVar[tuple[type, ...]] = (KnownVariance,)
     constant_base: ClassVar[bool] = False
+    adapts_likelihood: ClassVar[bool] = True
     learns: ClassVar[bool] = True
 
     directions: int | None = None
@@ -103,9 +105,11 @@ class PLDA(SharedGaussian):
     def adapt(self, X: Matrix) -> Self:
         """Take principal directions and both covariances from the data."""
         self.check(X)
-        plain = replace(self, ready=False, varying=None, offset=column_means(X))
+        largest, smallest = column_range(X)
+        center = np.where(largest == smallest, largest, column_means(X)).astype(np.float64)
+        plain = replace(self, ready=False, varying=None, offset=center)
         with one_thread():
-            principal = principal_directions(X, plain.offset, self.directions or DIRECTIONS)
+            principal = principal_directions(X, center, self.directions or DIRECTIONS)
             if not len(principal):  # all points are equal
                 return replace(plain, axes=None, whitening=None, between=None)
             rows: Any = slice(None)
@@ -205,6 +209,10 @@ class PLDA(SharedGaussian):
 
     # ------------------------------------------------------------------ likelihood
 
+    def locations(self, statistics: Statistics) -> Array:
+        """Return the means, all of whose directions are in one unit."""
+        return np.asarray(statistics.total / statistics.size[:, None])
+
     def statistics(self, X: Matrix) -> Matrix:
         """Return t."""
         return self.centred(X)
@@ -216,8 +224,7 @@ class PLDA(SharedGaussian):
     def log_base(self, X: Matrix) -> Array:
         """Return −r/2 log 2π − ½‖t‖² − ½ log det W, in the directions that are looked at."""
         T = self.centred(X)
-        volume = 0.0 if self.axes is None else 0.5 * np.linalg.slogdet(self.axes @ self.axes.T)[1]
-        return np.asarray(-0.5 * (T.shape[1] * LOG_2PI + self.potential(T)) - volume)
+        return np.asarray(-0.5 * (T.shape[1] * LOG_2PI + self.potential(T)) - self.log_volume)
 
     def log_partition(self, theta: Array) -> Array:
         """Return ½‖μ‖²."""

@@ -6,8 +6,12 @@ import numpy as np
 from scipy import linalg, sparse
 
 from maylink.arrays import Array, Matrix
+from maylink.families.columns import column_range
 
-SMALL = 512  # rows or columns up to which all directions are worked out
+SMALL = 512  # columns up to which all directions are worked out
+SPARE = 10  # directions of the search beyond those that are asked for
+ITERATIONS = 8  # of the search
+ROUNDING = 1e-14  # deviation that may be rounding, relative to the largest value
 NEGLIGIBLE = 1e-10  # variance of a direction that counts as none, relative to the largest
 
 
@@ -40,7 +44,8 @@ def principal_directions(X: Matrix, center: Array, count: int) -> Array:
     else:
         variances, directions = _of_many_columns(X, center, min(count, n, d))
     variances, directions = variances[:count], directions[:count]
-    return np.asarray(directions[variances > NEGLIGIBLE * max(float(variances[0]), 1e-300)])
+    rounding = n * d * (ROUNDING * float(np.max(np.abs(column_range(X))))) ** 2
+    return np.asarray(directions[variances > max(NEGLIGIBLE * float(variances[0]), rounding)])
 
 
 def _second_moments(X: Matrix, center: Array) -> Array:
@@ -55,9 +60,10 @@ def _second_moments(X: Matrix, center: Array) -> Array:
 
 
 def _of_many_columns(X: Matrix, center: Array, count: int) -> tuple[Array, Array]:
-    """Return variances and directions by a randomised search, with the same seed always."""
-    from sklearn.utils.extmath import randomized_svd
+    """Return variances and directions by subspace iteration from a random start, the same always.
 
+    Halko, Martinsson and Tropp: Finding structure with randomness, 2011, algorithm 4.4.
+    """
     n, d = X.shape
 
     def times(v: Array) -> Array:
@@ -66,9 +72,10 @@ def _of_many_columns(X: Matrix, center: Array, count: int) -> tuple[Array, Array
     def times_transposed(u: Array) -> Array:
         return np.asarray(X.T @ u - np.multiply.outer(center, u.sum(axis=0)))
 
-    operator = sparse.linalg.LinearOperator(
-        (n, d), matvec=times, rmatvec=times_transposed, matmat=times, rmatmat=times_transposed,
-        dtype=np.float64,
-    )  # fmt: skip
-    _, values, directions = randomized_svd(operator, count, random_state=0)
-    return values**2, directions
+    size = min(count + SPARE, n, d)
+    columns = np.random.default_rng(0).standard_normal((d, size))
+    for _ in range(ITERATIONS):
+        rows = linalg.qr(times(columns), mode="economic")[0]
+        columns = linalg.qr(times_transposed(rows), mode="economic")[0]
+    _, values, turn = linalg.svd(times(columns), full_matrices=False)
+    return values**2, turn @ columns.T

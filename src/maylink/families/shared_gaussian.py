@@ -16,7 +16,7 @@ from the mean in whitened units: a cluster has covariance σ² S.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.columns import column_variances
 from maylink.families.gaussian import Gaussian
+from maylink.families.whitened import WhitenedFamily
 from maylink.runtime.threads import one_thread
 
 NEIGHBOURS = 5  # of each point
@@ -35,7 +36,7 @@ NARROWEST = 1e-6  # least variance of a direction, relative to the mean of all
 
 
 @dataclass(frozen=True)
-class SharedGaussian(Gaussian):
+class SharedGaussian(WhitenedFamily, Gaussian):
     """Gaussian clusters of one shape, that of the differences between near neighbours.
 
     Before it has seen data it is the spherical Gaussian.
@@ -59,13 +60,6 @@ class SharedGaussian(Gaussian):
     auto_rank: ClassVar[int | None] = 30
     covariance: ClassVar[str | None] = "shared"
     adapts_likelihood: ClassVar[bool] = True
-
-    axes: Array | None = field(default=None, repr=False, compare=False)
-    """Principal axes of the clusters, each as long as its deviation, shape (r, d)."""
-    ready: bool = field(default=False, repr=False, compare=False)
-    """Whether data are as :meth:`prepared` returns them."""
-    whitening: Array | None = field(default=None, repr=False, compare=False)
-    """What undoes them, shape (r, d)."""
 
     # ------------------------------------------------------------------ domain
 
@@ -96,68 +90,17 @@ class SharedGaussian(Gaussian):
         whitening[:, columns] = direction.T / np.sqrt(variance)[:, None] / scale
         return replace(adapted, axes=axes, whitening=whitening)
 
-    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
-        """Return the whitened data."""
-        return replace(self, ready=True), self.centred(X)
-
-    def unprepared(self) -> Self:
-        """Return the family for data that are not whitened."""
-        return replace(self, ready=False)
-
     # ------------------------------------------------------------------ divergence
-
-    def centred(self, X: Matrix) -> Matrix:
-        """Return X less the offset, whitened, in the precision of X."""
-        if self.ready:
-            return X
-        return self._whiten(super().centred(X)).astype(X.dtype)
-
-    def neighbour_rows(self, X: Matrix) -> Matrix:
-        """Return the data as the Gaussian does; data that are prepared are in one unit already."""
-        return X if self.ready else super().neighbour_rows(X)
-
-    def units(self, centers: Array) -> Array:
-        """Return the centres with whitening and offset undone."""
-        plain = centers if self.axes is None else centers @ self.axes
-        return np.asarray(plain + self.shift)
-
-    def coordinates(self, centers: Array) -> Array:
-        """Return the centres less the offset, whitened."""
-        return self._whiten(centers - self.shift)
 
     def summed(self, total: Array, potential: Array) -> Array | None:
         """Return (Σ t, Σ ‖t‖²)."""
         return np.column_stack([total, potential])
 
-    def _whiten(self, T: Array) -> Array:
-        if self.whitening is None:
-            return T
-        # Not by BLAS: a row must have the same digits alone and in company.
-        return np.asarray(np.einsum("nd,rd->nr", T, self.whitening))
-
     # ------------------------------------------------------------------ likelihood
-
-    def likelihood_rows(self, X: Matrix) -> Matrix:
-        """Return the whitened data."""
-        return self.centred(X)
-
-    def from_likelihood_rows(self, T: Array) -> Array:
-        """Undo :meth:`likelihood_rows`."""
-        return self.units(T)
-
-    @property
-    def origin(self) -> Any:
-        """Zero: the likelihood counts from the offset."""
-        return 0.0
-
-    def n_likelihood_columns(self, n_features: int) -> int:
-        """Return how many features vary."""
-        return n_features if self.axes is None or self.ready else len(self.axes)
 
     def log_base(self, X: Matrix) -> Array:
         """Return −d/2 log 2π − ½ log det S."""
-        volume = 0.0 if self.axes is None else 0.5 * np.linalg.slogdet(self.axes @ self.axes.T)[1]
-        return np.asarray(super().log_base(X) - volume)
+        return np.asarray(super().log_base(X) - self.log_volume)
 
 
 def within_clusters(Z: Array, neighbours: int = NEIGHBOURS) -> tuple[Array, Array]:

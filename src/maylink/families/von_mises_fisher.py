@@ -88,6 +88,13 @@ class VonMisesFisher(Family):
                 f"X has {X.shape[1]} feature; the {self.name!r} family needs {self.needs}"
             )
 
+    def check_centers(self, centers: Array) -> None:
+        """Refuse centres of zeros, which have no direction."""
+        super().check_centers(centers)
+        zero = ~np.any(centers, axis=1)
+        if zero.any():
+            raise DomainError(f"init: centre {int(np.argmax(zero))} is zero, without a direction")
+
     def adapt(self, X: Matrix) -> Self:
         """Take the concentration from the data where it is not given."""
         self.check(X)

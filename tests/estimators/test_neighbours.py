@@ -1,0 +1,213 @@
+"""The neighbour graph in TVClust: what it changes, where it is left out, and who never sees it."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import maylink as ml
+from maylink import Gibbs, Links, Tuning, TVClust, Variational
+from maylink.errors import MaylinkError
+from maylink.families import Product
+from maylink.metrics import pair_f
+from maylink.tuning import race
+from maylink.views.neighbours import SOURCE
+from zoo import true_links
+
+FEW = Tuning(data_weights=(1.0, 0.3), n_folds=2, n_folds_of_few=2)
+GIVEN = {"data_weight": 0.3, "random_state": 0}
+
+
+def moons(n=160, seed=0):
+    """Two half circles: neighbours tell them, round clusters do not."""
+    rng = np.random.default_rng(seed)
+    angle, y = rng.uniform(0, np.pi, n), np.arange(n) % 2
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(y, -1, 1)[:, None]
+    return X + np.where(y, 1.0, 0.0)[:, None] * [1.0, 0.4] + 0.05 * rng.normal(size=(n, 2)), y
+
+
+def counts(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    y, share = np.arange(n) % 3, rng.dirichlet(np.ones(40), size=3)
+    return np.stack([rng.multinomial(50, share[k]) for k in y]).astype(float), y
+
+
+def two_sources(y, seed=0):
+    """Right links, half of them of one source and half of another."""
+    links = true_links(y, 120, seed)
+    return Links(len(y), links.i, links.j, links.kind, source=["a"] * 60 + ["b"] * 60)
+
+
+# ---------------------------------------------------------------------- what it changes
+
+
+def test_the_graph_tells_what_round_clusters_do_not():
+    X, y = moons()
+    links = true_links(y, 150, 0)
+    given = {"covariance": "spherical", "data_weight": 0.1, "random_state": 0}
+    with_graph = TVClust("gaussian", neighbours=4, **given)
+    without = TVClust("gaussian", neighbours=False, **given)
+    scores = [pair_f(y, model.fit(X, links=links).labels_) for model in (with_graph, without)]
+    assert scores[0] > 0.99 > scores[1]
+    p, q = with_graph.neighbour_reliability_
+    assert with_graph.n_neighbours_ == 4
+    assert 0.5 < p < 1.0
+    assert 0.9 < q < 1.0
+    assert without.n_neighbours_ == 0
+    assert without.neighbour_reliability_ is None
+
+
+@pytest.mark.parametrize("given", [False, 0])
+def test_false_and_none_are_no_graph(given):
+    X, y = moons(80)
+    links = true_links(y, 60, 0)
+    plain = TVClust("gaussian", covariance="full", **GIVEN).fit(X, links=links)
+    model = TVClust("gaussian", covariance="full", neighbours=given, **GIVEN).fit(X, links=links)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    assert model.bound_ == plain.bound_
+    assert model.n_neighbours_ == plain.n_neighbours_ == 0
+
+
+@pytest.mark.parametrize("given", [-1, 2.5, "many", None])
+def test_other_things_are_refused(given):
+    with pytest.raises(MaylinkError, match="neighbours"):
+        TVClust(neighbours=given).fit(moons(40)[0])
+
+
+def test_more_neighbours_than_points_are_all_points():
+    X, _ = moons(12)
+    model = TVClust("gaussian", covariance="spherical", neighbours=50, **GIVEN).fit(X)
+    assert model.n_neighbours_ == 11
+
+
+@pytest.mark.parametrize("family", ["multinomial", "dirichlet-multinomial", "poisson"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_counts_have_neighbours(family, form):
+    X, y = counts()
+    model = TVClust(family, neighbours=5, **GIVEN).fit(form(X))
+    assert model.n_neighbours_ == 5
+    assert pair_f(y, model.labels_) > 0.9
+
+
+def test_mixed_columns_have_neighbours():
+    X, y = counts()
+    X = np.column_stack([y + 0.1 * np.random.default_rng(0).normal(size=len(y)), X])
+    family = Product([("gaussian", [0]), ("multinomial", list(range(1, 41)))])
+    model = TVClust(family, neighbours=5, **GIVEN).fit(X)
+    assert model.n_neighbours_ == 5
+    assert pair_f(y, model.labels_) > 0.9
+
+
+def test_draws_with_neighbours():
+    X, y = moons(60)
+    links = two_sources(y)
+    short = Gibbs(n_chains=2, n_warmup=5, n_draws=10)
+    model = TVClust("gaussian", covariance="spherical", inference=short, neighbours=5, **GIVEN)
+    model.fit(X, links=links)
+    p, q = model.neighbour_reliability_
+    assert 0.0 < p < 1.0
+    assert 0.0 < q < 1.0
+    assert model.draws_.p.shape == model.draws_.q.shape == (20, 2)
+    assert list(model.reliability_.index) == ["a", "b"]
+    assert len(model.suspect_links()) == links.n_links
+
+
+# ---------------------------------------------------------------------- judged links alone
+
+
+def test_what_is_told_of_links_is_of_judged_ones():
+    X, y = moons()
+    links = two_sources(y)
+    model = TVClust("gaussian", covariance="spherical", neighbours=8, **GIVEN).fit(X, links=links)
+    assert list(model.reliability_.index) == ["a", "b"]
+    assert model.posterior_.links == links
+    suspects = model.suspect_links()
+    assert len(suspects) == links.n_links
+    assert set(suspects["source"]) == {"a", "b"}
+    may, may_not = model.posterior_.log_odds()
+    assert may.shape == may_not.shape == (2,)
+    votes = model.reliability_[["p_votes", "q_votes"]].sum(axis=1)
+    np.testing.assert_allclose(votes, 60.0)
+
+
+def test_the_race_sees_judged_links_alone(monkeypatch):
+    """Held out and scored are links of the user; the graph is never among them."""
+    seen, compete = [], race.compete
+
+    def watched(candidates, links, prepare, *others, **options):
+        def watch(fold):
+            seen.append((links, fold))
+            return prepare(fold)
+
+        return compete(candidates, links, watch, *others, **options)
+
+    monkeypatch.setattr(race, "compete", watched)
+    X, y = moons(100)
+    links = two_sources(y)
+    model = TVClust("gaussian", covariance="plda", tuning=FEW, random_state=0).fit(X, links=links)
+    assert set(model.selection_["neighbours"]) == {0, 10, 20}
+    assert seen
+    for given, fold in seen:
+        assert given == links
+        assert set(fold.train.sources) | set(fold.test.sources) == {"a", "b"}
+        assert fold.train.n_links + fold.test.n_links == links.n_links
+    assert model.selection_["n_links"].max() <= links.n_links
+
+
+def test_without_links_there_is_nothing_to_tell_of_them():
+    X, _ = moons(80)
+    model = TVClust("gaussian", covariance="plda", neighbours=5, **GIVEN).fit(X)
+    assert model.posterior_.links.n_links == 0
+    assert SOURCE not in model.reliability_.index
+    assert model.suspect_links().empty
+    assert model.neighbour_reliability_ is not None
+
+
+# ---------------------------------------------------------------------- where there is none
+
+
+def test_streams_batches_and_dask_do_without_the_graph():
+    import dask.array
+
+    X, y = moons(80)
+    links = true_links(y, 60, 0)
+    model = TVClust("gaussian", covariance="spherical", neighbours=5, **GIVEN)
+    assert model.partial_fit(X, links=links).n_neighbours_ == 0
+    assert model.partial_fit(X + 0.01).neighbour_reliability_ is None
+    batches = ml.TVClust(
+        "gaussian", covariance="spherical", neighbours=5, inference=Variational(batch_size=40),
+        **GIVEN,
+    )  # fmt: skip
+    assert batches.fit(X, links=links).n_neighbours_ == 0
+    chunks = dask.array.from_array(X, chunks=(40, 2))
+    on_dask = ml.TVClust("gaussian", covariance="spherical", neighbours=5, **GIVEN)
+    assert on_dask.fit(chunks, links=links).n_neighbours_ == 0
+    assert on_dask.neighbour_reliability_ is None
+
+
+# ---------------------------------------------------------------------- saving
+
+
+def test_a_model_with_neighbours_comes_back(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 40)) + 4.0 * rng.normal(size=(3, 40))[y]
+    model = TVClust("plda", neighbours=5, **GIVEN).fit(X, links=two_sources(y))
+    ml.save(model, tmp_path / "model.npz")
+    again = ml.load(tmp_path / "model.npz")
+    assert again.n_neighbours_ == 5
+    assert again.neighbour_reliability_ == model.neighbour_reliability_
+    assert again.reliability_.equals(model.reliability_)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.family_.between, model.family_.between)
+    assert again.suspect_links().equals(model.suspect_links())
+
+
+def test_predictions_ask_no_graph():
+    X, y = moons()
+    model = TVClust("gaussian", covariance="full", neighbours=8, **GIVEN)
+    model.fit(X, links=true_links(y, 100, 0))
+    proba = model.predict_proba(X[:5])
+    assert proba.shape == (5, model.n_clusters_)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    links = Links.from_pairs(may=[(0, 164)], n=165)
+    assert model.predict(X[:5], links=links).shape == (5,)

@@ -1,0 +1,190 @@
+"""Fits that begin at small pieces: what pieces are, what links choose, and what is learned."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import roc_auc_score
+
+from maylink import Links
+from maylink.families import PLDA, Gaussian, Multinomial
+from maylink.links import MAY
+from maylink.metrics import pair_f
+from maylink.model.joint import joint_of
+from maylink.problem import Problem
+from maylink.solvers.variational import VariationalSettings
+from maylink.tuning.pieces import (
+    FEWEST_PIECES,
+    PRINCIPAL,
+    PieceView,
+    fit_from_pieces,
+    graph_rows,
+    pieces_of,
+    separation,
+)
+from maylink.views.neighbours import SOURCE
+from zoo import EDGES, random_links, true_links
+
+
+def blobs(n=300, d=40, k=5, apart=6.0, seed=0):
+    """Round clusters whose centres differ in five features."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    mean = rng.normal(size=(k, d)) * np.where(np.arange(d) < 5, apart, 0.0)
+    return mean[y] + rng.normal(size=(n, d)), y
+
+
+def view_of(X, links=None, family="plda", most_neighbours=10, by_links=False):
+    problem = Problem.build(X, links, family)
+    return PieceView.of(problem, most_neighbours, np.random.default_rng(0), by_links)
+
+
+# ---------------------------------------------------------------------- what links choose
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_separation_is_the_area_under_the_roc_curve(form):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 4, (30, 3)).astype(float)  # small whole numbers: many ties
+    links = random_links(30, 80, 0)
+    apart = np.square(rows[links.i] - rows[links.j]).sum(axis=1)
+    expected = roc_auc_score(links.kind == MAY, -apart)
+    assert separation(links, form(rows)) == pytest.approx(expected)
+
+
+def test_separation_of_links_of_one_kind_says_nothing():
+    rows = np.arange(6.0)[:, None]
+    assert separation(Links.from_pairs(may=[(0, 1), (2, 5)], n=6), rows) == 0.5
+    assert separation(Links.from_pairs(may_not=[(0, 1)], n=6), rows) == 0.5
+    assert separation(Links.empty(6), rows) == 0.5
+
+
+def test_links_choose_the_directions():
+    """Clusters differ in one short direction that the first eight directions do not hold."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 40)) * np.where(np.arange(40) < 12, 10.0, 1.0)
+    X[:, 39] += np.where(y == 0, -6.0, 6.0)
+    links = true_links(y, 400, 0)
+    chosen = view_of(X, links, by_links=True).problem.family
+    assert chosen.directions > 8
+    assert view_of(X, links).problem.family.directions is None  # not asked
+    assert view_of(X, links, PLDA(directions=8), by_links=True).problem.family.directions == 8
+
+
+# ---------------------------------------------------------------------- pieces
+
+
+@pytest.mark.parametrize("family", [PLDA(), Gaussian()])
+def test_pieces_never_mix_blobs_that_are_far_apart(family):
+    X, y = blobs(n=400, d=10, apart=40.0)
+    pieces = pieces_of(Problem.build(X, None, family).prepared())
+    assert len(pieces) == 400
+    assert pieces.max() + 1 >= FEWEST_PIECES
+    for piece in np.unique(pieces):
+        assert len(set(y[pieces == piece])) == 1
+
+
+def test_starts_are_finer_than_the_clusters():
+    X, y = blobs()
+    starts = view_of(X).starts
+    assert len(starts) >= 2
+    sizes = [labels.max() + 1 for labels in starts]
+    assert sizes == sorted(sizes, reverse=True) or sizes[0] == max(sizes)
+    assert min(sizes) > len(set(y))
+
+
+def test_clusters_of_two_points_are_looked_at_closely():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(100, 20)), 2, axis=0) + 0.05 * rng.normal(size=(200, 20))
+    assert view_of(X).problem.family.neighbours == 1
+    assert view_of(blobs()[0]).problem.family.neighbours is None
+
+
+# ---------------------------------------------------------------------- the graph
+
+
+def test_the_graph_is_that_of_plain_distances():
+    X, _ = blobs(d=80)
+    rows = graph_rows(Problem.build(X, None, "plda"))
+    assert rows.shape == (300, PRINCIPAL)
+    plain = graph_rows(Problem.build(X, None, "gaussian"))
+    assert plain.shape == (300, 80)
+    whole = np.square(plain[:150] - plain[150:]).sum(axis=1)
+    part = np.square(rows[:150] - rows[150:]).sum(axis=1)
+    assert (part <= whole + 1e-9).all()
+    assert np.corrcoef(part, whole)[0, 1] > 0.8
+
+
+def test_few_features_keep_all_of_them():
+    X, _ = blobs(d=10)
+    np.testing.assert_allclose(
+        graph_rows(Problem.build(X, None, "plda")), graph_rows(Problem.build(X, None, "gaussian"))
+    )
+
+
+def test_neighbours_are_a_source_of_their_own():
+    view = view_of(blobs()[0])
+    links = view.neighbours(5)
+    assert links.sources == (SOURCE,)
+    assert 300 * 5 // 2 <= len(links.may) <= 300 * 5
+    assert len(links.may) == len(links.may_not)
+    assert view.neighbours(5) == links  # the same pairs again
+    assert view.neighbours(0).n_links == 0
+
+
+# ---------------------------------------------------------------------- fits
+
+
+def test_a_fit_finds_the_blobs_and_learns_on_the_way():
+    X, y = blobs()
+    view = view_of(X)
+    found = fit_from_pieces(view, view.neighbours(10), VariationalSettings(data_weight=0.3))
+    assert pair_f(y, found.labels) > 0.95
+    before, after = view.problem.family.between, found.problem.family.between
+    assert not np.allclose(before, after)
+    assert found.problem.X.shape == view.problem.X.shape
+    raw = found.problem.family.unprepared()
+    np.testing.assert_allclose(raw.points(X), found.problem.X, atol=1e-8)
+    assert view.problem.links.n_links == 0  # the view stays as it was
+
+
+def test_the_fit_is_no_worse_than_its_starts():
+    """By the exact score, under the family that was learned."""
+    X, y = blobs(apart=1.5)
+    view, links = view_of(X), true_links(y, 150, 0)
+    found = fit_from_pieces(view, links, VariationalSettings())
+    score = joint_of(found.problem, found.labels, found.problem.prior)
+    assert score >= max(
+        joint_of(found.problem, labels, found.problem.prior) for labels in view.starts
+    )
+
+
+def test_links_move_points():
+    X, y = blobs(apart=2.5)
+    view = view_of(X)
+    alone = fit_from_pieces(view, Links.empty(300), VariationalSettings())
+    linked = fit_from_pieces(view, true_links(y, 2000, 0), VariationalSettings(data_weight=0.3))
+    assert pair_f(y, linked.labels) > pair_f(y, alone.labels) + 0.1
+
+
+def test_families_that_learn_nothing_are_fitted_from_pieces_too():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    share = rng.dirichlet(np.ones(40), size=3)
+    X = np.stack([rng.multinomial(60, share[k]) for k in y]).astype(float)
+    view = view_of(X, family=Multinomial())
+    found = fit_from_pieces(view, view.neighbours(5), VariationalSettings(data_weight=0.3))
+    assert pair_f(y, found.labels) > 0.95
+    assert found.problem.family == view.problem.family
+
+
+@pytest.mark.parametrize("family", ["plda", "gaussian"])
+@pytest.mark.parametrize("name", EDGES)
+def test_odd_data_have_a_fit(name, family):
+    X, _, links = EDGES[name]
+    view = view_of(X, links, family, by_links=True)
+    count = min(3, len(X) - 1)
+    links = (links or Links.empty(len(X))) + view.neighbours(count)
+    found = fit_from_pieces(view, links, VariationalSettings())
+    assert found.labels.shape == (len(X),)
+    assert np.isfinite(found.fit.objective)
