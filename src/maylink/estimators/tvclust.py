@@ -25,7 +25,11 @@ from maylink.estimators.tvclust_queries import TVClustQueries
 from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
-from maylink.model.partition_priors import PartitionPrior, as_partition_prior
+from maylink.model.partition_priors import (
+    DIRICHLET_PROCESS,
+    PartitionPrior,
+    as_partition_prior,
+)
 from maylink.model.reliability import PRIOR
 from maylink.parameters import (
     as_generator,
@@ -81,10 +85,12 @@ class TVClust(TVClustQueries):
     alpha : float or (float, float), default (1, 1)
         Concentration of the Dirichlet or Pitman–Yor process; a pair is shape and rate of the Gamma
         prior under which it is learned.
-    partition_prior : str or PartitionPrior, default "dirichlet-process"
+    partition_prior : str or PartitionPrior, default "auto"
         Prior of the partition: "dirichlet-process" expects few large clusters, "pitman-yor" many
         small ones beside them, "microclustering" clusters that stay small however many points there
         are. Objects of :class:`maylink.PitmanYor` and :class:`maylink.Microclustering` set more.
+        "auto" is the Dirichlet process; where clusters turn out to hold a few points each, held-out
+        links choose among the three.
     reliability : (float, float), optional
         p and q of all sources, where they are known; learned if not given.
     reliability_prior : (float, float), default (9, 1)
@@ -194,7 +200,7 @@ class TVClust(TVClustQueries):
         data_weight: float | str = "auto",
         neighbours: str | int = "auto",
         alpha: float | tuple[float, float] = (1.0, 1.0),
-        partition_prior: PartitionPrior | str = "dirichlet-process",
+        partition_prior: PartitionPrior | str = "auto",
         reliability: tuple[float, float] | None = None,
         reliability_prior: tuple[float, float] = PRIOR,
         prior: Any = None,
@@ -260,6 +266,7 @@ class TVClust(TVClustQueries):
             weights,
             0 if in_batches else self.neighbours,
             as_tuning(self.tuning).small_data,
+            self.partition_prior == "auto",
         )
 
     def _check_chunks(self) -> None:
@@ -280,7 +287,7 @@ class TVClust(TVClustQueries):
         self, problems: list[Problem], request: TVClustRequest, session: Session
     ) -> TVClustChoice:
         """Choose family, covariance and data weight where the user left them open."""
-        small = as_partition_prior(self.partition_prior).small_clusters
+        small = self._partition_prior().small_clusters
         if small and isinstance(problems[0], ChunkedProblem):
             raise MaylinkError(
                 "partition_prior: 'microclustering' needs all data in memory, as a sample of the "
@@ -296,7 +303,10 @@ class TVClust(TVClustQueries):
         """Fit with what was chosen."""
         task = TVClustTask(
             choice,
-            StartModel(self._prior_of(choice.problem), self._settings(choice.data_weight)),
+            StartModel(
+                self._prior_of(choice.problem),
+                self._settings(choice.data_weight, choice.partition_prior),
+            ),
             self.init,
             as_tuning(self.tuning),
             self.checkpoint,
@@ -380,7 +390,9 @@ class TVClust(TVClustQueries):
             )
         return self.prior
 
-    def _settings(self, data_weight: float) -> VariationalSettings:
+    def _settings(
+        self, data_weight: float, partition_prior: PartitionPrior | None = None
+    ) -> VariationalSettings:
         """Return how a variational fit runs; of draws it says what the model is."""
         alpha: Any = self.alpha
         shape, rate = alpha if isinstance(alpha, (tuple, list)) else (1.0, 1.0)
@@ -395,8 +407,13 @@ class TVClust(TVClustQueries):
             truncation=how.truncation,
             tol=float(how.tol),
             max_sweeps=how.max_sweeps,
-            partition_prior=as_partition_prior(self.partition_prior),
+            partition_prior=partition_prior or self._partition_prior(),
         )
+
+    def _partition_prior(self) -> PartitionPrior:
+        """Return the prior of the partition that was given, or the usual one."""
+        value = self.partition_prior
+        return as_partition_prior(DIRICHLET_PROCESS if value == "auto" else value)
 
     def _check_parameters(self, inference: Variational | Gibbs) -> None:
         check_choice("covariance", self.covariance, ("auto", *covariances()))
@@ -408,7 +425,7 @@ class TVClust(TVClustQueries):
             _check_pair("alpha", self.alpha)
         else:
             check_number("alpha", self.alpha, 0.0, above=True)
-        as_partition_prior(self.partition_prior)
+        self._partition_prior()
         _check_pair("reliability_prior", self.reliability_prior)
         if self.reliability is not None:
             _check_pair("reliability", self.reliability, 1.0)

@@ -16,7 +16,7 @@ which it is as far as from all others, and the objective would rise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -69,6 +69,9 @@ class VonMisesFisher(Family):
 
     concentration: float | None = None
 
+    ready: bool = field(default=False, repr=False, compare=False)
+    """Whether data are as :meth:`prepared` returns them."""
+
     @property
     def kappa(self) -> float:
         """The concentration in use."""
@@ -112,11 +115,19 @@ class VonMisesFisher(Family):
         rows = self.points(columns.sample)
         return replace(self, concentration=concentration_of(rows, columns.n))
 
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the unit rows."""
+        return replace(self, ready=True), self.points(X)
+
+    def unprepared(self) -> Self:
+        """Return the family for rows of any length."""
+        return replace(self, ready=False)
+
     # ------------------------------------------------------------------ divergence
 
     def points(self, X: Matrix) -> Matrix:
         """Return the rows made unit length; rows of zeros stay zeros."""
-        return unit_rows(X)
+        return X if self.ready else unit_rows(X)
 
     def potential(self, T: Matrix) -> Array:
         """Return ‖t‖."""

@@ -29,6 +29,7 @@ from scipy.special import gammaln, logsumexp
 from maylink.arrays import Array
 from maylink.errors import MaylinkError, not_one_of
 
+FEW_SIZES = 50  # clusters; of more, sizes that occur several times are looked at once
 N_ALPHAS = 50  # values of α that an average is taken over
 NEGLIGIBLE = 1e-17  # probability of all larger sizes that may be left out of the renewal equation
 SETTLED = 1e-12  # relative distance from its limit below which a renewal probability is the limit
@@ -74,13 +75,17 @@ class PartitionPrior(ABC):
     def log_probability(self, sizes: Array, alpha: float | None) -> float:
         """Return the log probability of a partition into clusters of these sizes, all 1 or more."""
         n, components = round(float(sizes.sum())), self.log_components(sizes)
-        average = float(logsumexp(components) - np.log(len(components)))
-        return average + self.log_number(len(sizes), n, alpha)
+        average = components[0]
+        if len(components) > 1:
+            average = logsumexp(components) - np.log(len(components))
+        return float(average + self.log_number(len(sizes), n, alpha))
 
     def log_components(self, sizes: Array) -> Array:
         """Return Σ_k f(n_k) − log u_n, shape (components,)."""
-        different, count = np.unique(sizes, return_counts=True)
-        return self.log_size(different) @ count + self.log_constant(round(float(sizes.sum())))
+        if len(sizes) > FEW_SIZES:
+            sizes, count = np.unique(sizes, return_counts=True)
+            return self.log_size(sizes) @ count + self.log_constant(round(float(sizes @ count)))
+        return self.log_size(sizes).sum(axis=1) + self.log_constant(round(float(sizes.sum())))
 
     def merger_gains(self, sizes: Array, a: Array, b: Array, alpha: float | None) -> Array:
         """Return by how much merging two clusters would raise the log probability.

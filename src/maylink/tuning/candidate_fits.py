@@ -14,6 +14,7 @@ import numpy as np
 
 from maylink.arrays import Index
 from maylink.links import Links
+from maylink.model.partition_priors import DIRICHLET_PROCESS, as_partition_prior
 from maylink.model.posterior import Posterior
 from maylink.problem import Problem
 from maylink.solvers import loop, variational
@@ -32,6 +33,7 @@ class TVClustCandidate(NamedTuple):
     family: str
     data_weight: float
     neighbours: int = 0
+    partition_prior: str = DIRICHLET_PROCESS.name
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,9 @@ class CandidateFits:
         """Fit a candidate from pieces."""
         view = self.views.pieces[candidate.family]
         settings = replace(self.settings, data_weight=candidate.data_weight)
+        if candidate.partition_prior != settings.partition_prior.name:
+            prior = as_partition_prior(candidate.partition_prior)
+            settings = replace(settings, partition_prior=prior)
         links = self.links + view.neighbours(candidate.neighbours)
         return fit_from_pieces(view, links, settings, self.prior)
 
@@ -163,7 +168,7 @@ class PoolFits:
         Where all points already were in one cluster, a lower data weight leaves them there: there
         is less to part them.
         """
-        name, weight, _ = candidate
+        name, weight = candidate.family, candidate.data_weight
         family, settings = self.families[name], replace(self.settings, data_weight=weight)
         labels_of = self.labels_by_candidate
         higher = [one for one in labels_of if one.family == name and one.data_weight > weight]

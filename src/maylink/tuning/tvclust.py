@@ -16,8 +16,9 @@ number of principal directions, which is one of four.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +26,10 @@ import numpy as np
 from maylink.arrays import Index
 from maylink.families import Family
 from maylink.links import Links
+from maylink.model.partition_priors import PRIORS, PartitionPrior
 from maylink.problem import ChunkedProblem, DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import loop
+from maylink.solvers import loop, merging
 from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning import race
@@ -41,7 +43,7 @@ from maylink.tuning.candidate_fits import (
 from maylink.tuning.candidates import FEW_FEATURES, candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import PieceView, fit_from_pieces, graph_rows
+from maylink.tuning.pieces import PieceFit, PieceView, graph_rows, pieces_of
 from maylink.tuning.pool import StartPool, StartView, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
@@ -56,6 +58,8 @@ MAX_SWEEPS = 60  # of a fit in a fold
 WITHOUT_LINKS = (0.3, 20)
 """Data weight and neighbours of data of many features without links: the best of a grid on average
 over simulated embeddings, texts, images, records and blobs (``benchmarks/settings.py``)."""
+PRIOR_WORDS = tuple(prior.name for prior in PRIORS)
+SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
 OTHER_FAMILY, OTHER_NEIGHBOURS, HALF_DECADE = 2.0, 1.0, 1.0
 """Nats by which links must prefer another family, another number of neighbours, and a data weight
 half a decade away, to what would be chosen without them."""
@@ -83,6 +87,8 @@ class TVClustRequest:
         How many neighbours of each point are links.
     small_data : int
         Numbers (rows times columns) up to which data are small.
+    prior_is_open : bool
+        Whether the prior of the partition may be chosen.
     """
 
     family: Family | str
@@ -93,10 +99,21 @@ class TVClustRequest:
     data_weights: tuple[float, ...]
     neighbours: str | int = "auto"
     small_data: int = 20_000
+    prior_is_open: bool = False
 
     def families(self, data: DataFacts) -> list[Family | str]:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
         return candidates(self.family, self.covariance, data, self.small_data)
+
+    @property
+    def partition_prior(self) -> PartitionPrior:
+        """The prior of the partition that fits have, if no other is chosen."""
+        return self.settings.partition_prior
+
+    @property
+    def wants_neighbours(self) -> bool:
+        """Whether the user asked for neighbours."""
+        return self.neighbours != "auto" and int(self.neighbours) > 0
 
     @property
     def open_weights(self) -> tuple[float, ...]:
@@ -118,6 +135,8 @@ class TVClustChoice:
         γ.
     by : {"held-out links", "evidence", "given"}
         How family and data weight came about.
+    partition_prior : PartitionPrior
+        Prior of the partition.
     table : DataFrame, optional
         The candidates.
     views : list of StartView, optional
@@ -133,6 +152,7 @@ class TVClustChoice:
     problem: Problem
     data_weight: float
     by: str
+    partition_prior: PartitionPrior
     table: pd.DataFrame | None = None
     views: list[StartView] | None = None
     n_neighbours: int = 0
@@ -172,192 +192,7 @@ def tune(
     progress : Progress, optional
         Counts folds.
     """
-    weights, by_name = request.open_weights, {one.family.name: one for one in problems}
-    first = problems[0]
-    asked = request.neighbours != "auto" and int(request.neighbours) > 0
-    plain = isinstance(first, ChunkedProblem) or not (first.family.learns or asked)
-    if len(problems) == len(weights) == 1 and plain:
-        return TVClustChoice(first, weights[0], "given")
-    sample = sampled(first, tuning.sample_size, rng)
-    samples = {name: replace(sample, family=one.family) for name, one in by_name.items()}
-    tried = _candidates(samples, request, tuning, isinstance(first, ChunkedProblem))
-    enough = tuning.can_hold_out(sample.links)
-    views = _views(samples, tried, request, tuning, rng, n_jobs)
-    rows: list[dict[str, Any]] = []
-    if len(tried) == 1:
-        chosen, by = tried[0], "given"
-    else:
-        if not enough:
-            logger.info("%d links are too few to hold out: evidence decides", sample.links.n_links)
-            chosen, rows = without_links(views, sample.links, tried, request, rng, n_jobs)
-            by = "evidence"
-        if tuning.can_race(sample.links):
-            prior = None if enough else settings_prior(chosen)
-            result = _race(
-                views, sample.links, tried, request, tuning, rng, n_jobs, progress, prior
-            )
-            if enough or result.chosen != chosen:
-                chosen, rows, by = result.chosen, result.rows, "held-out links"
-        logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
-    table = _frame(rows) if rows else None
-    problem = by_name[chosen.family]
-    if chosen.family in views.pieces:
-        view = views.pieces[chosen.family]
-        return _from_pieces(problem, sample, view, chosen, request, by, table)
-    pooled = views_of(views.pooled) if sample.n == problem.n else None
-    return TVClustChoice(problem, chosen.data_weight, by, table, pooled)
-
-
-def _candidates(
-    samples: dict[str, Problem], request: TVClustRequest, tuning: Tuning, in_chunks: bool
-) -> list[TVClustCandidate]:
-    """Return what may be chosen, the plainest first."""
-    weights, tried = request.open_weights, list[TVClustCandidate]()
-    for name, problem in samples.items():
-        if not _has_pieces(problem, request, tuning) or in_chunks:
-            tried += [TVClustCandidate(name, weight) for weight in weights]
-            continue
-        counts = tuning.neighbours
-        if not problem.family.learns:  # one family has the graph, the others stand beside it
-            counts = (0,) if any(one.family.learns for one in samples.values()) else counts[:2]
-        if request.neighbours != "auto":
-            counts = (int(request.neighbours),)
-        within = sorted({min(count, problem.n - 1) for count in counts})
-        tried += [
-            TVClustCandidate(name, weight, count)
-            for count in within
-            for weight in weights
-            if len(weights) == 1 or weight >= tuning.least_weight_of_pieces
-        ]
-    return tried
-
-
-def _has_pieces(problem: Problem, request: TVClustRequest, tuning: Tuning) -> bool:
-    """Whether a family is fitted from pieces: it learns, or the data are large, or it must."""
-    if problem.family.learns or (request.neighbours != "auto" and request.neighbours):
-        return True
-    return bool(problem.X.size > tuning.small_data and problem.X.shape[1] > FEW_FEATURES)
-
-
-def _views(
-    samples: dict[str, Problem],
-    tried: list[TVClustCandidate],
-    request: TVClustRequest,
-    tuning: Tuning,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-) -> DataViews:
-    """Look at the data under each family."""
-    names = dict.fromkeys(one.family for one in tried)
-    pieces = {
-        name: max(one.neighbours for one in tried if one.family == name)
-        for name in names
-        if _has_pieces(samples[name], request, tuning)
-    }
-    pooled = {name: samples[name] for name in names if name not in pieces}
-    enough = tuning.can_hold_out(next(iter(samples.values())).links)
-    return DataViews(
-        families_on_data(pooled, request.prior, rng, n_jobs),
-        {
-            name: PieceView.of(samples[name], most, rng, enough and name in samples)
-            for name, most in pieces.items()
-        },
-        max(one.X.size for one in samples.values()),
-    )
-
-
-def _race(
-    views: DataViews,
-    links: Links,
-    tried: list[TVClustCandidate],
-    request: TVClustRequest,
-    tuning: Tuning,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    progress: Progress,
-    prior: Any,
-) -> race.RaceResult:
-    """Let held-out links choose."""
-    settings = quick(request.settings)
-
-    def prepare(fold: Fold) -> race.Predictor:
-        fits = CandidateFits(views, fold.train, settings, request.prior, tuning, rng, n_jobs)
-        return lambda candidate: posterior_scores(fits.posterior(candidate), fold.test)
-
-    def path(candidate: TVClustCandidate) -> Any:
-        return candidate if candidate.family in views.pieces else candidate.family
-
-    return race.compete(
-        tried,
-        links,
-        prepare,
-        rng,
-        tuning,
-        progress,
-        path=path,
-        prior=prior,
-        is_small=not views.is_large(tuning),
-    )
-
-
-def settings_prior(chosen: TVClustCandidate) -> Any:
-    """Return the function that says how far links must be against what was chosen without them."""
-
-    def nats(one: TVClustCandidate) -> float:
-        apart = abs(np.log10(one.data_weight) - np.log10(chosen.data_weight))
-        lost = OTHER_FAMILY * (one.family != chosen.family)
-        lost += OTHER_NEIGHBOURS * (one.neighbours != chosen.neighbours)
-        return float(-lost - HALF_DECADE * 2.0 * apart)
-
-    return nats
-
-
-def _from_pieces(
-    problem: Problem,
-    sample: Problem,
-    view: PieceView,
-    chosen: TVClustCandidate,
-    request: TVClustRequest,
-    by: str,
-    table: pd.DataFrame | None,
-) -> TVClustChoice:
-    """Fit the sample with what was chosen; take its family and its partition to all points."""
-    settings = replace(request.settings, data_weight=chosen.data_weight)
-    neighbours = view.neighbours(chosen.neighbours)
-    fit = fit_from_pieces(view, sample.links + neighbours, quick(settings), request.prior)
-    family = fit.problem.family.unprepared() if problem.family.learns else problem.family
-    learned, labels = replace(problem, family=family), fit.labels
-    if sample.n < problem.n:
-        labels = _placed(
-            learned, sample, labels, settings, expected_alpha(fit.fit.state.factors.alpha)
-        )
-        everywhere = replace(view, problem=learned, rows=graph_rows(problem))
-        neighbours = everywhere.neighbours(chosen.neighbours)
-    return TVClustChoice(
-        learned,
-        chosen.data_weight,
-        by,
-        table,
-        n_neighbours=chosen.neighbours,
-        neighbours=neighbours if chosen.neighbours else None,
-        start=labels,
-    )
-
-
-def _placed(
-    problem: Problem, sample: Problem, labels: Index, settings: VariationalSettings, alpha: float
-) -> Index:
-    """Return the most probable cluster of every point, by the clusters of a sample."""
-    family = problem.family
-    statistics = family.cluster_statistics(sample.X, labels, int(labels.max()) + 1)
-    prior, posterior = (
-        settings.partition_prior,
-        family.posterior(family.default_prior(sample.X), statistics),
-    )
-    weights = prior.log_weights(statistics.size, alpha)[:-1]
-    data = family.expected_log_likelihood(problem.X, posterior)
-    most = (weights + settings.data_weight * data).argmax(axis=1)
-    return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
+    return TVClustTuner(problems, request, tuning, rng, n_jobs).choose(progress)
 
 
 def quick(settings: VariationalSettings) -> VariationalSettings:
@@ -380,58 +215,255 @@ def fit_every_candidate(
     problems, request, tuning, rng, n_jobs
         As in :func:`tune`.
     """
-    samples = {one.family.name: one for one in problems}
-    tried = _candidates(samples, request, tuning, in_chunks=False)
-    views = _views(samples, tried, request, tuning, rng, n_jobs)
-    settings, links = VariationalSettings(), problems[0].links
-    fits = CandidateFits(views, links, settings, request.prior, tuning, rng, n_jobs)
-    return {candidate: fits.labels(candidate) for candidate in tried}
+    tuner = TVClustTuner(problems, request, tuning, rng, n_jobs)
+    fits = tuner.fits(problems[0].links, VariationalSettings())
+    return {candidate: fits.labels(candidate) for candidate in tuner.candidates}
 
 
-def without_links(
-    views: DataViews,
-    links: Links,
-    tried: list[TVClustCandidate],
-    request: TVClustRequest,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-) -> tuple[TVClustCandidate, list[dict[str, Any]]]:
-    """Choose without held-out links; return the choice, and rows about it.
+def settings_prior(usual: TVClustCandidate) -> Callable[[TVClustCandidate], float]:
+    """Return the function that says how far links must be against what is usual without them."""
 
-    Of covariances that are fitted from a pool, the one with the highest bound on the log
-    probability of data and links is chosen.
-    """
-    weight, count = (request.data_weight, 0) if request.data_weight != "auto" else (1.0, 0)
-    comparable = [name for name in gaussians() if name in views.pooled] or list(views.pooled)[:1]
-    if not comparable:
-        name = tried[0].family
-        usual = TVClustCandidate(name, *WITHOUT_LINKS)
-        return _nearest_candidate(usual, [one for one in tried if one.family == name]), []
-    if len(comparable) == 1:
-        return TVClustCandidate(comparable[0], float(weight), count), []
-    settings = replace(request.settings, data_weight=float(weight))
-    families = {name: views.pooled[name] for name in comparable}
-    pool = StartPool(views_of(families), links, rng, n_jobs)
-    rows: list[dict[str, Any]] = []
-    for name, family in families.items():
-        labels = pool.best(family, score_settings(settings))[0]
-        solver = VariationalSolver(replace(family.problem, links=links), family.prior, settings)
-        bound = worth_of(solver, loop.run(solver, solver.init(labels)))
-        rows.append({"family": name, "data_weight": weight, "neighbours": 0, "bound": bound})
-    best = max(rows, key=lambda row: row["bound"])
-    for row in rows:
-        row["chosen"] = row is best
-    return TVClustCandidate(str(best["family"]), float(weight)), rows
+    def nats(one: TVClustCandidate) -> float:
+        apart = abs(np.log10(one.data_weight) - np.log10(usual.data_weight))
+        lost = OTHER_FAMILY * (one.family != usual.family)
+        lost += OTHER_NEIGHBOURS * (one.neighbours != usual.neighbours)
+        return float(-lost - HALF_DECADE * 2.0 * apart)
+
+    return nats
 
 
-def _nearest_candidate(
-    usual: TVClustCandidate, tried: Sequence[TVClustCandidate]
-) -> TVClustCandidate:
-    """Return the candidate that is most like the usual one."""
-    return max(tried, key=settings_prior(usual))
+class TVClustTuner:
+    """Chooses what the user left open; parameters as in :func:`tune`."""
+
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        request: TVClustRequest,
+        tuning: Tuning,
+        rng: np.random.Generator,
+        n_jobs: int | None,
+    ) -> None:
+        self.problems = {one.family.name: one for one in problems}
+        self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
+        self.first = problems[0]
+        self.in_chunks = isinstance(self.first, ChunkedProblem)
+
+    def choose(self, progress: Progress) -> TVClustChoice:
+        """Choose by links, or without them."""
+        request, first = self.request, self.first
+        fresh = first.family.learns or request.wants_neighbours
+        if len(self.problems) == len(request.open_weights) == 1 and (self.in_chunks or not fresh):
+            return TVClustChoice(first, request.open_weights[0], "given", request.partition_prior)
+        chosen, by, rows = self.candidates[0], "given", list[dict[str, Any]]()
+        if len(self.candidates) > 1:
+            enough = self.tuning.can_hold_out(self.links)
+            if not enough:
+                (chosen, rows), by = self.without_links(), "evidence"
+            if self.tuning.can_race(self.links):
+                prior = None if enough else settings_prior(chosen)
+                result = self.race(self.candidates, progress, prior)
+                if enough or result.chosen != chosen:
+                    chosen, rows, by = result.chosen, result.rows, "held-out links"
+        if chosen.family not in self.views.pieces:
+            return self.from_pool(chosen, by, rows)
+        fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
+        if request.prior_is_open and self.are_small(fit.labels) and by == "held-out links":
+            several = [chosen._replace(partition_prior=word) for word in PRIOR_WORDS]
+            result = self.race(several, SILENT, None)
+            rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]
+            if result.chosen != chosen:
+                chosen = result.chosen
+                fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
+            for row in rows:
+                row["chosen"] = chosen == tuple(row[name] for name in chosen._fields)
+        return self.from_pieces(chosen, fit, by, rows)
+
+    # ------------------------------------------------------------------ what is looked at
+
+    @cached_property
+    def sample(self) -> Problem:
+        """The points that the choice looks at."""
+        return sampled(self.first, self.tuning.sample_size, self.rng)
+
+    @property
+    def links(self) -> Links:
+        """The judged links between these points."""
+        return self.sample.links
+
+    @cached_property
+    def candidates(self) -> list[TVClustCandidate]:
+        """What may be chosen, the plainest first."""
+        request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
+        weights, word = request.open_weights, request.partition_prior.name
+        for name, problem in self.problems.items():
+            if not self.has_pieces(problem.family):
+                tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
+                continue
+            counts = tuning.neighbours
+            if not problem.family.learns:  # dearer to fit: none, or as many as there may be
+                counts = (counts[0], counts[-1])
+            if request.neighbours != "auto":
+                counts = (int(request.neighbours),)
+            within = sorted({min(count, self.sample.n - 1) for count in counts})
+            tried += [
+                TVClustCandidate(name, weight, count, word)
+                for count in within
+                for weight in weights
+                if len(weights) == 1 or weight >= tuning.least_weight_of_pieces
+            ]
+        return tried
+
+    def has_pieces(self, family: Family) -> bool:
+        """Whether a family is fitted from pieces: it learns, or data are large, or it must."""
+        if self.in_chunks:
+            return False
+        if family.learns or self.request.wants_neighbours:
+            return True
+        X = self.sample.X
+        return bool(X.size > self.tuning.small_data and X.shape[1] > FEW_FEATURES)
+
+    @cached_property
+    def views(self) -> DataViews:
+        """The data under each family that is tried."""
+        samples = {
+            name: replace(self.sample, family=self.problems[name].family)
+            for name in dict.fromkeys(one.family for one in self.candidates)
+        }
+        most = {name: 0 for name, one in samples.items() if self.has_pieces(one.family)}
+        for one in self.candidates:
+            most[one.family] = max(most.get(one.family, 0), one.neighbours)
+        pooled = {name: one for name, one in samples.items() if not self.has_pieces(one.family)}
+        enough = self.tuning.can_hold_out(self.links)
+        return DataViews(
+            families_on_data(pooled, self.request.prior, self.rng, self.n_jobs),
+            {
+                name: PieceView.of(one, most[name], self.rng, enough)
+                for name, one in samples.items()
+                if name not in pooled
+            },
+            self.sample.X.size,
+        )
+
+    def fits(self, links: Links, settings: VariationalSettings) -> CandidateFits:
+        """Return fits of candidates to some links."""
+        return CandidateFits(
+            self.views, links, settings, self.request.prior, self.tuning, self.rng, self.n_jobs
+        )
+
+    # ------------------------------------------------------------------ choosing
+
+    def race(
+        self,
+        tried: Sequence[TVClustCandidate],
+        progress: Progress,
+        prior: Callable[[TVClustCandidate], float] | None,
+    ) -> race.RaceResult:
+        """Let held-out links choose."""
+        settings, pieces = quick(self.request.settings), self.views.pieces
+
+        def prepare(fold: Fold) -> race.Predictor:
+            fits = self.fits(fold.train, settings)
+            return lambda candidate: posterior_scores(fits.posterior(candidate), fold.test)
+
+        return race.compete(
+            tried,
+            self.links,
+            prepare,
+            self.rng,
+            self.tuning,
+            progress,
+            path=lambda one: one if one.family in pieces else one.family,
+            prior=prior,
+            is_small=not self.views.is_large(self.tuning),
+        )
+
+    def without_links(self) -> tuple[TVClustCandidate, list[dict[str, Any]]]:
+        """Choose without held-out links; return the choice, and rows about it.
+
+        Of covariances that are fitted from a pool, the one with the highest bound on the log
+        probability of data and links is chosen.
+        """
+        request, pooled, links = self.request, self.views.pooled, self.links
+        word = request.partition_prior.name
+        logger.info("%d links are too few to hold out: evidence decides", links.n_links)
+        weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
+        comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
+        if not comparable:
+            usual = TVClustCandidate(self.candidates[0].family, *WITHOUT_LINKS, word)
+            return max(self.candidates, key=settings_prior(usual)), []
+        if len(comparable) == 1:
+            return TVClustCandidate(comparable[0], weight, 0, word), []
+        settings = replace(request.settings, data_weight=weight)
+        families = {name: pooled[name] for name in comparable}
+        pool = StartPool(views_of(families), links, self.rng, self.n_jobs)
+        bounds = {}
+        for name, family in families.items():
+            labels = pool.best(family, score_settings(settings))[0]
+            solver = VariationalSolver(replace(family.problem, links=links), family.prior, settings)
+            bounds[name] = worth_of(solver, loop.run(solver, solver.init(labels)))
+        best = max(bounds, key=bounds.__getitem__)
+        logger.info("the evidence chose %s", best)
+        found = {name: TVClustCandidate(name, weight, 0, word) for name in bounds}
+        rows = [
+            {**found[name]._asdict(), "bound": bound, "chosen": name == best}
+            for name, bound in bounds.items()
+        ]
+        return found[best], rows
+
+    # ------------------------------------------------------------------ what was chosen
+
+    def are_small(self, labels: Index) -> bool:
+        """Whether clusters hold a few points each."""
+        return labels.size < SMALL_CLUSTERS * (int(labels.max()) + 1)
+
+    def from_pool(
+        self, chosen: TVClustCandidate, by: str, rows: list[dict[str, Any]]
+    ) -> TVClustChoice:
+        """Return a choice whose starts come from a pool."""
+        problem = self.problems[chosen.family]
+        views = views_of(self.views.pooled) if self.sample.n == problem.n else None
+        prior = self.request.partition_prior
+        return TVClustChoice(problem, chosen.data_weight, by, prior, _frame(rows), views)
+
+    def from_pieces(
+        self, chosen: TVClustCandidate, fit: PieceFit, by: str, rows: list[dict[str, Any]]
+    ) -> TVClustChoice:
+        """Take the family and the partition of a fit to the sample to all points."""
+        problem, view = self.problems[chosen.family], self.views.pieces[chosen.family]
+        family = fit.problem.family.unprepared() if problem.family.learns else problem.family
+        learned, labels = replace(problem, family=family), fit.labels
+        if self.sample.n < problem.n:
+            if self.are_small(labels) and problem.n <= merging.MOST:
+                labels = pieces_of(learned.prepared())  # most clusters have no point in the sample
+            else:
+                labels = placed(learned, self.sample, fit)
+            view = replace(view, problem=learned, rows=graph_rows(problem))
+        count = chosen.neighbours
+        return TVClustChoice(
+            learned,
+            chosen.data_weight,
+            by,
+            fit.solver.settings.partition_prior,
+            _frame(rows),
+            n_neighbours=count,
+            neighbours=view.neighbours(count) if count else None,
+            start=labels,
+        )
 
 
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def placed(problem: Problem, sample: Problem, fit: PieceFit) -> Index:
+    """Return the most probable cluster of every point, by the clusters of a sample."""
+    family, settings, labels = problem.family, fit.solver.settings, fit.labels
+    statistics = family.cluster_statistics(sample.X, labels, int(labels.max()) + 1)
+    posterior = family.posterior(family.default_prior(sample.X), statistics)
+    alpha = expected_alpha(fit.fit.state.factors.alpha)
+    weights = settings.partition_prior.log_weights(statistics.size, alpha)[:-1]
+    data = family.expected_log_likelihood(problem.X, posterior)
+    most = (weights + settings.data_weight * data).argmax(axis=1)
+    return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame | None:
     import pandas as pd
 
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows) if rows else None
