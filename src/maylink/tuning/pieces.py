@@ -169,6 +169,8 @@ def graph_rows(problem: Problem) -> Matrix:
     rows = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
     center = column_means(rows)
     directions = principal_directions(rows, center, PRINCIPAL)
+    if not len(directions):  # all points are equal
+        return np.zeros((problem.n, 1))
     if len(directions) < PRINCIPAL and not sparse.issparse(rows):
         return rows
     return np.asarray(rows @ directions.T - center @ directions.T)
