@@ -77,13 +77,13 @@ def test_unknown_family_lists_the_known_ones():
 # ---------------------------------------------------------------------- the families that are open
 
 
-def auto(kinds, is_sparse):
+def auto(data):
     """The families that "auto" tries."""
-    return [family for _, family in candidates("auto", "auto", kinds, is_sparse=is_sparse)]
+    return candidates("auto", "auto", data)
 
 
 def test_there_is_a_problem_for_each_family_that_is_open():
-    problems = check(X, ([(0, 1)], []), lambda kinds, is_sparse: ["gaussian", "poisson"])
+    problems = check(X, ([(0, 1)], []), lambda data: ["gaussian", "poisson"])
     assert [problem.family.name for problem in problems] == ["gaussian", "poisson"]
     assert problems[0].X is problems[1].X
     assert problems[0].links is problems[1].links
@@ -93,8 +93,8 @@ def test_there_is_a_problem_for_each_family_that_is_open():
 def test_families_are_chosen_by_the_values_and_their_form():
     asked = []
 
-    def families(kinds, is_sparse):
-        asked.append((kinds(), is_sparse))
+    def families(data):
+        asked.append((data.kinds(), data.is_sparse))
         return ["gaussian"]
 
     for data in (-X, sparse.csr_array(X)):

@@ -22,7 +22,7 @@ from maylink.arrays import Index, Matrix
 from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
 from maylink.errors import DomainError, MaylinkError
 from maylink.families import Family, as_family
-from maylink.families.base import Statistics, kinds_of
+from maylink.families.base import Statistics
 from maylink.families.columns import (
     SAMPLE,
     VARIANCE,
@@ -34,6 +34,7 @@ from maylink.families.columns import (
     prior_rows,
     sample_rows,
 )
+from maylink.families.kinds import kinds_of
 from maylink.families.registry import check_chunks
 from maylink.families.rows import first_cell
 from maylink.link_forms import as_links

@@ -8,7 +8,8 @@ from scipy import sparse, stats
 
 from maylink.errors import DomainError, MaylinkError
 from maylink.families import all_families, as_family
-from maylink.families.base import KINDS, Statistics, kinds_of
+from maylink.families.base import Statistics
+from maylink.families.kinds import KINDS, kinds_of
 from maylink.families.registry import records
 from reference import geometry
 from zoo import FAMILIES, N_FEATURES, draw, example

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from maylink.families import Poisson, all_families
-from maylink.families.base import kinds_of
+from maylink.families.kinds import kinds_of
 from maylink.families.registry import covariances
 from maylink.problem import DataFacts
 from maylink.tuning.candidates import candidates, gaussians, possible

@@ -9,9 +9,8 @@ from maylink import Links, Tuning, TVClust, Variational, sample_links
 from maylink.errors import DomainError
 from maylink.metrics import adjusted_rand, pair_f
 from maylink.tuning import race
-from maylink.tuning.candidate_fits import TVClustCandidate
+from maylink.tuning.candidate_fits import TVClustCandidate, settings_prior
 from maylink.tuning.candidates import gaussians
-from maylink.tuning.tvclust import settings_prior
 from zoo import draw, true_links
 
 FEWEST = Tuning().fewest_pairs

@@ -295,7 +295,7 @@ def _usual_family(X: Matrix) -> str:
     import numpy as np
     from scipy import sparse
 
-    from maylink.families.base import kinds_of
+    from maylink.families.kinds import kinds_of
     from maylink.families.registry import usual_family
 
     if sparse.issparse(X):

@@ -14,6 +14,7 @@ from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.estimators.parameter_objects import Gibbs, Variational, as_inference
+from maylink.estimators.prior_checks import checked_prior
 from maylink.estimators.tvclust_describe import (
     TuningSummary,
     TVClustDescription,
@@ -25,11 +26,7 @@ from maylink.estimators.tvclust_queries import TVClustQueries
 from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
-from maylink.model.partition_priors import (
-    DIRICHLET_PROCESS,
-    PartitionPrior,
-    as_partition_prior,
-)
+from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
 from maylink.model.reliability import PRIOR
 from maylink.parameters import (
     as_generator,
@@ -380,15 +377,7 @@ class TVClust(TVClustQueries):
 
     def _prior_of(self, problem: Problem) -> Any:
         """Return the prior in use, checked against the family's own."""
-        default = problem.prior
-        if self.prior is None:
-            return default
-        if not _alike(self.prior, default):
-            raise MaylinkError(
-                f"prior: not a prior of {problem.family.name!r} for these data; give one with the "
-                f"type and shapes of {_in_words(default)}"
-            )
-        return self.prior
+        return checked_prior(self.prior, problem.prior, problem.family.name)
 
     def _settings(
         self, data_weight: float, partition_prior: PartitionPrior | None = None
@@ -448,25 +437,6 @@ class TVClust(TVClustQueries):
             raise MaylinkError(
                 "data_weight: the instantiated sampler needs 1; use sampler='collapsed'"
             )
-
-
-def _alike(prior: Any, default: Any) -> bool:
-    """Whether a prior has the type and the shapes of another."""
-    if isinstance(default, tuple):
-        return (
-            type(prior) is type(default)
-            and len(prior) == len(default)
-            and all(_alike(a, b) for a, b in zip(prior, default, strict=True))
-        )
-    return bool(np.shape(prior) == np.shape(default))
-
-
-def _in_words(prior: Any) -> str:
-    """Return the type and the shapes of a prior."""
-    if not hasattr(prior, "_fields"):
-        return "(" + ", ".join(_in_words(part) for part in prior) + ")"
-    shapes = ", ".join(f"{n}: {np.shape(v)}" for n, v in prior._asdict().items())
-    return f"{type(prior).__name__}({shapes})"
 
 
 def _check_pair(name: str, value: Any, below: float = np.inf) -> None:

@@ -19,7 +19,7 @@ from maylink.model import diagnostics, partitions
 from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
 from maylink.model.mixture import Mixture, labels_of_rows, one_hot, responsibilities_of_rows
-from maylink.model.partition_priors import PartitionPrior, as_partition_prior
+from maylink.model.partition_priors import PartitionPrior
 from maylink.model.posterior import Posterior
 from maylink.problem import Problem
 from maylink.tuning.tvclust import TVClustChoice, TVClustRequest
@@ -187,7 +187,7 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
             self.data_weight_,
             self.reliability_prior,
             self.reliability,
-            as_partition_prior(self.partition_prior),
+            self.mixture_.partition_prior,
         )
 
     def _log_odds(self, source: Any) -> tuple[float, float]:

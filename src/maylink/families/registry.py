@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from maylink.errors import MaylinkError, not_one_of
-from maylink.families.base import KINDS, Family, Statistics
+from maylink.families.base import Family, Statistics
+from maylink.families.kinds import KINDS
 
 FamilyClass = TypeVar("FamilyClass", bound=type[Family])
 

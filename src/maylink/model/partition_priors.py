@@ -84,8 +84,10 @@ class PartitionPrior(ABC):
         """Return Σ_k f(n_k) − log u_n, shape (components,)."""
         if len(sizes) > FEW_SIZES:
             sizes, count = np.unique(sizes, return_counts=True)
-            return self.log_size(sizes) @ count + self.log_constant(round(float(sizes @ count)))
-        return self.log_size(sizes).sum(axis=1) + self.log_constant(round(float(sizes.sum())))
+            total = self.log_size(sizes) @ count
+            return np.asarray(total + self.log_constant(round(float(sizes @ count))))
+        total = self.log_size(sizes).sum(axis=1)
+        return np.asarray(total + self.log_constant(round(float(sizes.sum()))))
 
     def merger_gains(self, sizes: Array, a: Array, b: Array, alpha: float | None) -> Array:
         """Return by how much merging two clusters would raise the log probability.

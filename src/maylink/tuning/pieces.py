@@ -35,6 +35,7 @@ from maylink.problem import Problem
 from maylink.solvers import loop, merging
 from maylink.solvers.fit import Fit
 from maylink.solvers.merging_rounds import ClusterRounds
+from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
 from maylink.tuning.pool import score_settings
@@ -168,6 +169,8 @@ def graph_rows(problem: Problem) -> Matrix:
     rows = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
     center = column_means(rows)
     directions = principal_directions(rows, center, PRINCIPAL)
+    if not len(directions):  # all points are equal
+        return np.zeros((problem.n, 1))
     if len(directions) < PRINCIPAL and not sparse.issparse(rows):
         return rows
     return np.asarray(rows @ directions.T - center @ directions.T)
@@ -177,6 +180,18 @@ def learned(problem: Problem, responsibilities: Any) -> Problem:
     """Return a prepared problem under the family as a partition teaches it."""
     family, X = problem.family.learned(problem.X, responsibilities)
     return Problem(X, problem.links, family)
+
+
+def placed(problem: Problem, sample: Problem, fit: PieceFit) -> Index:
+    """Return the most probable cluster of every point, by the clusters of a sample."""
+    family, settings, labels = problem.family, fit.solver.settings, fit.labels
+    statistics = family.cluster_statistics(sample.X, labels, int(labels.max()) + 1)
+    posterior = family.posterior(family.default_prior(sample.X), statistics)
+    alpha = expected_alpha(fit.fit.state.factors.alpha)
+    weights = settings.partition_prior.log_weights(statistics.size, alpha)[:-1]
+    data = family.expected_log_likelihood(problem.X, posterior)
+    most = (weights + settings.data_weight * data).argmax(axis=1)
+    return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
 
 
 def separation(links: Links, rows: Matrix) -> float:

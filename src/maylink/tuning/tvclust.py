@@ -30,7 +30,6 @@ from maylink.model.partition_priors import PRIORS, PartitionPrior
 from maylink.problem import ChunkedProblem, DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, merging
-from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning import race
 from maylink.tuning.candidate_fits import (
@@ -38,12 +37,13 @@ from maylink.tuning.candidate_fits import (
     DataViews,
     TVClustCandidate,
     families_on_data,
+    settings_prior,
     views_of,
 )
 from maylink.tuning.candidates import FEW_FEATURES, candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import PieceFit, PieceView, graph_rows, pieces_of
+from maylink.tuning.pieces import PieceFit, PieceView, graph_rows, pieces_of, placed
 from maylink.tuning.pool import StartPool, StartView, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
@@ -60,9 +60,6 @@ WITHOUT_LINKS = (0.3, 20)
 over simulated embeddings, texts, images, records and blobs (``benchmarks/settings.py``)."""
 PRIOR_WORDS = tuple(prior.name for prior in PRIORS)
 SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
-OTHER_FAMILY, OTHER_NEIGHBOURS, HALF_DECADE = 2.0, 1.0, 1.0
-"""Nats by which links must prefer another family, another number of neighbours, and a data weight
-half a decade away, to what would be chosen without them."""
 
 
 @dataclass(frozen=True)
@@ -218,18 +215,6 @@ def fit_every_candidate(
     tuner = TVClustTuner(problems, request, tuning, rng, n_jobs)
     fits = tuner.fits(problems[0].links, VariationalSettings())
     return {candidate: fits.labels(candidate) for candidate in tuner.candidates}
-
-
-def settings_prior(usual: TVClustCandidate) -> Callable[[TVClustCandidate], float]:
-    """Return the function that says how far links must be against what is usual without them."""
-
-    def nats(one: TVClustCandidate) -> float:
-        apart = abs(np.log10(one.data_weight) - np.log10(usual.data_weight))
-        lost = OTHER_FAMILY * (one.family != usual.family)
-        lost += OTHER_NEIGHBOURS * (one.neighbours != usual.neighbours)
-        return float(-lost - HALF_DECADE * 2.0 * apart)
-
-    return nats
 
 
 class TVClustTuner:
@@ -449,18 +434,6 @@ class TVClustTuner:
             neighbours=view.neighbours(count) if count else None,
             start=labels,
         )
-
-
-def placed(problem: Problem, sample: Problem, fit: PieceFit) -> Index:
-    """Return the most probable cluster of every point, by the clusters of a sample."""
-    family, settings, labels = problem.family, fit.solver.settings, fit.labels
-    statistics = family.cluster_statistics(sample.X, labels, int(labels.max()) + 1)
-    posterior = family.posterior(family.default_prior(sample.X), statistics)
-    alpha = expected_alpha(fit.fit.state.factors.alpha)
-    weights = settings.partition_prior.log_weights(statistics.size, alpha)[:-1]
-    data = family.expected_log_likelihood(problem.X, posterior)
-    most = (weights + settings.data_weight * data).argmax(axis=1)
-    return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame | None:
