@@ -7,7 +7,6 @@ have neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -26,9 +25,6 @@ from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settin
 from maylink.tuning.settings import Tuning
 
 ALIKE = 1e-3  # bounds a point that are the same to this are of the same fit
-OTHER_FAMILY, OTHER_NEIGHBOURS, HALF_DECADE = 2.0, 1.0, 1.0
-"""Nats by which links must prefer another family, another number of neighbours, and a data weight
-half a decade away, to what would be chosen without them."""
 
 
 class TVClustCandidate(NamedTuple):
@@ -38,18 +34,6 @@ class TVClustCandidate(NamedTuple):
     data_weight: float
     neighbours: int = 0
     partition_prior: str = DIRICHLET_PROCESS.name
-
-
-def settings_prior(usual: TVClustCandidate) -> Callable[[TVClustCandidate], float]:
-    """Return the function that says how far links must be against what is usual without them."""
-
-    def nats(one: TVClustCandidate) -> float:
-        apart = abs(np.log10(one.data_weight) - np.log10(usual.data_weight))
-        lost = OTHER_FAMILY * (one.family != usual.family)
-        lost += OTHER_NEIGHBOURS * (one.neighbours != usual.neighbours)
-        return float(-lost - HALF_DECADE * 2.0 * apart)
-
-    return nats
 
 
 @dataclass(frozen=True)

@@ -232,8 +232,8 @@ def pieces_of(problem: Problem) -> Index:
 def _separating(problem: Problem) -> Family:
     """Return the way to look at the data in which distances best tell the links.
 
-    Of ways that are within half a standard error of the best, the one that sees most is taken: all
-    are of the same links, so that they differ by less than each of them errs.
+    Of ways that are within half a standard error of the best, the one most like the usual way is
+    taken: all are of the same links, so that they differ by less than each of them errs.
     """
     families = problem.family.variants(problem.X.shape[1])
     if len(families) == 1:
@@ -243,7 +243,8 @@ def _separating(problem: Problem) -> Family:
     may = int((problem.links.kind == MAY).sum())
     error = 0.5 / np.sqrt(max(1, min(may, problem.links.n_links - may)))
     close = [one for one, area in zip(adapted, told, strict=True) if area >= max(told) - error / 2]
-    return close[-1]
+    usual = problem.family.n_statistics(problem.X.shape[1])
+    return min(close, key=lambda one: abs(np.log(one.n_statistics(problem.X.shape[1]) / usual)))
 
 
 def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:

@@ -33,7 +33,7 @@ class Tuning(BaseEstimator):
         Links below which there are ``n_folds_of_few`` folds.
     fewest_pairs : int, default 40
         Linked pairs below which the choice made without links must be overruled by links, if at all
-        (:func:`maylink.tuning.candidate_fits.settings_prior`).
+        (:mod:`maylink.tuning.settings_prior`).
     fewest_held_out : int, default 16
         Linked pairs below which nothing is held out: two in each fold.
     neighbours : tuple of int, default (0, 10, 20)

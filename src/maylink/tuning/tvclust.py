@@ -4,8 +4,8 @@ Links decide: the setting that predicts held-out links best (:mod:`maylink.tunin
 judged links are ever held out and scored, never those of the neighbour graph: judged links are what
 the user vouches for. Where there are too few links for that, the evidence decides on the covariance
 of real data, at data weight 1; counts are then fitted by the Dirichlet-multinomial family, which
-contains the multinomial; data of many features are fitted with :data:`WITHOUT_LINKS`. A few links
-overrule these choices as far as they are sure (:func:`settings_prior`).
+contains the multinomial; data of many features are fitted as simulated data are fitted best. A few
+links overrule these choices as far as they are sure (:mod:`maylink.tuning.settings_prior`).
 
 **Nothing leaks.** Starts of a fold are made from the links that the fold may see; a fit may begin
 at the fit of another data weight to the same links, never at one of another fold. What all folds
@@ -37,7 +37,6 @@ from maylink.tuning.candidate_fits import (
     DataViews,
     TVClustCandidate,
     families_on_data,
-    settings_prior,
     views_of,
 )
 from maylink.tuning.candidates import FEW_FEATURES, candidates, gaussians
@@ -47,6 +46,7 @@ from maylink.tuning.pieces import PieceFit, PieceView, graph_rows, pieces_of, pl
 from maylink.tuning.pool import StartPool, StartView, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
+from maylink.tuning.settings_prior import around, of_many_features, usual_setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +55,6 @@ logger = logging.getLogger("maylink")
 
 LOOSER = 10.0  # times the tolerance of the last fit, in a fold
 MAX_SWEEPS = 60  # of a fit in a fold
-WITHOUT_LINKS = (0.3, 20)
-"""Data weight and neighbours of data of many features without links: the best of a grid on average
-over simulated embeddings, texts, images, records and blobs (``benchmarks/settings.py``)."""
 PRIOR_WORDS = tuple(prior.name for prior in PRIORS)
 SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
 
@@ -242,10 +239,11 @@ class TVClustTuner:
         chosen, by, rows = self.candidates[0], "given", list[dict[str, Any]]()
         if len(self.candidates) > 1:
             enough = self.tuning.can_hold_out(self.links)
+            prior = None if self.views.pooled else of_many_features(chosen.family)
             if not enough:
                 (chosen, rows), by = self.without_links(), "evidence"
+                prior = prior or around(chosen)
             if self.tuning.can_race(self.links):
-                prior = None if enough else settings_prior(chosen)
                 result = self.race(self.candidates, progress, prior)
                 if enough or result.chosen != chosen:
                     chosen, rows, by = result.chosen, result.rows, "held-out links"
@@ -374,8 +372,7 @@ class TVClustTuner:
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
         comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
         if not comparable:
-            usual = TVClustCandidate(self.candidates[0].family, *WITHOUT_LINKS, word)
-            return max(self.candidates, key=settings_prior(usual)), []
+            return usual_setting(self.candidates), []
         if len(comparable) == 1:
             return TVClustCandidate(comparable[0], weight, 0, word), []
         settings = replace(request.settings, data_weight=weight)
