@@ -9,7 +9,6 @@ from maylink import Links, Tuning, TVClust, Variational, sample_links
 from maylink.errors import DomainError
 from maylink.metrics import adjusted_rand, pair_f
 from maylink.tuning import race
-from maylink.tuning.candidate_fits import TVClustCandidate, settings_prior
 from maylink.tuning.candidates import gaussians
 from zoo import draw, true_links
 
@@ -90,16 +89,6 @@ def test_few_right_links_are_no_worse_than_none(data):
         for links in (None, true_links(y, 20, 0))
     )
     assert pair_f(y, linked.labels_) >= pair_f(y, alone.labels_)
-
-
-def test_few_links_must_overrule_what_is_chosen_without_them():
-    usual = TVClustCandidate("plda", 0.3, 20)
-    nats = settings_prior(usual)
-    assert nats(usual) == 0.0
-    assert nats(usual._replace(neighbours=0)) == -1.0
-    assert nats(usual._replace(family="gaussian")) == -2.0
-    assert nats(usual._replace(data_weight=0.03)) == pytest.approx(-2.0)
-    assert nats(TVClustCandidate("gaussian", 0.03, 0)) == pytest.approx(-5.0)
 
 
 # ---------------------------------------------------------------------- by links
