@@ -93,6 +93,17 @@ def test_starts_are_finer_than_the_clusters():
     assert min(sizes) > len(set(y))
 
 
+def test_starts_have_no_empty_clusters():
+    X = np.repeat(np.random.default_rng(0).normal(size=(5, 40)), 60, axis=0)  # few different points
+    for labels in view_of(X, family=Gaussian()).starts:
+        assert np.bincount(labels).min() > 0
+
+
+def test_equal_sparse_points_have_a_graph():
+    links = view_of(sparse.csr_array(np.ones((30, 40)))).neighbours(4)
+    assert links.n_links > 0
+
+
 def test_clusters_of_two_points_are_looked_at_closely():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(100, 20)), 2, axis=0) + 0.05 * rng.normal(size=(200, 20))

@@ -271,7 +271,8 @@ def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:
     means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in sorted(fewer)]
     with warnings.catch_warnings():  # fewer different points than clusters is fine
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return [one.fit_predict(rows).astype(np.int64) for one in means]
+        labels = [one.fit_predict(rows) for one in means]
+    return [np.unique(one, return_inverse=True)[1].astype(np.int64) for one in labels]
 
 
 def _prior(problem: Problem, prior: Any) -> Any:
