@@ -191,6 +191,19 @@ class Multinomial(Family):
         a = prior.concentration
         return np.asarray(gammaln(a).sum(axis=-1) - gammaln(a.sum(axis=-1)))
 
+    def log_marginal(self, statistics: Statistics, prior: Dirichlet) -> Array:
+        """Return the log probability of each cluster's counts; most counts of few rows are 0."""
+        a, counts = prior.concentration, statistics.total
+        if a.ndim > 1 or not len(counts):
+            return super().log_marginal(statistics, prior)
+        cluster, column = np.nonzero(counts)
+        grown = gammaln(a[column] + counts[cluster, column]) - gammaln(a)[column]
+        gain = np.bincount(cluster, grown, minlength=len(counts))
+        total = a.sum()
+        return np.asarray(
+            gain + gammaln(total) - gammaln(total + counts.sum(axis=1)) + statistics.log_base
+        )
+
     def sample_parameters(self, prior: Dirichlet, rng: np.random.Generator) -> Array:
         """Draw π, return log π."""
         share = rng.dirichlet(prior.concentration)

@@ -1,0 +1,68 @@
+"""Data that are simulated to choose settings by: no data set of the tables is among them.
+
+Short texts are words drawn from overlapping topics, images are strokes that are moved and bent,
+records are people with typing errors, embeddings are curved clusters on a sphere.
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import normalize
+
+from maylink.datasets import make_embeddings, make_records
+
+
+def embeddings(seed, n=450, d=64, k=15):
+    """Unit vectors."""
+    drawn = make_embeddings(n, d, k, rng=seed)
+    return drawn.X, drawn.y
+
+
+def texts(seed, n=450, k=15, words=1200, length=10, shared=0.5):
+    """Short texts of overlapping topics: TF-IDF, 64 directions, unit rows."""
+    rng = np.random.default_rng(seed)
+    common = rng.dirichlet(np.full(words, 0.05))
+    topics = shared * common + (1 - shared) * rng.dirichlet(np.full(words, 0.01), k)
+    y = rng.integers(0, k, n)
+    counts = np.array([rng.multinomial(max(3, rng.poisson(length)), topics[one]) for one in y])
+    counts = sparse.csr_array(counts[:, (counts > 0).sum(axis=0) >= 2])
+    weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+    return normalize(TruncatedSVD(64, random_state=0).fit_transform(weights)), y
+
+
+def records(seed, n=800):
+    """Records of people: two and three letters in a row, 64 directions, unit rows."""
+    drawn = make_records(n, n * 9 // 20, rng=seed)
+    return drawn.X, drawn.y
+
+
+def images(seed, n=500, k=10, side=8):
+    """Blurred strokes of 8 × 8 pixels."""
+    rng = np.random.default_rng(seed)
+    y, corners = rng.integers(0, k, n), rng.uniform(1, side - 2, (k, 4, 2))
+    grid = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), -1)
+    X = np.zeros((n, side * side))
+    for row, kind in zip(X, y, strict=True):
+        ends = corners[kind] + rng.normal(0, 0.55, 2) + rng.normal(0, 0.35, (4, 2))
+        for a, b in zip(ends[:-1], ends[1:], strict=True):
+            for t in np.linspace(0, 1, 12):
+                ink = np.exp(-((grid - (a + t * (b - a))) ** 2).sum(axis=-1) / 0.8)
+                np.maximum(row, ink.ravel(), out=row)
+    return np.round(16 * X), y
+
+
+def blobs(seed, n=400, k=6, d=40):
+    """Round clusters, some of which touch."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    return rng.normal(size=(k, d))[y] * 0.8 + rng.normal(size=(n, d)), y
+
+
+SETS = {
+    "embeddings": embeddings,
+    "texts": texts,
+    "records": records,
+    "images": images,
+    "blobs": blobs,
+}
