@@ -45,7 +45,7 @@ def images(seed, n=500, k=10, side=8):
     X = np.zeros((n, side * side))
     for row, kind in zip(X, y, strict=True):
         ends = corners[kind] + rng.normal(0, 0.55, 2) + rng.normal(0, 0.35, (4, 2))
-        for a, b in zip(ends[:-1], ends[1:], strict=True):
+        for a, b in pairwise(ends):
             for t in np.linspace(0, 1, 12):
                 ink = np.exp(-((grid - (a + t * (b - a))) ** 2).sum(axis=-1) / 0.8)
                 np.maximum(row, ink.ravel(), out=row)
