@@ -4,6 +4,8 @@ Short texts are words drawn from overlapping topics, images are strokes that are
 records are people with typing errors, embeddings are curved clusters on a sphere.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
