@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
-from maylink import Links
+from maylink import Links, TVClust
+from maylink.errors import MaylinkError
 from maylink.families import PLDA, Gaussian, Multinomial
 from maylink.links import MAY
 from maylink.metrics import pair_f
@@ -93,6 +94,17 @@ def test_starts_are_finer_than_the_clusters():
     assert min(sizes) > len(set(y))
 
 
+def test_starts_have_no_empty_clusters():
+    X = np.repeat(np.random.default_rng(0).normal(size=(5, 40)), 60, axis=0)  # few different points
+    for labels in view_of(X, family=Gaussian()).starts:
+        assert np.bincount(labels).min() > 0
+
+
+def test_equal_sparse_points_have_a_graph():
+    links = view_of(sparse.csr_array(np.ones((30, 40)))).neighbours(4)
+    assert links.n_links > 0
+
+
 def test_clusters_of_two_points_are_looked_at_closely():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(100, 20)), 2, axis=0) + 0.05 * rng.normal(size=(200, 20))
@@ -157,6 +169,17 @@ def test_the_fit_is_no_worse_than_its_starts():
     assert score >= max(
         joint_of(found.problem, labels, found.problem.prior) for labels in view.starts
     )
+
+
+def test_a_prior_that_is_given_is_one_of_the_family_as_it_is():
+    X, y = blobs()
+    prior = TVClust("plda", data_weight=1.0, neighbours=0, random_state=0).fit(X).prior_
+    model = TVClust("plda", prior=prior, random_state=0).fit(X, links=true_links(y, 200, 0))
+    np.testing.assert_array_equal(model.prior_.precision, prior.precision)
+    assert model.labels_.shape == (300,)
+    few = prior._replace(mean=prior.mean[:3], precision=prior.precision[:3])
+    with pytest.raises(MaylinkError, match="prior: not a prior of 'plda'"):
+        TVClust("plda", prior=few, random_state=0).fit(X)
 
 
 def test_links_move_points():

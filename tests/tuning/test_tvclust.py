@@ -79,11 +79,11 @@ def of_many_features():
 
 
 @pytest.mark.parametrize(
-    "data", [of_many_features(), tilted(80, 0), draw("gaussian", 80, 3)], ids=["many", "long", "3"]
+    "data", [of_many_features(), tilted(60, 0), draw("gaussian", 60, 3)], ids=["many", "long", "3"]
 )
 def test_few_right_links_are_no_worse_than_none(data):
     X, y = data
-    tuning = Tuning(data_weights=(1.0, 0.3), n_folds_of_few=4)
+    tuning = Tuning(data_weights=(1.0, 0.3), n_folds_of_few=3, n_starts_of_small=1)
     alone, linked = (
         TVClust(inference=ONCE, tuning=tuning, random_state=0).fit(X, links=links)
         for links in (None, true_links(y, 20, 0))

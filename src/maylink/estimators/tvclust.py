@@ -14,7 +14,6 @@ from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
 from maylink.estimators.parameter_objects import Gibbs, Variational, as_inference
-from maylink.estimators.prior_checks import checked_prior
 from maylink.estimators.tvclust_describe import (
     TuningSummary,
     TVClustDescription,
@@ -42,6 +41,7 @@ from maylink.runtime.threads import one_thread
 from maylink.solvers.fit import Fit, Status
 from maylink.solvers.variational import VariationalSettings
 from maylink.solvers.variational_stream import VariationalStream
+from maylink.tuning.prior_checks import checked_prior
 from maylink.tuning.settings import Tuning, as_tuning
 from maylink.tuning.starts import STARTS, StartModel, Starts
 from maylink.tuning.tvclust import TVClustChoice, TVClustRequest, tune

@@ -22,6 +22,7 @@ from maylink.solvers.fit import Fit
 from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
 from maylink.tuning.pieces import PieceFit, PieceView, fit_from_pieces
 from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings, worth_of
+from maylink.tuning.prior_checks import checked_prior
 from maylink.tuning.settings import Tuning
 
 ALIKE = 1e-3  # bounds a point that are the same to this are of the same fit
@@ -113,8 +114,10 @@ class CandidateFits:
         if candidate.partition_prior != settings.partition_prior.name:
             prior = as_partition_prior(candidate.partition_prior)
             settings = replace(settings, partition_prior=prior)
-        links = self.links + view.neighbours(candidate.neighbours)
-        return fit_from_pieces(view, links, settings, self.prior)
+        links, prior = self.links + view.neighbours(candidate.neighbours), self.prior
+        if prior is not None:
+            prior = checked_prior(prior, view.problem.prior, candidate.family)
+        return fit_from_pieces(view, links, settings, prior)
 
 
 class PoolFits:
@@ -203,7 +206,7 @@ def families_on_data(
         coarser = repr(problem.family.coarser())
         if coarser not in views:
             views[coarser] = StartView.of(prepared, rng, n_jobs)
-        family_prior = problem.prior if prior is None else prior
+        family_prior = checked_prior(prior, problem.prior, name)
         families[name] = FamilyOnData(prepared, family_prior, views[coarser])
     return families
 

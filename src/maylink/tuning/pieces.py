@@ -139,16 +139,18 @@ def fit_from_pieces(
     settings : VariationalSettings
         How to run.
     prior : optional
-        Prior of the clusters' parameters; None for that of the family, which may learn.
+        Prior of the clusters' parameters, under which the family does not learn; None for that of
+        the family, which may learn.
     """
     problem, score = replace(view.problem, links=links), score_settings(settings)
     merged = [_merged(problem, score, labels, prior) for labels in view.starts]
     labels = max(merged, key=lambda one: _score(problem, score, one, prior))
     short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))
-    for number in range(ROUNDS if problem.family.learns else 1):
+    learns = problem.family.learns and prior is None  # a prior is one of the family as it is
+    for number in range(ROUNDS if learns else 1):
         solver = VariationalSolver(problem, _prior(problem, prior), short)
         state = loop.run(solver, solver.init(labels)).state
-        problem = learned(problem, state.responsibilities)
+        problem = learned(problem, state.responsibilities) if learns else problem
         before = solver.labels(state)
         labels = _merged(problem, score, before, prior)
         if number and labels.max() == before.max():
@@ -272,7 +274,8 @@ def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:
     means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in sorted(fewer)]
     with warnings.catch_warnings():  # fewer different points than clusters is fine
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return [one.fit_predict(rows).astype(np.int64) for one in means]
+        labels = [one.fit_predict(rows) for one in means]
+    return [np.unique(one, return_inverse=True)[1].astype(np.int64) for one in labels]
 
 
 def _prior(problem: Problem, prior: Any) -> Any:

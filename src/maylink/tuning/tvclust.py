@@ -316,11 +316,11 @@ class TVClustTuner:
         for one in self.candidates:
             most[one.family] = max(most.get(one.family, 0), one.neighbours)
         pooled = {name: one for name, one in samples.items() if not self.has_pieces(one.family)}
-        enough = self.tuning.can_hold_out(self.links)
+        by_links = self.tuning.can_hold_out(self.links) and self.request.prior is None
         return DataViews(
             families_on_data(pooled, self.request.prior, self.rng, self.n_jobs),
             {
-                name: PieceView.of(one, most[name], self.rng, enough)
+                name: PieceView.of(one, most[name], self.rng, by_links)
                 for name, one in samples.items()
                 if name not in pooled
             },
