@@ -152,6 +152,18 @@ class CpuEngine(PointStore):
 
         return Sweeper()
 
+    def weigh_sources(self, shares: Array | None) -> None:
+        """Let votes of each kind and source weigh a share of ξ in the sweeps that follow.
+
+        Parameters
+        ----------
+        shares : array of shape (2 · sources,), optional
+            Of may-not and may links of each source; None where all weigh ξ.
+        """
+        if not np.array_equal(shares, self._shares):
+            self.forget()  # what sweeps have learnt holds while links only become heavier
+            self._shares = shares
+
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""
         self.__dict__.pop("sweeper", None)

@@ -34,7 +34,8 @@ from maylink.solvers.placing import faithful
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.rdpmeans_runs import RDPMeansRuns
 from maylink.solvers.rdpmeans_starts import RDPMeansStarts
-from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest, tune
+from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
+from maylink.tuning.rdpmeans_views import tune
 from maylink.tuning.settings import Tuning, as_tuning
 
 
@@ -169,8 +170,9 @@ class RDPMeans(CenterEstimator):
 
     def __init__(
         self,
-        family: Family | str = "gaussian",
+        family: Family | str = "auto",
         *,
+        neighbours: str | int = "auto",
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
         link_weight: float | tuple[float, float] | str | None = "auto",
@@ -185,6 +187,7 @@ class RDPMeans(CenterEstimator):
         random_state: Any = None,
     ) -> None:
         self.family = family
+        self.neighbours = neighbours
         self.cluster_penalty = cluster_penalty
         self.n_clusters_hint = n_clusters_hint
         self.link_weight = link_weight
@@ -244,6 +247,9 @@ class RDPMeans(CenterEstimator):
             choose_weights=self.link_weight == "auto" and self.keep == "probability",
             cluster_penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
             n_clusters_hint=None if hint is None else int(hint),
+            neighbours=self._checked_neighbours(),
+            has_start=self.init is not None,
+            small_data=as_tuning(self.tuning).small_data,
         )
 
     def _tune(
@@ -251,6 +257,11 @@ class RDPMeans(CenterEstimator):
     ) -> RDPMeansChoice:
         """Choose the penalty and the link weights where the user left them open."""
         problem, tuning = problems[0], as_tuning(self.tuning)
+        if request.is_given and request.neighbours not in ("auto", False, 0):
+            raise MaylinkError(
+                f"neighbours: {self.neighbours!r} with a penalty, a hint, link weights or a start "
+                "that are given, or keep='objective'; leave these open, or give neighbours=False"
+            )
         self._starts.start(problem)  # one that does not fit is refused before the long work
         if self.checkpoint is not None:
             check_checkpoint(problem, self.random_state)
@@ -260,7 +271,7 @@ class RDPMeans(CenterEstimator):
                     "the orders again"
                 )
         with session.progress("tuning", tuning.folds_of(problem.links), "fold") as progress:
-            return tune(problem, request, tuning, session.rng, self.n_jobs, progress)
+            return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 
     def _solve(
         self, choice: RDPMeansChoice, request: RDPMeansRequest, session: Session
@@ -297,6 +308,7 @@ class RDPMeans(CenterEstimator):
             cluster_penalty=settings.penalty,
             penalty_path=list(choice.steps),
             data_weight=settings.data_weight,
+            n_neighbours=choice.n_neighbours,
             link_scale=choice.link_scale,
             chosen_by=choice.by,
             selection=choice.table,
@@ -309,6 +321,11 @@ class RDPMeans(CenterEstimator):
             prior=problem.prior,
             result=fit,
         )
+
+    def _checked_neighbours(self) -> str | int:
+        if self.neighbours != "auto" and self.neighbours is not False:
+            check_integer("neighbours", self.neighbours, 0)
+        return self.neighbours
 
     @property
     def _starts(self) -> RDPMeansStarts:

@@ -17,16 +17,17 @@ more often than right weighs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maylink.arrays import Array, Index
+from maylink.arrays import Index
 from maylink.families.rows import membership
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.joint import joint_of
-from maylink.model.reliability import LinkCounts, count_links, expected, link_pull
+from maylink.model.reliability import count_links, link_pull, log_odds
 from maylink.problem import Problem
 from maylink.solvers import merging
 from maylink.solvers.score_settings import ScoreSettings
@@ -56,7 +57,9 @@ class HardFit:
     log_joint: float
 
 
-def hard_fit(view: PieceView, links: Links, score: ScoreSettings) -> HardFit:
+def hard_fit(
+    view: PieceView, links: Links, score: ScoreSettings, runs: Sequence[Index] = ()
+) -> HardFit:
     """Merge the pieces that fit best; let points move, the family learn and clusters merge in turn.
 
     Parameters
@@ -67,9 +70,14 @@ def hard_fit(view: PieceView, links: Links, score: ScoreSettings) -> HardFit:
         All that the fit may see of links, those of neighbours too.
     score : ScoreSettings
         The data weight, and what else the exact score depends on.
+    runs : sequence of array of shape (n,), optional
+        Partitions that RDP-means leaves with these links: the most probable is a start, too.
     """
     problem = replace(view.problem, links=links)
-    merged = [_merged(problem, score, labels) for labels in view.starts]
+    starts = list(view.starts)
+    if runs:
+        starts.append(max(runs, key=lambda labels: exact(problem, score, labels)))
+    merged = [_merged(problem, score, labels) for labels in starts]
     best = max((HardFit(problem, one, exact(problem, score, one)) for one in merged), key=_worth)
     for number in range(ROUNDS):
         labels = swept(best.problem, score, best.labels)
@@ -117,12 +125,6 @@ def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
             break
         labels = first_appearance(moved)[0]
     return labels
-
-
-def log_odds(counts: LinkCounts) -> tuple[Array, Array]:
-    """Return ln(p/(1−q)) and ln(q/(1−p)) of each source, never below 0."""
-    p, q = expected(counts)
-    return np.maximum(np.log(p / (1.0 - q)), 0.0), np.maximum(np.log(q / (1.0 - p)), 0.0)
 
 
 def exact(problem: Problem, score: ScoreSettings, labels: Index) -> float:

@@ -31,7 +31,7 @@ from maylink.arrays import Array, Index
 from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
-from maylink.families import Family
+from maylink.families import Family, Gaussian, as_family
 from maylink.problem import DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, rdpmeans
@@ -43,6 +43,7 @@ from maylink.solvers.rdpmeans import (
     RDPMeansState,
 )
 from maylink.tuning import penalty, race
+from maylink.tuning.candidates import AUTO, candidates, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import partition_scores
@@ -80,6 +81,12 @@ class RDPMeansRequest:
         λ, where it is given.
     n_clusters_hint : int, optional
         About how many clusters there are, where that is given.
+    neighbours : "auto", False or int
+        How many neighbours of each point are links.
+    has_start : bool
+        Whether labels or centres to start from are given.
+    small_data : int
+        Numbers (rows times columns) up to which data are small.
     """
 
     family: Family | str
@@ -88,10 +95,23 @@ class RDPMeansRequest:
     choose_weights: bool
     cluster_penalty: float | None = None
     n_clusters_hint: int | None = None
+    neighbours: str | int = False
+    has_start: bool = False
+    small_data: int = 20_000
+
+    @property
+    def is_given(self) -> bool:
+        """Whether something is given that is in units of one divergence: Algorithm 1 runs as is."""
+        number = self.cluster_penalty is not None or self.n_clusters_hint is not None
+        return number or self.has_start or not self.choose_weights
 
     def families(self, data: DataFacts) -> list[Family | str]:
-        """Return the family; :func:`maylink.problem.check` asks."""
-        return [self.family]
+        """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
+        if isinstance(self.family, Family) or self.family != AUTO:
+            return [self.family]
+        names = candidates(AUTO, AUTO, data, self.small_data)
+        plain = [name for name in names if name in gaussians() and not as_family(name).learns]
+        return [*plain, Gaussian.name][:1] if self.is_given else names
 
 
 @dataclass(frozen=True)
@@ -116,8 +136,10 @@ class RDPMeansChoice:
         What a nat of log odds weighs in cluster penalties, where held-out links chose.
     table : DataFrame, optional
         What held-out links chose among.
-    start : array of shape (k, s), optional
-        Centres to begin at; None for the mean of all points.
+    start : array of shape (k, s) or (n,), optional
+        Centres or labels to begin at; None for the mean of all points.
+    n_neighbours : int, default 0
+        How many neighbours of each point are links.
     """
 
     problem: Problem
@@ -128,7 +150,8 @@ class RDPMeansChoice:
     run: rdpmeans.Run | None = None
     link_scale: float | None = None
     table: pd.DataFrame | None = None
-    start: Array | None = None
+    start: Any = None
+    n_neighbours: int = 0
 
 
 class LinkChoice(NamedTuple):
