@@ -17,12 +17,12 @@ more often than right weighs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
-from maylink.arrays import Index
+from maylink.arrays import Array, Index
 from maylink.families.rows import membership
 from maylink.labels import first_appearance
 from maylink.links import Links
@@ -33,8 +33,10 @@ from maylink.solvers import merging
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.pieces import PieceView, learned
 
-FEW = 48  # clusters that are merged two by two; more merge in rounds
+FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 10  # between two mergers
+HALVING_SWEEPS = 10  # of the two means that cut a cluster
+STARTS = 2  # partitions that are too fine: the pieces, and the coarser of what K-means makes
 ROUNDS = 3  # of sweeps, learning and merging
 
 
@@ -57,9 +59,7 @@ class HardFit:
     log_joint: float
 
 
-def hard_fit(
-    view: PieceView, links: Links, score: ScoreSettings, runs: Sequence[Index] = ()
-) -> HardFit:
+def hard_fit(view: PieceView, links: Links, score: ScoreSettings) -> HardFit:
     """Merge the pieces that fit best; let points move, the family learn and clusters merge in turn.
 
     Parameters
@@ -70,20 +70,16 @@ def hard_fit(
         All that the fit may see of links, those of neighbours too.
     score : ScoreSettings
         The data weight, and what else the exact score depends on.
-    runs : sequence of array of shape (n,), optional
-        Partitions that RDP-means leaves with these links: the most probable is a start, too.
     """
     problem = replace(view.problem, links=links)
-    starts = list(view.starts)
-    if runs:
-        starts.append(max(runs, key=lambda labels: exact(problem, score, labels)))
-    merged = [_merged(problem, score, labels) for labels in starts]
-    best = max((HardFit(problem, one, exact(problem, score, one)) for one in merged), key=_worth)
+    best = max((_merged(problem, score, labels) for labels in view.starts[:STARTS]), key=_worth)
     for number in range(ROUNDS):
         labels = swept(best.problem, score, best.labels)
         problem = learned(best.problem, membership(labels, int(labels.max()) + 1).T)
-        labels = _merged(problem, score, labels)
-        fit = HardFit(problem, labels, exact(problem, score, labels))
+        fit = _merged(problem, score, labels)
+        halved = _merged(problem, score, halves(problem, fit.labels))
+        if halved.log_joint > fit.log_joint:
+            fit = halved
         if not problem.family.learns and fit.log_joint <= best.log_joint:
             break
         settled = number and np.array_equal(fit.labels, best.labels)
@@ -91,6 +87,46 @@ def hard_fit(
         if settled:
             break
     return best
+
+
+def halves(problem: Problem, labels: Index) -> Index:
+    """Cut every cluster in two, by two means in the rows between which points are near.
+
+    Merged again, halves that belong together come together; where two clusters had become one,
+    they part, which no single point could begin.
+    """
+    rows = problem.family.neighbour_rows(problem.X)
+    if sparse.issparse(rows):
+        return labels
+    rows = np.asarray(rows, np.float64)
+    size = int(labels.max()) + 1
+    mean = _means(rows, labels, size)
+    one = _furthest(np.square(rows - mean[labels]).sum(axis=1), labels, size)
+    other = _furthest(np.square(rows - rows[one][labels]).sum(axis=1), labels, size)
+    centers = np.stack([rows[one], rows[other]])
+    side = np.zeros(labels.size, np.int64)
+    for _ in range(HALVING_SWEEPS):
+        near = [np.square(rows - centers[half][labels]).sum(axis=1) for half in (0, 1)]
+        moved = (near[1] < near[0]).astype(np.int64)
+        if np.array_equal(moved, side):
+            break
+        side = moved
+        both = _means(rows, 2 * labels + side, 2 * size)
+        centers = np.stack([both[::2], both[1::2]])
+    return first_appearance(2 * labels + side)[0]
+
+
+def _means(rows: Array, labels: Index, size: int) -> Array:
+    member = membership(labels, size)
+    count = np.maximum(np.bincount(labels, minlength=size), 1)
+    return np.asarray(member @ rows) / count[:, None]
+
+
+def _furthest(apart: Array, labels: Index, size: int) -> Index:
+    """Return the point of each cluster that is furthest."""
+    order = np.lexsort([apart, labels])
+    last = np.searchsorted(labels[order], np.arange(size), side="right") - 1
+    return np.asarray(order[last])
 
 
 def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
@@ -141,8 +177,10 @@ def exact(problem: Problem, score: ScoreSettings, labels: Index) -> float:
     )
 
 
-def _merged(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
-    return merging.merge(problem, problem.prior, score, labels, FEW)
+def _merged(problem: Problem, score: ScoreSettings, labels: Index) -> HardFit:
+    """Merge clusters while that raises the exact score."""
+    merged = merging.merge(problem, problem.prior, score, labels, FEW)
+    return HardFit(problem, merged, exact(problem, score, merged))
 
 
 def _worth(fit: HardFit) -> float:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +42,6 @@ from maylink.tuning.folds import Fold
 from maylink.tuning.hard_fits import HardFit, hard_fit
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, graph_rows
-from maylink.tuning.pool import StartView
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
@@ -60,64 +58,25 @@ class HardCandidate(NamedTuple):
     neighbours: int = 0
 
 
-@dataclass(frozen=True)
-class HardViews:
-    """The data under each family, without links, by the name of the family.
-
-    Parameters
-    ----------
-    pieces : dict of PieceView
-        Small pieces, and the neighbour graph.
-    coarse : dict of StartView
-        Penalties for runs of RDP-means, by coarser family; empty where runs are dear.
-    names : dict of str
-        The coarser family of each family, where it has runs.
-    """
-
-    pieces: dict[str, PieceView]
-    coarse: dict[str, StartView]
-    names: dict[str, str]
-
-
 class HardFits:
     """Fits of many candidates to the same links.
 
     Parameters
     ----------
-    views : HardViews
-        The data under each family.
+    views : dict of PieceView
+        The data under each family, by its name.
     links : Links
         All that the fits may see of judged links.
-    rng : Generator
-        Orders visits.
-    n_jobs : int, optional
-        Threads.
     """
 
-    def __init__(
-        self, views: HardViews, links: Links, rng: np.random.Generator, n_jobs: int | None
-    ) -> None:
-        self.views, self.links, self.rng, self.n_jobs = views, links, rng, n_jobs
-
-    @cached_property
-    def runs(self) -> dict[str, list[Index]]:
-        """What RDP-means leaves with these links, by coarser family."""
-        return {
-            name: [
-                labels
-                for pair in view.partitions(self.links, self.rng, self.n_jobs)
-                for labels in pair
-            ]
-            for name, view in self.views.coarse.items()
-        }
+    def __init__(self, views: dict[str, PieceView], links: Links) -> None:
+        self.views, self.links = views, links
 
     def fit(self, candidate: HardCandidate) -> HardFit:
         """Fit a candidate."""
         name, weight, count = candidate
-        view = self.views.pieces[name]
-        runs = self.runs.get(self.views.names.get(name, ""), [])
-        score = ScoreSettings(weight, alpha=None)
-        return hard_fit(view, self.links + view.neighbours(count), score, runs)
+        view, score = self.views[name], ScoreSettings(weight, alpha=None)
+        return hard_fit(view, self.links + view.neighbours(count), score)
 
 
 def tune(
@@ -157,17 +116,17 @@ def tune(
     tried = _candidates(samples, request, tuning)
     table, by = None, "held-out links"
     if enough:
-        views = _views(samples, tried, tuning, True, rng, n_jobs)
-        result = _race(views, sample.links, tried, tuning, rng, n_jobs, progress)
+        views = _views(samples, tried, True, rng)
+        result = _race(views, sample.links, tried, tuning, rng, progress)
         chosen, table = result.chosen, _frame(result.rows)
     else:
         logger.info("%d links are too few to hold any out", sample.links.n_links)
         chosen, by = _usual(tried), "evidence"
-        views = _views(samples, [chosen], tuning, False, rng, n_jobs)
+        views = _views(samples, [chosen], False, rng)
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
-    fit = HardFits(views, sample.links, rng, n_jobs).fit(chosen)
+    fit = HardFits(views, sample.links).fit(chosen)
     problem = next(one for one in problems if one.family.name == chosen.family)
-    view = views.pieces[chosen.family]
+    view = views[chosen.family]
     return _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
 
 
@@ -200,7 +159,11 @@ def _candidates(
         if request.neighbours != "auto":
             counts = (int(request.neighbours),)
         for count in sorted({min(count, n - 1) for count in counts}):
-            tried += [HardCandidate(name, weight, count) for weight in tuning.data_weights]
+            tried += [
+                HardCandidate(name, weight, count)
+                for weight in tuning.data_weights
+                if weight >= tuning.least_weight_of_pieces
+            ]
     return tried
 
 
@@ -214,44 +177,27 @@ def _usual(tried: list[HardCandidate]) -> HardCandidate:
 
 
 def _views(
-    samples: dict[str, Problem],
-    tried: list[HardCandidate],
-    tuning: Tuning,
-    by_links: bool,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-) -> HardViews:
+    samples: dict[str, Problem], tried: list[HardCandidate], by_links: bool, rng: np.random.Generator
+) -> dict[str, PieceView]:
     """Look at the data under each family."""
     most = dict[str, int]()
     for one in tried:
         most[one.family] = max(most.get(one.family, 0), one.neighbours)
-    pieces = {
-        name: PieceView.of(samples[name], count, rng, by_links) for name, count in most.items()
-    }
-    coarse, names = dict[str, StartView](), dict[str, str]()
-    for name in most:
-        problem = samples[name]
-        if problem.X.size > tuning.small_data and problem.X.shape[1] > FEW_FEATURES:
-            continue
-        names[name] = repr(problem.family.coarser())
-        if names[name] not in coarse:
-            coarse[names[name]] = StartView.of(problem, rng, n_jobs)
-    return HardViews(pieces, coarse, names)
+    return {name: PieceView.of(samples[name], count, rng, by_links) for name, count in most.items()}
 
 
 def _race(
-    views: HardViews,
+    views: dict[str, PieceView],
     links: Links,
     tried: list[HardCandidate],
     tuning: Tuning,
     rng: np.random.Generator,
-    n_jobs: int | None,
     progress: Progress,
 ) -> race.RaceResult:
     """Let held-out links choose."""
 
     def prepare(fold: Fold) -> race.Predictor:
-        fits = HardFits(views, fold.train, rng, n_jobs)
+        fits = HardFits(views, fold.train)
         return lambda one: partition_scores(fits.fit(one).labels, fold.test, fold.train)
 
     return race.compete(
@@ -262,6 +208,7 @@ def _race(
         tuning,
         progress,
         path=lambda one: (one.family, one.neighbours),
+        group=lambda one: (one.family, one.neighbours),
         is_small=False,
     )
 
