@@ -30,7 +30,7 @@ from maylink.solvers import rdpmeans
 from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
 from maylink.solvers.fit import Clustering, Fit, Status
 from maylink.solvers.means_stream import MeansStream
-from maylink.solvers.placing import faithful
+from maylink.solvers.placing import faithful, in_parts
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.rdpmeans_runs import RDPMeansRuns
 from maylink.solvers.rdpmeans_starts import RDPMeansStarts
@@ -293,7 +293,10 @@ class RDPMeans(CenterEstimator):
             fit = rdpmeans.solve(solver, states, progress, choice.run, runs.make)
         if fit.status is not Status.STOPPED:
             runs.finish()
-        return replace(fit, state=faithful(choice.problem, fit.state, self.n_jobs))
+        state = fit.state
+        if choice.pieces is not None:
+            state = in_parts(choice.problem, state, choice.pieces, self.n_jobs)
+        return replace(fit, state=faithful(choice.problem, state, self.n_jobs))
 
     def _describe(
         self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]

@@ -74,19 +74,25 @@ def hard_fit(view: PieceView, links: Links, score: ScoreSettings) -> HardFit:
     problem = replace(view.problem, links=links)
     best = max((_merged(problem, score, labels) for labels in view.starts[:STARTS]), key=_worth)
     for number in range(ROUNDS):
-        labels = swept(best.problem, score, best.labels)
-        problem = learned(best.problem, membership(labels, int(labels.max()) + 1).T)
-        fit = _merged(problem, score, labels)
-        halved = _merged(problem, score, halves(problem, fit.labels))
-        if halved.log_joint > fit.log_joint:
-            fit = halved
+        fit = _improved(best, score)
         if not problem.family.learns and fit.log_joint <= best.log_joint:
             break
         settled = number and np.array_equal(fit.labels, best.labels)
         best = fit
         if settled:
             break
-    return best
+    halved = _merged(best.problem, score, halves(best.problem, best.labels))
+    if halved.log_joint <= best.log_joint:
+        return best
+    moved = _merged(halved.problem, score, swept(halved.problem, score, halved.labels))
+    return max(halved, moved, key=_worth)
+
+
+def _improved(fit: HardFit, score: ScoreSettings) -> HardFit:
+    """Let points move, the family learn, and clusters merge."""
+    labels = swept(fit.problem, score, fit.labels)
+    problem = learned(fit.problem, membership(labels, int(labels.max()) + 1).T)
+    return _merged(problem, score, labels)
 
 
 def halves(problem: Problem, labels: Index) -> Index:

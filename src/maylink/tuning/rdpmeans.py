@@ -140,6 +140,8 @@ class RDPMeansChoice:
         Centres or labels to begin at; None for the mean of all points.
     n_neighbours : int, default 0
         How many neighbours of each point are links.
+    pieces : array of shape (n,), optional
+        The small pieces that clusters of the start were merged of.
     """
 
     problem: Problem
@@ -152,6 +154,7 @@ class RDPMeansChoice:
     table: pd.DataFrame | None = None
     start: Any = None
     n_neighbours: int = 0
+    pieces: Index | None = None
 
 
 class LinkChoice(NamedTuple):

@@ -27,6 +27,7 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
+from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
@@ -226,13 +227,13 @@ def _choice(
 ) -> RDPMeansChoice:
     """Return how Algorithm 1 goes on from a fit, of a sample or of all points."""
     family = fit.problem.family.unprepared() if problem.family.learns else problem.family
-    learned, labels, neighbours = replace(problem, family=family), fit.labels, None
+    learned, labels, pieces = replace(problem, family=family), fit.labels, view.starts[0]
     if sample.n < problem.n:
-        labels = _placed(learned, sample, view, labels, n_jobs)
+        labels, pieces = _placed(learned, sample, pieces, labels, n_jobs)
         view = replace(view, problem=learned, rows=graph_rows(problem))
     if chosen.neighbours:
-        neighbours = view.neighbours(chosen.neighbours)
-        learned = replace(learned, links=problem.links + neighbours)
+        links = problem.links + view.neighbours(chosen.neighbours)
+        learned = replace(learned, links=links)
     engine = CpuEngine(learned.X, family, n_jobs, learned.links)
     settings, scale = _settings(learned, engine, labels, chosen.data_weight, request.settings)
     return RDPMeansChoice(
@@ -244,18 +245,20 @@ def _choice(
         table=table,
         start=labels,
         n_neighbours=chosen.neighbours,
+        pieces=pieces,
     )
 
 
 def _placed(
-    problem: Problem, sample: Problem, view: PieceView, labels: Index, n_jobs: int | None
-) -> Index:
-    """Return the cluster of every point: that of the nearest part of the sample's clusters."""
-    n_pieces = int(view.starts[0].max()) + 1
-    part, at = np.unique(labels * n_pieces + view.starts[0], return_inverse=True)
+    problem: Problem, sample: Problem, pieces: Index, labels: Index, n_jobs: int | None
+) -> tuple[Index, Index]:
+    """Return cluster and part of every point: the nearest part of the sample's clusters."""
+    n_pieces = int(pieces.max()) + 1
+    part, at = np.unique(labels * n_pieces + pieces, return_inverse=True)
     engine = CpuEngine(sample.X, problem.family, n_jobs)
     centers = engine.means(engine.totals(engine.stored(at), len(part)))
-    return place(problem.X, problem.family, n_jobs, Parts(centers, part // n_pieces))
+    nearest = place(problem.X, problem.family, n_jobs, Parts.one_each(centers))
+    return first_appearance(part[nearest] // n_pieces)[0], nearest
 
 
 def _settings(
