@@ -160,7 +160,12 @@ class CpuEngine(PointStore):
         shares : array of shape (2 · sources,), optional
             Of may-not and may links of each source; None where all weigh ξ.
         """
-        if not np.array_equal(shares, self._shares):
+        before = self._shares
+        if shares is None or before is None:
+            alike = shares is before
+        else:
+            alike = np.array_equal(shares, before)
+        if not alike:
             self.forget()  # what sweeps have learnt holds while links only become heavier
             self._shares = shares
 

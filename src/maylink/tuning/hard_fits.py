@@ -1,4 +1,4 @@
-"""Fits of RDPMeans that begin at many small pieces: hard assignment, and merging by the exact score.
+"""Fits of RDPMeans that begin at small pieces: hard assignment, and merging by the exact score.
 
 RDP-means from one cluster passes by partitions that a family cannot describe cluster by cluster,
 and wrong links lead it astray while they still count for nothing or already for too much. Here it
@@ -17,6 +17,7 @@ more often than right weighs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,7 +60,9 @@ class HardFit:
     log_joint: float
 
 
-def hard_fit(view: PieceView, links: Links, score: ScoreSettings) -> HardFit:
+def hard_fit(
+    view: PieceView, links: Links, score: ScoreSettings, more: Sequence[Index] = ()
+) -> HardFit:
     """Merge the pieces that fit best; let points move, the family learn and clusters merge in turn.
 
     Parameters
@@ -70,9 +73,12 @@ def hard_fit(view: PieceView, links: Links, score: ScoreSettings) -> HardFit:
         All that the fit may see of links, those of neighbours too.
     score : ScoreSettings
         The data weight, and what else the exact score depends on.
+    more : sequence of array of shape (n,), optional
+        Other partitions to start from.
     """
     problem = replace(view.problem, links=links)
-    best = max((_merged(problem, score, labels) for labels in view.starts[:STARTS]), key=_worth)
+    starts = [*view.starts[:STARTS], *more]
+    best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
     for number in range(ROUNDS):
         fit = _improved(best, score)
         if not problem.family.learns and fit.log_joint <= best.log_joint:

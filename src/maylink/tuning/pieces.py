@@ -14,6 +14,7 @@ pieces have the higher exact score.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,7 @@ from maylink.families import Family, Gaussian
 from maylink.families.columns import column_means
 from maylink.families.principal import principal_directions
 from maylink.families.rows import membership, row_sums
+from maylink.labels import first_appearance
 from maylink.links import MAY, Links
 from maylink.model.joint import joint_of
 from maylink.model.reliability import votes_between
@@ -247,12 +249,15 @@ def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
 def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:
     """Return what K-means makes of the data, with fewer clusters than there are pieces."""
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     rows = problem.family.neighbour_rows(problem.X)
     counts = {problem.n // POINTS_OF_A_START, CLUSTERS_OF_A_START}
     fewer = [count for count in counts if 1 < count <= int(pieces.max())]
     means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in sorted(fewer)]
-    return [one.fit_predict(rows).astype(np.int64) for one in means]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer points differ: as well
+        return [first_appearance(one.fit_predict(rows))[0] for one in means]
 
 
 def _prior(problem: Problem, prior: Any) -> Any:

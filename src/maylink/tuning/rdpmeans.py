@@ -31,7 +31,7 @@ from maylink.arrays import Array, Index
 from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
-from maylink.families import Family, Gaussian, as_family
+from maylink.families import Family, Gaussian
 from maylink.problem import DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, rdpmeans
@@ -43,7 +43,7 @@ from maylink.solvers.rdpmeans import (
     RDPMeansState,
 )
 from maylink.tuning import penalty, race
-from maylink.tuning.candidates import AUTO, candidates, gaussians
+from maylink.tuning.candidates import AUTO, candidates
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import partition_scores
@@ -109,9 +109,7 @@ class RDPMeansRequest:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
         if isinstance(self.family, Family) or self.family != AUTO:
             return [self.family]
-        names = candidates(AUTO, AUTO, data, self.small_data)
-        plain = [name for name in names if name in gaussians() and not as_family(name).learns]
-        return [*plain, Gaussian.name][:1] if self.is_given else names
+        return [Gaussian.name] if self.is_given else candidates(AUTO, AUTO, data, self.small_data)
 
 
 @dataclass(frozen=True)

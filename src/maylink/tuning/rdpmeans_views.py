@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
 from maylink.labels import first_appearance
 from maylink.links import Links
+from maylink.model.reliability import count_links
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers.fit import Parts
@@ -36,13 +38,13 @@ from maylink.solvers.link_weights import greatest_log_odds
 from maylink.solvers.placing import place
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.solvers.score_settings import ScoreSettings
-from maylink.model.reliability import count_links
 from maylink.tuning import race, rdpmeans
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_fits import HardFit, hard_fit
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, graph_rows
+from maylink.tuning.pool import joined_by_links
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
@@ -73,11 +75,16 @@ class HardFits:
     def __init__(self, views: dict[str, PieceView], links: Links) -> None:
         self.views, self.links = views, links
 
+    @cached_property
+    def by_links(self) -> list[Index]:
+        """The partition that judged links alone make."""
+        return [joined_by_links(self.links)] if self.links.n_links else []
+
     def fit(self, candidate: HardCandidate) -> HardFit:
         """Fit a candidate."""
         name, weight, count = candidate
         view, score = self.views[name], ScoreSettings(weight, alpha=None)
-        return hard_fit(view, self.links + view.neighbours(count), score)
+        return hard_fit(view, self.links + view.neighbours(count), score, self.by_links)
 
 
 def tune(
@@ -133,13 +140,10 @@ def tune(
 
 def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool:
     """Whether data are fitted from pieces without links: many features, or neighbours asked for."""
-    asked = request.neighbours != "auto" and int(request.neighbours) > 0
-    return asked or not any(name in gaussians() and not one.family.learns
-                            for name, one in samples.items()) and _learns(samples)
-
-
-def _learns(samples: dict[str, Problem]) -> bool:
-    return any(one.family.learns for one in samples.values())
+    if request.neighbours != "auto" and int(request.neighbours) > 0:
+        return True
+    learns = [one.family.learns for name, one in samples.items() if name in gaussians()]
+    return bool(learns) and all(learns)
 
 
 def _candidates(
@@ -178,7 +182,10 @@ def _usual(tried: list[HardCandidate]) -> HardCandidate:
 
 
 def _views(
-    samples: dict[str, Problem], tried: list[HardCandidate], by_links: bool, rng: np.random.Generator
+    samples: dict[str, Problem],
+    tried: list[HardCandidate],
+    by_links: bool,
+    rng: np.random.Generator,
 ) -> dict[str, PieceView]:
     """Look at the data under each family."""
     most = dict[str, int]()
