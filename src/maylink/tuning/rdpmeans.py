@@ -1,4 +1,7 @@
-"""What RDPMeans chooses by itself: the cluster penalty, and how far links are believed.
+"""The cluster penalty, and how far links are believed, where one family runs Algorithm 1 as it is.
+
+This is for penalties or hints that are given, and for data in chunks; otherwise RDPMeans begins at
+a partition of small pieces (:mod:`maylink.tuning.rdpmeans_views`).
 
 Where a penalty or a hint is given, or there are too few links to hold any out, probability or the
 user decides (:mod:`maylink.tuning.penalty`). Otherwise held-out links choose.
@@ -32,7 +35,7 @@ from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
 from maylink.families import Family, Gaussian
-from maylink.problem import DataFacts, Problem
+from maylink.problem import ChunkedProblem, DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, rdpmeans
 from maylink.solvers.rdpmeans import (
@@ -48,6 +51,7 @@ from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
+from maylink.views.neighbours import SOURCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +158,11 @@ class RDPMeansChoice:
     n_neighbours: int = 0
     pieces: Index | None = None
 
+    @property
+    def has_links(self) -> bool:
+        """Whether there are judged links, besides those of neighbours."""
+        return any(source != SOURCE for source in self.problem.links.sources)
+
 
 class LinkChoice(NamedTuple):
     """What held-out links chose; see :class:`RDPMeansChoice`."""
@@ -215,6 +224,7 @@ def tune(
         enough = tuning.can_hold_out(links)
         sample = penalty.sampled(problem, tuning.sample_size, rng) if enough else problem
         if tuning.can_hold_out(sample.links):
+            settings = replace(settings, by_source=not isinstance(problem, ChunkedProblem))
             choice = by_links(sample, settings, value, tuning, rng, n_jobs, progress)
             return RDPMeansChoice(problem, engine, by="held-out links", **choice._asdict())
         logger.info("%d links are too few to hold any out", sample.links.n_links)

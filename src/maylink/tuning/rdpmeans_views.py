@@ -28,6 +28,7 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
+from maylink.errors import MaylinkError
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.reliability import count_links
@@ -112,7 +113,12 @@ def tune(
     progress : Progress, optional
         Counts folds or runs.
     """
-    first = problems[0]
+    first, count = problems[0], request.neighbours
+    if request.is_given and count != "auto" and int(count) > 0:
+        raise MaylinkError(
+            f"neighbours: {count!r} with a penalty, a hint, link weights or a start that are "
+            "given, or keep='objective'; leave these open, or give neighbours=False"
+        )
     if request.is_given or isinstance(first, ChunkedProblem):
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
     sample = sampled(first, tuning.sample_size, rng)
