@@ -279,13 +279,9 @@ class RDPMeans(CenterEstimator):
         """Run RDP-means from every start and keep the best."""
         solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
         starts = self._starts
+        problem, parameters = choice.problem, self.get_params()
         checkpoint = checkpoint_of(
-            self.checkpoint,
-            "rdpmeans",
-            choice.problem,
-            choice.settings,
-            self.get_params(),
-            self.init,
+            self.checkpoint, "rdpmeans", problem, choice.settings, parameters, self.init
         )
         runs = RDPMeansRuns(solver, checkpoint)
         with session.progress("RDP-means", starts.n_runs) as progress:

@@ -49,7 +49,7 @@ from maylink.tuning.pool import joined_by_links
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
-from maylink.tuning.tvclust import WITHOUT_LINKS
+from maylink.tuning.settings_prior import USUAL
 
 logger = logging.getLogger("maylink")
 
@@ -180,7 +180,7 @@ def _candidates(
 
 def _usual(tried: list[HardCandidate]) -> HardCandidate:
     """Return what is taken without links: the usual weight and number of neighbours, or nearest."""
-    weight, count = WITHOUT_LINKS
+    count, weight = USUAL
     return min(
         tried,
         key=lambda one: (abs(one.neighbours - count), abs(np.log(one.data_weight / weight))),
