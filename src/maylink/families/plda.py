@@ -58,8 +58,9 @@ class PLDA(WhitenedFamily):
     Parameters
     ----------
     directions : int, optional
-        Principal directions that are looked at, at most. By default 32, or what the data and the
-        links choose of 8, 16, 32 and 64 (:mod:`maylink.tuning.pieces`).
+        Principal directions that are looked at, at most. By default 32, fewer where the covariance
+        of so many would hold more numbers than there are points, or what links choose of 8, 16, 32
+        and 64 (:mod:`maylink.tuning.pieces`).
     neighbours : int, optional
         Nearest neighbours of each point that the first W is taken from. By default 15, or 1 where
         the data choose so: clusters then hold a few points each.
@@ -109,7 +110,9 @@ class PLDA(WhitenedFamily):
         center = np.where(largest == smallest, largest, column_means(X)).astype(np.float64)
         plain = replace(self, ready=False, varying=None, offset=center)
         with one_thread():
-            principal = principal_directions(X, center, self.directions or DIRECTIONS)
+            principal = principal_directions(
+                X, center, self.directions or usual_directions(X.shape[0])
+            )
             if not len(principal):  # all points are equal
                 return replace(plain, axes=None, whitening=None, between=None)
             rows: Any = slice(None)
@@ -282,3 +285,15 @@ class PLDA(WhitenedFamily):
         """Return means and precisions."""
         columns = np.stack([prior.mean, prior.precision])
         return [Block(self.code, columns, np.zeros(3), np.empty((0, 0)))]
+
+
+def usual_directions(n: int) -> int:
+    """Return how many directions are looked at where nobody says, of n points.
+
+    Examples
+    --------
+    >>> from maylink.families.plda import usual_directions
+    >>> usual_directions(200), usual_directions(5000)
+    (19, 32)
+    """
+    return int(max(1, min(DIRECTIONS, (np.sqrt(8.0 * n + 1.0) - 1.0) // 2)))
