@@ -96,7 +96,7 @@ class RDPMeans(CenterEstimator):
         A file that stores the progress of a fit on Dask, with a ``random_state``. The same fit,
         started again, makes its choices again and then continues from the file.
     verbose : bool, default False
-        Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
+        Whether to show a progress bar. Sweeps are logged, too, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
         Seed of the random orders.
 
@@ -127,7 +127,7 @@ class RDPMeans(CenterEstimator):
         What held-out links chose among: family, data weight and neighbours (data weights and
         penalties where λ was given, or on Dask), with the mean log probability of a held-out link.
     link_weight_ : (float, float) or None
-        (ξ_may, ξ_not) of the sweep that was kept, of the source that weighs most; None without links.
+        (ξ_may, ξ_not) of the sweep that was kept, of the heaviest source; None without links.
     objective_ : float
         The objective at that sweep, each pair counted once, before clusters were merged.
     trace_ : DataFrame
@@ -162,7 +162,6 @@ class RDPMeans(CenterEstimator):
     array([0, 0, 1, 1, 2, 2])
     """
 
-    # Pipelines and cross-validation pass links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
     __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}
