@@ -37,8 +37,9 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        A line for each family or each combination of the other parameters; of RDP-means at a
-        given penalty a row for each candidate. Bars are one standard error. The ring is the choice, and the title names it.
+        A line for each family or each combination of the other parameters; of RDP-means at a given
+        penalty a row for each candidate. Bars are one standard error. The ring is the choice, and
+        the title names it.
         Hollow marks are candidates that dropped out before the last fold; they are as far from the
         ring as their scores were on the links that both predicted.
 
