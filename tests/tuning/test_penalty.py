@@ -26,7 +26,8 @@ def test_clusters_are_found_where_the_mean_is_nearer_than_neighbours(rate):
     X, y = far_neighbours()
     links = sample_links(y, rate, rng=0)
     tuning = Tuning(n_folds_of_few=2, data_weights=(1.0, 0.1), cluster_hints=(1, 2, 4, 8))
-    model = RDPMeans("gaussian", neighbours=False, tuning=tuning, random_state=0).fit(X, links=links)
+    model = RDPMeans("gaussian", neighbours=False, tuning=tuning, random_state=0)
+    model.fit(X, links=links)
     assert adjusted_rand(y, model.labels_) > 0.99
 
 

@@ -54,12 +54,11 @@ class RDPMeans(CenterEstimator):
         same in few directions), "multinomial", "dirichlet-multinomial", "poisson", "bernoulli",
         "gamma", "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`. "auto"
         chooses by held-out links among those that the values allow; without 40 links it is
-        "gaussian", or "plda" for large data of many features. It is "gaussian", too, where penalty,
-        hint, link weight, start or ``keep="objective"`` are given.
+        "gaussian", or "plda" for large data of many features. It is "gaussian" on Dask, and where
+        penalty, hint, link weight, start or ``keep="objective"`` are given.
     neighbours : "auto", False or int, default "auto"
         The neighbour graph of the data as one more source of links, with weights of its own. "auto"
-        chooses among none, 10 and 20 for more than 32 features; False leaves the graph out, as does
-        all that makes the family "gaussian", and data on Dask.
+        chooses among none, 10 and 20 for more than 32 features; False leaves the graph out.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
         ``n_clusters_hint`` where that is given. Otherwise small pieces of the data are merged by
@@ -92,12 +91,12 @@ class RDPMeans(CenterEstimator):
     tuning : Tuning, optional
         How "auto" chooses (:class:`maylink.Tuning`).
     n_jobs : int, optional
-        Threads; all processors by default. It does not change the result.
+        Threads; all processors by default.
     checkpoint : path, optional
         A file that stores the progress of a fit on Dask, with a ``random_state``. The same fit,
         started again, makes its choices again and then continues from the file.
     verbose : bool, default False
-        Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
+        Whether to show a progress bar. Sweeps are logged, too, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
         Seed of the random orders.
 
@@ -128,8 +127,7 @@ class RDPMeans(CenterEstimator):
         What held-out links chose among: family, data weight and neighbours (data weights and
         penalties where λ was given, or on Dask), with the mean log probability of a held-out link.
     link_weight_ : (float, float) or None
-        (ξ_may, ξ_not) of the sweep that was kept, the last one that left the kept partition alone;
-        None where there were no links.
+        (ξ_may, ξ_not) of the sweep that was kept, of the heaviest source; None without links.
     objective_ : float
         The objective at that sweep, each pair counted once, before clusters were merged.
     trace_ : DataFrame
@@ -164,7 +162,6 @@ class RDPMeans(CenterEstimator):
     array([0, 0, 1, 1, 2, 2])
     """
 
-    # Pipelines and cross-validation pass links on by default.
     __metadata_request__fit: ClassVar = {"links": True}
     __metadata_request__partial_fit: ClassVar = {"links": True}
     __metadata_request__predict: ClassVar = {"links": True}

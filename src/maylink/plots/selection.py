@@ -37,8 +37,9 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        A line for each family or each combination of the other parameters; of RDP-means a row for
-        each candidate. Bars are one standard error. The ring is the choice, and the title names it.
+        A line for each family or each combination of the other parameters; of RDP-means at a given
+        penalty a row for each candidate. Bars are one standard error. The ring is the choice, and
+        the title names it.
         Hollow marks are candidates that dropped out before the last fold; they are as far from the
         ring as their scores were on the links that both predicted.
 
@@ -47,7 +48,7 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> import maylink as ml
     >>> data = ml.datasets.make_pattern("moons", n=100, rng=0)
     >>> links = ml.sample_links(data.y, rate=0.05, accuracy=0.9, rng=0)
-    >>> model = ml.RDPMeans(random_state=0).fit(data.X, links=links)
+    >>> model = ml.RDPMeans(n_clusters_hint=4, random_state=0).fit(data.X, links=links)
     >>> ml.plots.plot_selection(model).get_xlabel()
     'log probability of a held-out link (right is better)'
     """

@@ -23,8 +23,10 @@ from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.model.reliability import ClusterVotes
 from maylink.solvers.score_settings import ScoreSettings
+from maylink.views.nearest import nearest as nearest_rows
 
 N_NEAREST = 10  # clusters that each one is compared with
+MANY = 256  # locations beyond which an index, or tiles, find neighbours sooner than sorting
 ENTRIES = 4_000_000  # numbers that are worked on together
 ENOUGH = 1e-9  # a merger must raise the score by this
 
@@ -229,13 +231,10 @@ def nearest(locations: Array, count: int) -> Index:
     """Return the nearest others of each location, shape (K, count), in no order."""
     size = len(locations)
     count = min(count, size - 1)
+    if size > MANY:
+        return nearest_rows(locations, count, n_jobs=1)
     centred = locations - locations.mean(axis=0)
     square = np.einsum("ij,ij->i", centred, centred)
-    out = np.empty((size, count), np.int64)
-    step = max(1, ENTRIES // size)
-    for low in range(0, size, step):
-        rows = np.arange(low, min(low + step, size))
-        apart = square - 2.0 * (centred[rows] @ centred.T)
-        apart[np.arange(rows.size), rows] = np.inf
-        out[rows] = np.argpartition(apart, count - 1, axis=1)[:, :count]
-    return out
+    apart = square - 2.0 * (centred @ centred.T)
+    apart[np.arange(size), np.arange(size)] = np.inf
+    return np.asarray(np.argpartition(apart, count - 1, axis=1)[:, :count])

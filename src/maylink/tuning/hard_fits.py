@@ -74,10 +74,11 @@ def hard_fit(
     score : ScoreSettings
         The data weight, and what else the exact score depends on.
     more : sequence of array of shape (n,), optional
-        Other partitions to start from.
+        Other partitions to start from, unless they are finer than the pieces.
     """
     problem = replace(view.problem, links=links)
-    starts = [*view.starts[:STARTS], *more]
+    starts = view.starts[:STARTS]
+    starts += [labels for labels in more if labels.max() <= starts[0].max()]
     best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
     for number in range(ROUNDS):
         fit = _improved(best, score)
