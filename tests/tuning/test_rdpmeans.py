@@ -46,16 +46,10 @@ def test_clusters_are_merged_while_that_is_more_probable():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_merger_is_left_that_gains(seed, monkeypatch):
+def test_no_merger_is_left_that_gains(seed):
     X, y = draw("gaussian", 90, seed)
     links = sample_links(y, rate=0.05, accuracy=0.8, rng=seed)
-    compete = tuning.race.compete
-
-    def by_data_weight_alone(candidates, *rest, **options):
-        return compete([one for one in candidates if one.run is None], *rest, **options)
-
-    monkeypatch.setattr(tuning.race, "compete", by_data_weight_alone)
-    model = RDPMeans(random_state=seed).fit(X, links=links)
+    model = RDPMeans("gaussian", random_state=seed).fit(X, links=links)
     options = {"links": links, "data_weight": model.data_weight_, "alpha": None}
     best = log_joint(X, model.labels_, **options)
     for a, b in itertools.combinations(range(model.n_clusters_), 2):
@@ -99,29 +93,34 @@ def test_the_pool_holds_the_best_partition_of_every_run(name):
         assert merged >= best[weight] - 1e-6 * abs(best[weight])
 
 
-def test_the_table_tells_what_each_data_weight_would_take():
+def test_the_table_tells_what_each_penalty_would_take():
     X, y = pieces()
     links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
-    model = RDPMeans("diagonal-gaussian", random_state=0).fit(X, links=links)
-    table = model.selection_
+    problem = Problem.build(X, links, "diagonal-gaussian")
+    rng = np.random.default_rng(0)
+    choice = tuning.by_links(problem, SETTINGS, None, Tuning(), rng)
+    table = choice.table
     judged = table[table["by"] == "probability"]
     assert judged["data_weight"].tolist() == list(Tuning().data_weights)
-    alone = table[table["by"] == "penalty"]["cluster_penalty"]
-    assert alone.is_monotonic_decreasing
+    assert table[table["by"] == "penalty"]["cluster_penalty"].is_monotonic_decreasing
     chosen = table[table["chosen"]].iloc[0]
-    assert chosen["data_weight"] == model.data_weight_
-    assert chosen["cluster_penalty"] == model.cluster_penalty_
-    assert chosen["link_scale"] == model.link_scale_
+    assert chosen["data_weight"] == choice.settings.data_weight
+    assert chosen["cluster_penalty"] == choice.settings.penalty
+    assert chosen["link_scale"] == choice.link_scale
+
+
+def test_a_penalty_that_is_given_merges_nothing():
+    X, y = pieces()
+    links = sample_links(y, rate=0.05, accuracy=0.9, rng=0)
     fixed = RDPMeans("diagonal-gaussian", cluster_penalty=2.0, random_state=0)
     fixed.fit(X, links=links)
     assert fixed.cluster_penalty_ == 2.0
-    assert fixed.n_clusters_ == fixed.trace_["n_clusters"].iloc[fixed.kept_sweep_]  # none merged
+    assert fixed.n_clusters_ == fixed.trace_["n_clusters"].iloc[fixed.kept_sweep_]
 
 
 def test_dozens_of_small_clusters():
     X, y, links = entities()
     model = RDPMeans(random_state=0).fit(X, links=links)
-    assert model.selection_.loc[model.selection_["chosen"], "by"].item() == "penalty"
     assert abs(model.n_clusters_ - 45) <= 5
     assert pair_f(y, model.labels_) > 0.9
 

@@ -152,6 +152,23 @@ class CpuEngine(PointStore):
 
         return Sweeper()
 
+    def weigh_sources(self, shares: Array | None) -> None:
+        """Let votes of each kind and source weigh a share of ξ in the sweeps that follow.
+
+        Parameters
+        ----------
+        shares : array of shape (2 · sources,), optional
+            Of may-not and may links of each source; None where all weigh ξ.
+        """
+        before = self._shares
+        if shares is None or before is None:
+            alike = shares is before
+        else:
+            alike = np.array_equal(shares, before)
+        if not alike:
+            self.forget()  # what sweeps have learnt holds while links only become heavier
+            self._shares = shares
+
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""
         self.__dict__.pop("sweeper", None)

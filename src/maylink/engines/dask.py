@@ -287,6 +287,11 @@ class DaskEngine:
         """Return a partition whose rule is about this order of visits."""
         return labels._replace(ranks=self.visits(order)[0])
 
+    def weigh_sources(self, shares: Array | None) -> None:
+        """Refuse weights by source: on Dask all sources weigh alike."""
+        if shares is not None:
+            raise TypeError("weigh_sources: data in chunks have one weight for all sources")
+
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""
         self.sweeper.forget()

@@ -73,6 +73,7 @@ class PointStore:
         self.n_columns = self.layout.largest.size - 1
         self.cut = cutters(self.layout.largest, self.n)
         self._tangent: tuple[Array, tuple[Array, Array]] | None = None
+        self._shares: Array | None = None  # of ξ that votes of each kind and source have
 
     @property
     def lanes(self) -> int:
@@ -227,15 +228,19 @@ class PointStore:
         """Return the links of the linked slots as the kernels take them."""
         from maylink.kernels.linked import SlotLinks
 
-        return SlotLinks(
-            self.layout.first_linked, *self._link_columns, float(xi_may), float(xi_not), float(blur)
-        )
+        indptr, neighbour, signed, classes = self._link_columns
+        if self._shares is not None:
+            signed = signed * self._shares[classes]
+        weights = (float(xi_may), float(xi_not), float(blur))
+        return SlotLinks(self.layout.first_linked, indptr, neighbour, signed, *weights)
 
     @cached_property
-    def _link_columns(self) -> tuple[Any, Any, Any]:
+    def _link_columns(self) -> tuple[Any, Any, Any, Any]:
         linked = np.flatnonzero(self.links.touches())
-        csr = self.links[linked].csr
+        inside = self.links[linked]
+        csr = inside.csr
         n_before = self.links.n - self.n
         before, here = linked[linked < n_before], linked[linked >= n_before] - n_before
         slots = np.concatenate([self.n_slots + before, self.layout.position[here]]).astype(np.int32)
-        return csr.indptr[before.size :], slots[csr.neighbour], csr.signed
+        indptr, neighbour = csr.indptr[before.size :], slots[csr.neighbour]
+        return indptr, neighbour, csr.signed, inside.classes[csr.link]

@@ -92,5 +92,8 @@ class Engine(Protocol):
     ) -> Swept:
         """Let every point choose its cluster, once, in this order, while the centres stand."""
 
+    def weigh_sources(self, shares: Array | None) -> None:
+        """Let votes of each kind and source weigh a share of ξ; None for all of it."""
+
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""

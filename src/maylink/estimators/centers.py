@@ -36,6 +36,7 @@ class CenterDescription:
     cluster_penalty: float
     penalty_path: list[PenaltyStep]
     data_weight: float
+    n_neighbours: int
     link_scale: float | None
     chosen_by: str
     selection: pd.DataFrame | None

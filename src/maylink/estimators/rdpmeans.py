@@ -30,11 +30,12 @@ from maylink.solvers import rdpmeans
 from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
 from maylink.solvers.fit import Clustering, Fit, Status
 from maylink.solvers.means_stream import MeansStream
-from maylink.solvers.placing import faithful
+from maylink.solvers.placing import faithful, in_parts
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.rdpmeans_runs import RDPMeansRuns
 from maylink.solvers.rdpmeans_starts import RDPMeansStarts
-from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest, tune
+from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
+from maylink.tuning.rdpmeans_views import tune
 from maylink.tuning.settings import Tuning, as_tuning
 
 
@@ -47,41 +48,44 @@ class RDPMeans(CenterEstimator):
 
     Parameters
     ----------
-    family : str or Family, default "gaussian"
+    family : str or Family, default "auto"
         What the data are: "gaussian" (squared distance), "diagonal-gaussian" (standardised),
-        "full-gaussian" (Mahalanobis), "shared-gaussian" (Mahalanobis within clusters),
-        "multinomial", "dirichlet-multinomial", "poisson", "bernoulli", "gamma",
-        "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`.
+        "full-gaussian" (Mahalanobis), "shared-gaussian" (Mahalanobis within clusters), "plda" (the
+        same in few directions), "multinomial", "dirichlet-multinomial", "poisson", "bernoulli",
+        "gamma", "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`. "auto"
+        chooses by held-out links among those that the values allow; without 40 links it is
+        "gaussian", or "plda" for large data of many features. It is "gaussian", too, where penalty,
+        hint, link weight, start or ``keep="objective"`` are given.
+    neighbours : "auto", False or int, default "auto"
+        The neighbour graph of the data as one more source of links, with weights of its own. "auto"
+        chooses among none, 10 and 20 for more than 32 features; False leaves the graph out, as does
+        all that makes the family "gaussian", and data on Dask.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
-        ``n_clusters_hint`` where that is given; otherwise it tries a path of penalties and takes
-        the one whose partitions have the highest exact probability. How much the data count in
-        that, held-out links choose, and overrule it where one penalty clearly predicts them better
-        (see :mod:`maylink.tuning.rdpmeans`); where there are fewer than 40 links, or
-        ``link_weight`` is given, the data count fully (see :mod:`maylink.tuning.penalty`).
+        ``n_clusters_hint`` where that is given. Otherwise small pieces of the data are merged by
+        the exact probability of data and links (:mod:`maylink.tuning.rdpmeans_views`), and λ is
+        just above the divergence of the furthest point. With fewer than 40 links it is the one of a
+        path whose partition is the most probable (:mod:`maylink.tuning.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
     link_weight : float, (float, float), None or "auto", default "auto"
         ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, or λ where the weights do not
         grow, which makes the result independent of the unit of the data; the paper's own value is
-        0.001. "auto" begins as None does and lets weights grow to what the reliability of the
-        links, as the partition shows it, is worth, or without end, whichever led to more probable
-        partitions where held-out links chose; with ``keep="objective"`` or fewer than 40 links it
-        is None.
+        0.001. "auto" is what the reliability of the links of each source is worth, as the partition
+        shows it; with ``keep="objective"`` or fewer than 40 links it is None.
     init : array, optional
-        Labels of shape (n,) or centres of shape (k, d) to start from; one cluster by default.
+        Labels of shape (n,) or centres of shape (k, d) to start from; by default the partition that
+        held-out links chose, or one cluster.
     n_init : int, default 4
         Runs in different random orders.
     keep : {"probability", "objective"}, default "probability"
         What to keep of them. "probability": of all partitions that a sweep of any run left, the one
         with the highest exact probability of data and links (see :func:`maylink.log_joint`); since
         the link weights grow from sweep to sweep, this decides how far links are believed. Where
-        held-out links chose how much the data count, clusters are then merged while that makes the
-        partition more probable still, unless λ or a hint was given; where they chose a penalty by
-        itself, the last partition is kept.
-        "objective": the last partition of the run with the least objective, as the paper has it,
-        which obeys most links, right or wrong.
+        held-out links chose, the start counts as well, and clusters are merged while that makes the
+        partition more probable still, unless λ or a hint was given. "objective": the last partition
+        of the run with the least objective, as the paper has it, which obeys most links.
     schedule : Schedule, optional
         How to sweep: how fast link weights grow, the order of visits, when to stop
         (:class:`maylink.Schedule`).
@@ -90,9 +94,8 @@ class RDPMeans(CenterEstimator):
     n_jobs : int, optional
         Threads; all processors by default. It does not change the result.
     checkpoint : path, optional
-        A file that stores the progress of a fit on Dask. The same fit, started again, makes its
-        choices again and then continues from the file, which is deleted when the fit is done. It
-        needs a ``random_state``.
+        A file that stores the progress of a fit on Dask, with a ``random_state``. The same fit,
+        started again, makes its choices again and then continues from the file.
     verbose : bool, default False
         Whether to show a progress bar. Sweeps are also logged, to the logger "maylink".
     random_state : int, RandomState or Generator, optional
@@ -114,15 +117,16 @@ class RDPMeans(CenterEstimator):
     data_weight_ : float
         γ, how much the data count against the links where partitions are judged: the power on their
         likelihood. 1 where held-out links did not choose it.
+    n_neighbours_ : int
+        How many neighbours of each point are links; 0 where the graph is left out.
     link_scale_ : float or None
         What a nat of log odds weighs in cluster penalties, infinite where weights grow without end;
         None where held-out links did not choose.
     chosen_by_ : {"held-out links", "evidence", "given"}
         How the penalty came about.
     selection_ : DataFrame or None
-        What held-out links chose among: data weights ("probability") and penalties by themselves
-        ("penalty"), the mean log probability of a held-out link with its standard error, how many
-        links and folds that is of, the one chosen, and its penalty and link scale.
+        What held-out links chose among: family, data weight and neighbours (data weights and
+        penalties where λ was given, or on Dask), with the mean log probability of a held-out link.
     link_weight_ : (float, float) or None
         (ξ_may, ξ_not) of the sweep that was kept, the last one that left the kept partition alone;
         None where there were no links.
@@ -131,7 +135,7 @@ class RDPMeans(CenterEstimator):
     trace_ : DataFrame
         What each sweep of the run did.
     kept_sweep_ : int
-        The row of ``trace_`` whose partition was kept.
+        The row of ``trace_`` whose partition was kept; 0, too, where the start was.
     n_iter_ : int
         Number of sweeps of the run.
     status_ : Status
@@ -169,8 +173,9 @@ class RDPMeans(CenterEstimator):
 
     def __init__(
         self,
-        family: Family | str = "gaussian",
+        family: Family | str = "auto",
         *,
+        neighbours: str | int = "auto",
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
         link_weight: float | tuple[float, float] | str | None = "auto",
@@ -185,6 +190,7 @@ class RDPMeans(CenterEstimator):
         random_state: Any = None,
     ) -> None:
         self.family = family
+        self.neighbours = neighbours
         self.cluster_penalty = cluster_penalty
         self.n_clusters_hint = n_clusters_hint
         self.link_weight = link_weight
@@ -223,6 +229,8 @@ class RDPMeans(CenterEstimator):
         check_penalty(self.cluster_penalty, self.n_clusters_hint)
         check_choice("keep", self.keep, ("probability", "objective"))
         check_integer("n_init", self.n_init, 1)
+        if self.neighbours != "auto" and self.neighbours is not False:
+            check_integer("neighbours", self.neighbours, 0)
         schedule = as_schedule(self.schedule)
         is_open = self.link_weight is None or self.link_weight == "auto"
         first = 0.001 if schedule.rate > 1.0 else 1.0  # in units of λ
@@ -244,6 +252,9 @@ class RDPMeans(CenterEstimator):
             choose_weights=self.link_weight == "auto" and self.keep == "probability",
             cluster_penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
             n_clusters_hint=None if hint is None else int(hint),
+            neighbours=self.neighbours,
+            has_start=self.init is not None,
+            small_data=as_tuning(self.tuning).small_data,
         )
 
     def _tune(
@@ -260,7 +271,7 @@ class RDPMeans(CenterEstimator):
                     "the orders again"
                 )
         with session.progress("tuning", tuning.folds_of(problem.links), "fold") as progress:
-            return tune(problem, request, tuning, session.rng, self.n_jobs, progress)
+            return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 
     def _solve(
         self, choice: RDPMeansChoice, request: RDPMeansRequest, session: Session
@@ -268,13 +279,9 @@ class RDPMeans(CenterEstimator):
         """Run RDP-means from every start and keep the best."""
         solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
         starts = self._starts
+        problem, parameters = choice.problem, self.get_params()
         checkpoint = checkpoint_of(
-            self.checkpoint,
-            "rdpmeans",
-            choice.problem,
-            choice.settings,
-            self.get_params(),
-            self.init,
+            self.checkpoint, "rdpmeans", problem, choice.settings, parameters, self.init
         )
         runs = RDPMeansRuns(solver, checkpoint)
         with session.progress("RDP-means", starts.n_runs) as progress:
@@ -282,7 +289,10 @@ class RDPMeans(CenterEstimator):
             fit = rdpmeans.solve(solver, states, progress, choice.run, runs.make)
         if fit.status is not Status.STOPPED:
             runs.finish()
-        return replace(fit, state=faithful(choice.problem, fit.state, self.n_jobs))
+        state = fit.state
+        if choice.pieces is not None:
+            state = in_parts(choice.problem, state, choice.pieces, self.n_jobs)
+        return replace(fit, state=faithful(choice.problem, state, self.n_jobs))
 
     def _describe(
         self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]
@@ -297,10 +307,11 @@ class RDPMeans(CenterEstimator):
             cluster_penalty=settings.penalty,
             penalty_path=list(choice.steps),
             data_weight=settings.data_weight,
+            n_neighbours=choice.n_neighbours,
             link_scale=choice.link_scale,
             chosen_by=choice.by,
             selection=choice.table,
-            link_weight=(sweep.xi_may, sweep.xi_not) if problem.links.n_links else None,
+            link_weight=(sweep.xi_may, sweep.xi_not) if choice.has_links else None,
             objective=fit.objective,
             kept_sweep=fit.trace.kept,
             n_iter=len(fit.trace),

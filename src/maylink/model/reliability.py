@@ -125,6 +125,12 @@ def expected(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> tuple[Ar
     return p, q
 
 
+def log_odds(counts: LinkCounts) -> tuple[Array, Array]:
+    """Return ln(p/(1−q)) and ln(q/(1−p)) of each source, never below 0."""
+    p, q = expected(counts)
+    return np.maximum(np.log(p / (1.0 - q)), 0.0), np.maximum(np.log(q / (1.0 - p)), 0.0)
+
+
 def log_evidence(
     counts: LinkCounts,
     prior: tuple[float, float] = PRIOR,

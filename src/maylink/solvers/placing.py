@@ -19,6 +19,7 @@ from maylink.solvers.fit import Clustering, Parts
 
 NOBODY = np.empty(0, np.int64)
 ROUNDS = 20
+MOSTLY = 0.99  # share of the points that means must place where the fit did, to do without parts
 MOST = 5_000  # points of a cluster that its parts are made from, about
 
 
@@ -100,6 +101,33 @@ def nearest_parts(
                 engine.place(parts.centers[parts_here], NOBODY, (0.0, 0.0))
             ]
     return part_of_point
+
+
+def in_parts(
+    problem: Problem, clustering: Clustering, pieces: Index, n_jobs: int | None
+) -> Clustering:
+    """Return clusters that were merged of pieces with these as parts, where means would not do.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and family, in memory.
+    clustering : Clustering
+        The clusters.
+    pieces : array of shape (n,)
+        The piece that each point was part of.
+    n_jobs : int or None
+        Threads.
+    """
+    labels, n_pieces = clustering.labels, int(pieces.max()) + 1
+    means = Parts.one_each(clustering.centers)
+    placed = place(problem.X, problem.family, n_jobs, means)
+    if clustering.merged is not None or np.mean(placed == labels) >= MOSTLY:
+        return clustering
+    part, of_point = np.unique(labels * n_pieces + pieces, return_inverse=True)
+    engine = CpuEngine(problem.X, problem.family, n_jobs)
+    centers = engine.means(engine.totals(engine.stored(of_point), part.size))
+    return replace(clustering, merged=Parts(centers, part // n_pieces))
 
 
 def faithful(problem: Problem, clustering: Clustering, n_jobs: int | None) -> Clustering:

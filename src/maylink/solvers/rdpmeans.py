@@ -30,11 +30,12 @@ from maylink.families.base import Statistics
 from maylink.labels import complete_codes, renumbered
 from maylink.model.joint import log_data
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
-from maylink.model.reliability import LinkCounts, as_counts, expected, log_evidence
+from maylink.model.reliability import LinkCounts, as_counts, log_evidence
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, merging
 from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
+from maylink.solvers.link_weights import greatest_log_odds, pooled_log_odds, source_shares
 from maylink.solvers.score_settings import ScoreSettings
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,9 @@ class RDPMeansSettings:
         What a nat of log odds weighs in units of the divergence. The weights then grow no
         further than ``scale · ln(p/(1−q))`` and ``scale · ln(q/(1−p))``, with p and q as the
         present partition shows them. None: they grow until links are obeyed.
+    by_source : bool
+        Whether that holds for each source of links by itself, as far as its own p and q go, or for
+        all sources as one. It needs points in memory.
     keep : {"probability", "objective"}
         What to keep of the runs: the most probable partition that a sweep of any of them left, or
         the last partition of the run with the least objective, as the paper does.
@@ -74,6 +78,8 @@ class RDPMeansSettings:
     merge : bool
         Whether clusters of the most probable partition of a run are merged while that makes it more
         probable still.
+    judge_start : bool
+        Whether the labels that a run starts from may be its most probable partition.
     """
 
     penalty: float
@@ -83,10 +89,12 @@ class RDPMeansSettings:
     patience: int = 20
     max_sweeps: int = 300
     scale: float | None = None
+    by_source: bool = False
     keep: str = "probability"
     data_weight: float = 1.0
     alpha: float | None = 1.0
     merge: bool = False
+    judge_start: bool = False
     partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
 
@@ -108,6 +116,7 @@ class RDPMeansState:
     n_sweeps: int = 0  # sweeps made
     last: Sweep | None = None  # the last of them
     best: MostProbable | None = None  # of the partitions so far, where probability decides
+    shares: Array | None = None  # of ξ that votes of each kind and source have, where they differ
 
 
 class MostProbable(NamedTuple):
@@ -167,8 +176,18 @@ class RDPMeansSolver:
             totals = engine.totals(stored, len(centers))
         counts = as_counts(engine.votes(stored))
         heaviest = engine.heaviest(settings.penalty)
-        weights = (settings.xi_may, settings.xi_not)
-        return RDPMeansState(order, stored, totals, centers, counts, *weights, heaviest, shuffle)
+        weights, shares = (settings.xi_may, settings.xi_not), None
+        if settings.by_source and settings.scale is not None:
+            shares = source_shares(counts, weights, settings.scale)
+        state = RDPMeansState(
+            order, stored, totals, centers, counts, *weights, heaviest, shuffle, shares=shares
+        )
+        if not settings.judge_start or self.score is None:
+            return state
+        distortion = engine.distortion(stored, totals, centers)
+        state = replace(state, distortion=distortion)
+        value = objective(settings, state, weights)
+        return replace(state, best=MostProbable(state, self.score(state), 0, value))
 
     def step(self, state: RDPMeansState) -> RDPMeansState:
         """Make one sweep: visit all points, move the centres, let the link weights grow."""
@@ -178,6 +197,8 @@ class RDPMeansSolver:
             turns = np.arange(self.problem.n, dtype=np.int32)
             state = replace(state, order=rng.permutation(turns))
         weights = (state.xi_may, state.xi_not)
+        if settings.by_source:
+            engine.weigh_sources(state.shares)
         labels, totals, n_changed = engine.sweep(
             state.labels, state.totals, state.centers, state.order, weights, settings.penalty
         )
@@ -187,12 +208,12 @@ class RDPMeansSolver:
             distortion = engine.distortion(labels, totals, centers)
             counts = as_counts(engine.votes(labels))
         n_still = 0 if n_changed else state.n_still + 1
-        value = _objective(settings, distortion, len(centers), counts, weights)
         swept = RDPMeansState(
-            state.order, labels, totals, centers, counts, *self._grown_weights(state, counts),
-            state.heaviest, state.shuffle, distortion, n_still, state.n_sweeps + 1,
-            Sweep(value, len(centers), n_changed, *weights),
+            state.order, labels, totals, centers, counts, *weights, state.heaviest, state.shuffle,
+            distortion, n_still, state.n_sweeps + 1, shares=state.shares,
         )  # fmt: skip
+        last = Sweep(objective(settings, swept, weights), len(centers), n_changed, *weights)
+        swept = replace(self._with_grown_weights(swept), last=last)
         logger.debug("sweep %d: %s", swept.n_sweeps, swept.last)
         return swept if self.score is None else replace(swept, best=self._best(swept, state.best))
 
@@ -210,15 +231,18 @@ class RDPMeansSolver:
                 return Status.CONVERGED
         return Status.MAX_SWEEPS if len(rows) >= self.settings.max_sweeps else None
 
-    def _grown_weights(self, state: RDPMeansState, counts: LinkCounts) -> tuple[float, float]:
-        """Return the link weights of the next sweep."""
+    def _with_grown_weights(self, state: RDPMeansState) -> RDPMeansState:
+        """Return the state with the link weights of the next sweep."""
         settings, weights = self.settings, (state.xi_may, state.xi_not)
         growth = min(settings.rate, max(1.0, state.heaviest / max(*weights, 1e-300)))
         xi_may, xi_not = weights[0] * growth, weights[1] * growth
         if settings.scale is None:
-            return xi_may, xi_not
-        odds_may, odds_not = pooled_log_odds(counts)
-        return min(xi_may, settings.scale * odds_may), min(xi_not, settings.scale * odds_not)
+            return replace(state, xi_may=xi_may, xi_not=xi_not)
+        odds = (greatest_log_odds if settings.by_source else pooled_log_odds)(state.counts)
+        grown = min(xi_may, settings.scale * odds[0]), min(xi_not, settings.scale * odds[1])
+        by_source = settings.by_source
+        shares = source_shares(state.counts, grown, settings.scale) if by_source else None
+        return replace(state, xi_may=grown[0], xi_not=grown[1], shares=shares)
 
     def _best(self, state: RDPMeansState, best: MostProbable | None) -> MostProbable:
         """Return the most probable partition so far, that of this state included."""
@@ -313,34 +337,20 @@ def clustering(solver: RDPMeansSolver, fit: Run) -> Fit[Clustering]:
         cluster = renumbered(best.root, old)
         merged = Parts(centers, cluster)
         centers = engine.means(state.totals.joined(cluster))
-    trace = replace(fit.trace, kept=best.n_sweeps - 1)
+    trace = replace(fit.trace, kept=max(0, best.n_sweeps - 1))
     return Fit(Clustering(labels, centers, merged), best.objective, trace, fit.status)
-
-
-def pooled_log_odds(counts: LinkCounts) -> tuple[float, float]:
-    """Return ln(p/(1−q)) and ln(q/(1−p)) of all sources as one, never below 0."""
-    pooled = LinkCounts(*(votes.sum(keepdims=True) for votes in counts))
-    p, q = (float(mean[0]) for mean in expected(pooled))
-    return max(0.0, float(np.log(p / (1.0 - q)))), max(0.0, float(np.log(q / (1.0 - p))))
 
 
 def objective(
     settings: RDPMeansSettings, state: RDPMeansState, weights: tuple[float, float]
 ) -> float:
     """Return the objective of a state, which counts each pair once."""
-    return _objective(settings, state.distortion, len(state.centers), state.counts, weights)
-
-
-def _objective(
-    settings: RDPMeansSettings,
-    distortion: float,
-    n_clusters: int,
-    counts: LinkCounts,
-    weights: tuple[float, float],
-) -> float:
-    may, may_not = float(counts.may_same.sum()), float(counts.not_same.sum())
-    clusters = settings.penalty * n_clusters
-    return distortion + clusters - weights[0] * may + weights[1] * may_not
+    may, may_not = state.counts.may_same, state.counts.not_same
+    if state.shares is not None:
+        may, may_not = may * state.shares[1::2], may_not * state.shares[::2]
+    clusters = settings.penalty * len(state.centers)
+    friends, strangers = float(may.sum()), float(may_not.sum())
+    return state.distortion + clusters - weights[0] * friends + weights[1] * strangers
 
 
 def warn_unsettled(fit: Fit[Any], stacklevel: int) -> None:

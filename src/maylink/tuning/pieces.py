@@ -28,6 +28,7 @@ from maylink.families import Family, Gaussian
 from maylink.families.columns import column_means
 from maylink.families.principal import principal_directions
 from maylink.families.rows import membership, row_sums
+from maylink.labels import first_appearance
 from maylink.links import MAY, Links
 from maylink.model.joint import joint_of
 from maylink.model.reliability import votes_between
@@ -272,10 +273,9 @@ def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:
     counts = {problem.n // POINTS_OF_A_START, CLUSTERS_OF_A_START}
     fewer = [count for count in counts if 1 < count <= int(pieces.max())]
     means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in sorted(fewer)]
-    with warnings.catch_warnings():  # fewer different points than clusters is fine
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        labels = [one.fit_predict(rows) for one in means]
-    return [np.unique(one, return_inverse=True)[1].astype(np.int64) for one in labels]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer points differ: as well
+        return [first_appearance(one.fit_predict(rows))[0] for one in means]
 
 
 def _prior(problem: Problem, prior: Any) -> Any:

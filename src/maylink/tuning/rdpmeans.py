@@ -1,4 +1,7 @@
-"""What RDPMeans chooses by itself: the cluster penalty, and how far links are believed.
+"""The cluster penalty, and how far links are believed, where one family runs Algorithm 1 as it is.
+
+This is for penalties or hints that are given, and for data in chunks; otherwise RDPMeans begins at
+a partition of small pieces (:mod:`maylink.tuning.rdpmeans_views`).
 
 Where a penalty or a hint is given, or there are too few links to hold any out, probability or the
 user decides (:mod:`maylink.tuning.penalty`). Otherwise held-out links choose.
@@ -31,8 +34,8 @@ from maylink.arrays import Array, Index
 from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
-from maylink.families import Family
-from maylink.problem import DataFacts, Problem
+from maylink.families import Family, Gaussian
+from maylink.problem import ChunkedProblem, DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, rdpmeans
 from maylink.solvers.rdpmeans import (
@@ -43,10 +46,12 @@ from maylink.solvers.rdpmeans import (
     RDPMeansState,
 )
 from maylink.tuning import penalty, race
+from maylink.tuning.candidates import AUTO, candidates
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
+from maylink.views.neighbours import SOURCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +85,12 @@ class RDPMeansRequest:
         λ, where it is given.
     n_clusters_hint : int, optional
         About how many clusters there are, where that is given.
+    neighbours : "auto", False or int
+        How many neighbours of each point are links.
+    has_start : bool
+        Whether labels or centres to start from are given.
+    small_data : int
+        Numbers (rows times columns) up to which data are small.
     """
 
     family: Family | str
@@ -88,10 +99,21 @@ class RDPMeansRequest:
     choose_weights: bool
     cluster_penalty: float | None = None
     n_clusters_hint: int | None = None
+    neighbours: str | int = False
+    has_start: bool = False
+    small_data: int = 20_000
+
+    @property
+    def is_given(self) -> bool:
+        """Whether something is given that is in units of one divergence: Algorithm 1 runs as is."""
+        number = self.cluster_penalty is not None or self.n_clusters_hint is not None
+        return number or self.has_start or not self.choose_weights
 
     def families(self, data: DataFacts) -> list[Family | str]:
-        """Return the family; :func:`maylink.problem.check` asks."""
-        return [self.family]
+        """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
+        if isinstance(self.family, Family) or self.family != AUTO:
+            return [self.family]
+        return [Gaussian.name] if self.is_given else candidates(AUTO, AUTO, data, self.small_data)
 
 
 @dataclass(frozen=True)
@@ -116,8 +138,12 @@ class RDPMeansChoice:
         What a nat of log odds weighs in cluster penalties, where held-out links chose.
     table : DataFrame, optional
         What held-out links chose among.
-    start : array of shape (k, s), optional
-        Centres to begin at; None for the mean of all points.
+    start : array of shape (k, s) or (n,), optional
+        Centres or labels to begin at; None for the mean of all points.
+    n_neighbours : int, default 0
+        How many neighbours of each point are links.
+    pieces : array of shape (n,), optional
+        The small pieces that clusters of the start were merged of.
     """
 
     problem: Problem
@@ -128,7 +154,14 @@ class RDPMeansChoice:
     run: rdpmeans.Run | None = None
     link_scale: float | None = None
     table: pd.DataFrame | None = None
-    start: Array | None = None
+    start: Any = None
+    n_neighbours: int = 0
+    pieces: Index | None = None
+
+    @property
+    def has_links(self) -> bool:
+        """Whether there are judged links, besides those of neighbours."""
+        return any(source != SOURCE for source in self.problem.links.sources)
 
 
 class LinkChoice(NamedTuple):
@@ -191,6 +224,7 @@ def tune(
         enough = tuning.can_hold_out(links)
         sample = penalty.sampled(problem, tuning.sample_size, rng) if enough else problem
         if tuning.can_hold_out(sample.links):
+            settings = replace(settings, by_source=not isinstance(problem, ChunkedProblem))
             choice = by_links(sample, settings, value, tuning, rng, n_jobs, progress)
             return RDPMeansChoice(problem, engine, by="held-out links", **choice._asdict())
         logger.info("%d links are too few to hold any out", sample.links.n_links)

@@ -24,6 +24,9 @@ MEAN_F = {
 }  # fmt: skip
 """Mean F without links, by number of neighbours and data weight."""
 
+USUAL = max(MEAN_F, key=MEAN_F.__getitem__)
+"""Number of neighbours and data weight of data of many features without links."""
+
 NATS = 50.0  # for all of F: who loses a tenth of it on simulated data must gain 5 nats by links
 OTHER_FAMILY = 4.0  # nats that links must prefer another family by
 LEAST = 1e-6  # data weight that is told from 0

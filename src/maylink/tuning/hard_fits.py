@@ -1,0 +1,199 @@
+"""Fits of RDPMeans that begin at small pieces: hard assignment, and merging by the exact score.
+
+RDP-means from one cluster passes by partitions that a family cannot describe cluster by cluster,
+and wrong links lead it astray while they still count for nothing or already for too much. Here it
+begins at the other end. Pieces are made once, without links (:mod:`maylink.tuning.pieces`), and
+merged while that raises the exact score of data and links: a piece of ten points has the links of
+all of them, which are right on average though many are wrong. Then points move one by one, each to
+the cluster in which it costs least::
+
+    −γ E log p(x | cluster) − log size − ξ_may · friends + ξ_not · strangers
+
+with ξ_may = ln(p/(1−q)) and ξ_not = ln(q/(1−p)) of each source by itself, as the partition agrees
+with the links of that source. This is the assignment step of RDP-means where a divergence is worth
+γ nats a nat of log likelihood, and links are worth what they are reliable. A source that is wrong
+more often than right weighs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from maylink.arrays import Array, Index
+from maylink.families.rows import membership
+from maylink.labels import first_appearance
+from maylink.links import Links
+from maylink.model.joint import joint_of
+from maylink.model.reliability import count_links, link_pull, log_odds
+from maylink.problem import Problem
+from maylink.solvers import merging
+from maylink.solvers.score_settings import ScoreSettings
+from maylink.tuning.pieces import PieceView, learned
+
+FEW = 24  # clusters that are merged two by two; more merge in rounds
+SWEEPS = 10  # between two mergers
+HALVING_SWEEPS = 10  # of the two means that cut a cluster
+STARTS = 2  # partitions that are too fine: the pieces, and the coarser of what K-means makes
+ROUNDS = 3  # of sweeps, learning and merging
+
+
+@dataclass(frozen=True)
+class HardFit:
+    """A partition, and the problem under the family that was learned on the way.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, prepared for the family, and all links.
+    labels : array of shape (n,)
+        The partition, numbered by first appearance.
+    log_joint : float
+        Its exact score.
+    """
+
+    problem: Problem
+    labels: Index
+    log_joint: float
+
+
+def hard_fit(
+    view: PieceView, links: Links, score: ScoreSettings, more: Sequence[Index] = ()
+) -> HardFit:
+    """Merge the pieces that fit best; let points move, the family learn and clusters merge in turn.
+
+    Parameters
+    ----------
+    view : PieceView
+        The data, and partitions that are too fine.
+    links : Links
+        All that the fit may see of links, those of neighbours too.
+    score : ScoreSettings
+        The data weight, and what else the exact score depends on.
+    more : sequence of array of shape (n,), optional
+        Other partitions to start from.
+    """
+    problem = replace(view.problem, links=links)
+    starts = [*view.starts[:STARTS], *more]
+    best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
+    for number in range(ROUNDS):
+        fit = _improved(best, score)
+        if not problem.family.learns and fit.log_joint <= best.log_joint:
+            break
+        settled = number and np.array_equal(fit.labels, best.labels)
+        best = fit
+        if settled:
+            break
+    halved = _merged(best.problem, score, halves(best.problem, best.labels))
+    if halved.log_joint <= best.log_joint:
+        return best
+    moved = _merged(halved.problem, score, swept(halved.problem, score, halved.labels))
+    return max(halved, moved, key=_worth)
+
+
+def _improved(fit: HardFit, score: ScoreSettings) -> HardFit:
+    """Let points move, the family learn, and clusters merge."""
+    labels = swept(fit.problem, score, fit.labels)
+    problem = learned(fit.problem, membership(labels, int(labels.max()) + 1).T)
+    return _merged(problem, score, labels)
+
+
+def halves(problem: Problem, labels: Index) -> Index:
+    """Cut every cluster in two, by two means in the rows between which points are near.
+
+    Merged again, halves that belong together come together; where two clusters had become one,
+    they part, which no single point could begin.
+    """
+    rows = problem.family.neighbour_rows(problem.X)
+    if sparse.issparse(rows):
+        return labels
+    rows = np.asarray(rows, np.float64)
+    size = int(labels.max()) + 1
+    mean = _means(rows, labels, size)
+    one = _furthest(np.square(rows - mean[labels]).sum(axis=1), labels, size)
+    other = _furthest(np.square(rows - rows[one][labels]).sum(axis=1), labels, size)
+    centers = np.stack([rows[one], rows[other]])
+    side = np.zeros(labels.size, np.int64)
+    for _ in range(HALVING_SWEEPS):
+        near = [np.square(rows - centers[half][labels]).sum(axis=1) for half in (0, 1)]
+        moved = (near[1] < near[0]).astype(np.int64)
+        if np.array_equal(moved, side):
+            break
+        side = moved
+        both = _means(rows, 2 * labels + side, 2 * size)
+        centers = np.stack([both[::2], both[1::2]])
+    return first_appearance(2 * labels + side)[0]
+
+
+def _means(rows: Array, labels: Index, size: int) -> Array:
+    member = membership(labels, size)
+    count = np.maximum(np.bincount(labels, minlength=size), 1)
+    return np.asarray(member @ rows) / count[:, None]
+
+
+def _furthest(apart: Array, labels: Index, size: int) -> Index:
+    """Return the point of each cluster that is furthest."""
+    order = np.lexsort([apart, labels])
+    last = np.searchsorted(labels[order], np.arange(size), side="right") - 1
+    return np.asarray(order[last])
+
+
+def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
+    """Let points move until none does, or for some sweeps; no cluster opens.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data, links and family.
+    score : ScoreSettings
+        Holds the data weight.
+    labels : array of shape (n,)
+        The partition to begin at.
+    """
+    from maylink.kernels.conditional_modes import iterated_conditional_modes
+
+    family, links = problem.family, problem.links
+    csr, alike = links.csr, (np.empty((0, 1)), np.empty(1))  # a link costs the same everywhere
+    order = np.flatnonzero(links.touches())
+    labels = first_appearance(labels)[0]
+    for _ in range(SWEEPS):
+        statistics = problem.cluster_statistics(labels, int(labels.max()) + 1)
+        posterior = family.posterior(problem.prior, statistics)
+        log_likelihood = family.expected_log_likelihood(problem.X, posterior)
+        cost = -score.data_weight * log_likelihood - np.log(statistics.size)
+        pull = link_pull(links, *log_odds(count_links(links, labels)))
+        moved = labels.copy()
+        iterated_conditional_modes(
+            cost, csr.indptr, csr.neighbour, pull, csr.link, *alike, order, moved
+        )
+        if np.array_equal(moved, labels):
+            break
+        labels = first_appearance(moved)[0]
+    return labels
+
+
+def exact(problem: Problem, score: ScoreSettings, labels: Index) -> float:
+    """Return the exact score of a partition."""
+    return joint_of(
+        problem,
+        labels,
+        problem.prior,
+        score.alpha,
+        score.data_weight,
+        score.reliability_prior,
+        score.reliability,
+        score.partition_prior,
+    )
+
+
+def _merged(problem: Problem, score: ScoreSettings, labels: Index) -> HardFit:
+    """Merge clusters while that raises the exact score."""
+    merged = merging.merge(problem, problem.prior, score, labels, FEW)
+    return HardFit(problem, merged, exact(problem, score, merged))
+
+
+def _worth(fit: HardFit) -> float:
+    return fit.log_joint

@@ -1,0 +1,328 @@
+"""What RDPMeans chooses where the penalty is open: family, data weight, and number of neighbours.
+
+The families are those that TVClust tries (:mod:`maylink.tuning.candidates`). Each is fitted by hard
+assignment from small pieces (:mod:`maylink.tuning.hard_fits`) at several data weights, with the
+neighbour graph as one more source of links or without it, and held-out links choose. Only judged
+links are held out and scored, never those of the graph. Without links enough to hold any out, data
+of many features are fitted as TVClust fits them then, with a few neighbours; other data are left to
+the penalty path of the plainest family (:mod:`maylink.tuning.penalty`).
+
+What was chosen is fitted with all links and is the start of Algorithm 1. There a nat of log odds
+weighs what a nat of the family's log likelihood weighs in divergence, over the data weight; the
+penalty is just above the divergence of the furthest point, as in furthest-first; and of the start
+and all partitions after it the one with the highest exact score is kept.
+
+A penalty, a hint, link weights or a start that are given are in the units of one divergence: then
+Algorithm 1 runs as it is, and the family is the plainest one unless it is given, too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maylink.arrays import Array, Index
+from maylink.engines.cpu import CpuEngine
+from maylink.errors import MaylinkError
+from maylink.labels import first_appearance
+from maylink.links import Links
+from maylink.model.reliability import count_links
+from maylink.problem import ChunkedProblem, Problem
+from maylink.runtime.progress import SILENT, Progress
+from maylink.solvers.fit import Parts
+from maylink.solvers.link_weights import greatest_log_odds
+from maylink.solvers.placing import place
+from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
+from maylink.solvers.score_settings import ScoreSettings
+from maylink.tuning import race, rdpmeans
+from maylink.tuning.candidates import FEW_FEATURES, gaussians
+from maylink.tuning.folds import Fold
+from maylink.tuning.hard_fits import HardFit, hard_fit
+from maylink.tuning.penalty import sampled
+from maylink.tuning.pieces import PieceView, graph_rows
+from maylink.tuning.pool import joined_by_links
+from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
+from maylink.tuning.scores import partition_scores
+from maylink.tuning.settings import Tuning
+from maylink.tuning.settings_prior import USUAL
+
+logger = logging.getLogger("maylink")
+
+
+class HardCandidate(NamedTuple):
+    """What may be chosen."""
+
+    family: str
+    data_weight: float
+    neighbours: int = 0
+
+
+class HardFits:
+    """Fits of many candidates to the same links.
+
+    Parameters
+    ----------
+    views : dict of PieceView
+        The data under each family, by its name.
+    links : Links
+        All that the fits may see of judged links.
+    """
+
+    def __init__(self, views: dict[str, PieceView], links: Links) -> None:
+        self.views, self.links = views, links
+
+    @cached_property
+    def by_links(self) -> list[Index]:
+        """The partition that judged links alone make."""
+        return [joined_by_links(self.links)] if self.links.n_links else []
+
+    def fit(self, candidate: HardCandidate) -> HardFit:
+        """Fit a candidate."""
+        name, weight, count = candidate
+        view, score = self.views[name], ScoreSettings(weight, alpha=None)
+        return hard_fit(view, self.links + view.neighbours(count), score, self.by_links)
+
+
+def tune(
+    problems: Sequence[Problem],
+    request: RDPMeansRequest,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    progress: Progress = SILENT,
+) -> RDPMeansChoice:
+    """Choose what the user left open.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Data and links under each family that is open to choice.
+    request : RDPMeansRequest
+        What was given and what is to be chosen.
+    tuning : Tuning
+        How to choose.
+    rng : Generator
+        Deals out the links, draws samples and orders visits.
+    n_jobs : int, optional
+        Threads.
+    progress : Progress, optional
+        Counts folds or runs.
+    """
+    first, count = problems[0], request.neighbours
+    if request.is_given and count != "auto" and int(count) > 0:
+        raise MaylinkError(
+            f"neighbours: {count!r} with a penalty, a hint, link weights or a start that are "
+            "given, or keep='objective'; leave these open, or give neighbours=False"
+        )
+    if request.is_given or isinstance(first, ChunkedProblem):
+        return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
+    sample = sampled(first, tuning.sample_size, rng)
+    samples = {one.family.name: replace(sample, family=one.family) for one in problems}
+    enough = tuning.can_hold_out(sample.links)
+    if not (enough or _goes_by_rule(samples, request)):
+        plainest = next((one for one in problems if one.family.name in gaussians()), first)
+        return rdpmeans.tune(plainest, request, tuning, rng, n_jobs, progress)
+    tried = _candidates(samples, request, tuning)
+    table, by = None, "held-out links"
+    if enough:
+        views = _views(samples, tried, True, rng)
+        result = _race(views, sample.links, tried, tuning, rng, progress)
+        chosen, table = result.chosen, _frame(result.rows)
+    else:
+        logger.info("%d links are too few to hold any out", sample.links.n_links)
+        chosen, by = _usual(tried), "evidence"
+        views = _views(samples, [chosen], False, rng)
+    logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
+    fit = HardFits(views, sample.links).fit(chosen)
+    problem = next(one for one in problems if one.family.name == chosen.family)
+    view = views[chosen.family]
+    return _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
+
+
+def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool:
+    """Whether data are fitted from pieces without links: many features, or neighbours asked for."""
+    if request.neighbours != "auto" and int(request.neighbours) > 0:
+        return True
+    learns = [one.family.learns for name, one in samples.items() if name in gaussians()]
+    return bool(learns) and all(learns)
+
+
+def _candidates(
+    samples: dict[str, Problem], request: RDPMeansRequest, tuning: Tuning
+) -> list[HardCandidate]:
+    """Return what may be chosen, the plainest first.
+
+    The graph is tried with the family that learns, which is for data of many features, or with the
+    plainest where none does: of few features the families tell what the graph tells.
+    """
+    has_graph = next((name for name, one in samples.items() if one.family.learns), None)
+    n, d = next(iter(samples.values())).X.shape
+    tried = list[HardCandidate]()
+    for name in samples:
+        counts = tuning.neighbours if name == has_graph and d > FEW_FEATURES else (0,)
+        if has_graph is None and d > FEW_FEATURES:
+            counts = tuning.neighbours[:2]
+        if request.neighbours != "auto":
+            counts = (int(request.neighbours),)
+        for count in sorted({min(count, n - 1) for count in counts}):
+            tried += [
+                HardCandidate(name, weight, count)
+                for weight in tuning.data_weights
+                if weight >= tuning.least_weight_of_pieces
+            ]
+    return tried
+
+
+def _usual(tried: list[HardCandidate]) -> HardCandidate:
+    """Return what is taken without links: the usual weight and number of neighbours, or nearest."""
+    count, weight = USUAL
+    return min(
+        tried,
+        key=lambda one: (abs(one.neighbours - count), abs(np.log(one.data_weight / weight))),
+    )
+
+
+def _views(
+    samples: dict[str, Problem],
+    tried: list[HardCandidate],
+    by_links: bool,
+    rng: np.random.Generator,
+) -> dict[str, PieceView]:
+    """Look at the data under each family."""
+    most = dict[str, int]()
+    for one in tried:
+        most[one.family] = max(most.get(one.family, 0), one.neighbours)
+    return {name: PieceView.of(samples[name], count, rng, by_links) for name, count in most.items()}
+
+
+def _race(
+    views: dict[str, PieceView],
+    links: Links,
+    tried: list[HardCandidate],
+    tuning: Tuning,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> race.RaceResult:
+    """Let held-out links choose."""
+
+    def prepare(fold: Fold) -> race.Predictor:
+        fits = HardFits(views, fold.train)
+        return lambda one: partition_scores(fits.fit(one).labels, fold.test, fold.train)
+
+    return race.compete(
+        tried,
+        links,
+        prepare,
+        rng,
+        tuning,
+        progress,
+        path=lambda one: (one.family, one.neighbours),
+        group=lambda one: (one.family, one.neighbours),
+        is_small=False,
+    )
+
+
+def _choice(
+    problem: Problem,
+    sample: Problem,
+    view: PieceView,
+    chosen: HardCandidate,
+    fit: HardFit,
+    request: RDPMeansRequest,
+    by: str,
+    table: Any,
+    n_jobs: int | None,
+) -> RDPMeansChoice:
+    """Return how Algorithm 1 goes on from a fit, of a sample or of all points."""
+    family = fit.problem.family.unprepared() if problem.family.learns else problem.family
+    learned, labels, pieces = replace(problem, family=family), fit.labels, view.starts[0]
+    if sample.n < problem.n:
+        labels, pieces = _placed(learned, sample, pieces, labels, n_jobs)
+        view = replace(view, problem=learned, rows=graph_rows(problem))
+    if chosen.neighbours:
+        links = problem.links + view.neighbours(chosen.neighbours)
+        learned = replace(learned, links=links)
+    engine = CpuEngine(learned.X, family, n_jobs, learned.links)
+    settings, scale = _settings(learned, engine, labels, chosen.data_weight, request.settings)
+    return RDPMeansChoice(
+        learned,
+        engine,
+        settings,
+        by,
+        link_scale=scale / settings.penalty,
+        table=table,
+        start=labels,
+        n_neighbours=chosen.neighbours,
+        pieces=pieces,
+    )
+
+
+def _placed(
+    problem: Problem, sample: Problem, pieces: Index, labels: Index, n_jobs: int | None
+) -> tuple[Index, Index]:
+    """Return cluster and part of every point: the nearest part of the sample's clusters."""
+    n_pieces = int(pieces.max()) + 1
+    part, at = np.unique(labels * n_pieces + pieces, return_inverse=True)
+    engine = CpuEngine(sample.X, problem.family, n_jobs)
+    centers = engine.means(engine.totals(engine.stored(at), len(part)))
+    nearest = place(problem.X, problem.family, n_jobs, Parts.one_each(centers))
+    return first_appearance(part[nearest] // n_pieces)[0], nearest
+
+
+def _settings(
+    problem: Problem,
+    engine: CpuEngine,
+    labels: Index,
+    weight: float,
+    settings: RDPMeansSettings,
+) -> tuple[RDPMeansSettings, float]:
+    """Return how Algorithm 1 runs from a partition, and what a nat weighs in divergence."""
+    n_clusters = int(labels.max()) + 1
+    centers = engine.means(engine.totals(engine.stored(labels), n_clusters))
+    divergence = engine.scores(centers)
+    penalty = float(divergence.min(axis=1).max()) * ABOVE or 1.0
+    scale = _nat(problem, divergence, labels) / weight if n_clusters > 1 else penalty
+    odds = greatest_log_odds(count_links(problem.links, labels))
+    chosen = replace(
+        settings,
+        penalty=penalty,
+        xi_may=scale * odds[0],
+        xi_not=scale * odds[1],
+        scale=scale,
+        by_source=True,
+        data_weight=weight,
+        alpha=None,
+        merge=True,
+        judge_start=True,
+    )
+    return chosen, scale
+
+
+def _nat(problem: Problem, divergence: Array, labels: Index) -> float:
+    """Return the divergence that a nat of log likelihood is worth between clusters.
+
+    It is taken over all points, each between its own cluster and the next likely one; 2σ² for
+    clusters of variance σ² and the squared distance, 1 where the divergence is in nats.
+    """
+    family, rows = problem.family, np.arange(labels.size)
+    statistics = problem.cluster_statistics(labels, divergence.shape[1])
+    posterior = family.posterior(problem.prior, statistics)
+    likelihood = family.expected_log_likelihood(problem.X, posterior)
+    others = likelihood.copy()
+    others[rows, labels] = -np.inf
+    next_one = others.argmax(axis=1)
+    nats = float((likelihood[rows, labels] - likelihood[rows, next_one]).sum())
+    apart = float((divergence[rows, next_one] - divergence[rows, labels]).sum())
+    usual = 2.0 * float(divergence[rows, labels].mean()) / max(1, problem.X.shape[1])
+    return apart / nats if nats > 0.0 and apart > 0.0 else (usual or 1.0)
+
+
+def _frame(rows: list[dict[str, Any]]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
