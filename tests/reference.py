@@ -89,8 +89,9 @@ def geometry(X, name):
     if name == "shared-gaussian":
         inverse = np.linalg.inv(_within(X))
         return list(X), lambda x, m: float((x - m) @ inverse @ (x - m)), _mean
-    if name == "plda":  # of few features: in all principal directions
-        turn = np.linalg.eigh(np.cov(X.T, bias=True))[1]
+    if name == "plda":  # in as many principal directions as points can tell a covariance of
+        count = min(32, int(((8 * len(X) + 1) ** 0.5 - 1) // 2))
+        turn = np.linalg.eigh(np.cov(X.T, bias=True))[1][:, ::-1][:, :count]
         inverse = turn @ np.linalg.inv(_within(X @ turn, 15)) @ turn.T
         return list(X), lambda x, m: float((x - m) @ inverse @ (x - m)), _mean
     if name == "diagonal-gaussian":

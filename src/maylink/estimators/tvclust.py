@@ -44,7 +44,8 @@ from maylink.solvers.variational_stream import VariationalStream
 from maylink.tuning.prior_checks import checked_prior
 from maylink.tuning.settings import Tuning, as_tuning
 from maylink.tuning.starts import STARTS, StartModel, Starts
-from maylink.tuning.tvclust import TVClustChoice, TVClustRequest, tune
+from maylink.tuning.tvclust import tune
+from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
 
 class TVClust(TVClustQueries):

@@ -16,7 +16,7 @@ from maylink.model.posterior import Posterior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.solvers.fit import Fit, Status
 from maylink.solvers.variational_stream import VariationalStream
-from maylink.tuning.tvclust import TVClustChoice
+from maylink.tuning.tvclust_choice import TVClustChoice
 
 if TYPE_CHECKING:
     import pandas as pd

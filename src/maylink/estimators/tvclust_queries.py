@@ -22,7 +22,7 @@ from maylink.model.mixture import Mixture, labels_of_rows, one_hot, responsibili
 from maylink.model.partition_priors import PartitionPrior
 from maylink.model.posterior import Posterior
 from maylink.problem import Problem
-from maylink.tuning.tvclust import TVClustChoice, TVClustRequest
+from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -39,7 +39,7 @@ from maylink.tuning.penalty import sampled
 from maylink.tuning.pool import worth_of
 from maylink.tuning.settings import Tuning
 from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_restarts
-from maylink.tuning.tvclust import TVClustChoice
+from maylink.tuning.tvclust_choice import TVClustChoice
 
 P = TypeVar("P", bound=Posterior)
 

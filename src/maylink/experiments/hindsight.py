@@ -14,7 +14,8 @@ from maylink.metrics import pair_f
 from maylink.problem import check
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning.settings import as_tuning
-from maylink.tuning.tvclust import TVClustRequest, fit_every_candidate
+from maylink.tuning.tvclust import fit_every_candidate
+from maylink.tuning.tvclust_choice import TVClustRequest
 
 
 class HindsightFit(NamedTuple):

@@ -216,6 +216,10 @@ class Family(ABC):
         """Return this family for clusters of a few points each, or None where it is the same."""
         return None
 
+    def widest(self) -> Family:
+        """Return this family with all that it may look at, where that is not given."""
+        return self
+
     def unprepared(self) -> Family:
         """Undo :meth:`prepared`: return the family for data as they came."""
         return self

@@ -147,6 +147,10 @@ class PLDA(WhitenedFamily):
         """Return this family for clusters of a few points each, where neighbours are not given."""
         return replace(self, neighbours=1) if self.neighbours is None else None
 
+    def widest(self) -> Family:
+        """Return this family with most directions: hundreds of clusters differ in all of them."""
+        return replace(self, directions=SEVERAL[-1]) if self.directions is None else self
+
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Self, Matrix]:
         """Take both covariances from a partition: one step of expectation maximisation.
 

@@ -94,7 +94,7 @@ class PieceView:
         by_links : bool
             Whether there are links enough to choose by them how to look at the data.
         """
-        family = _separating(problem) if by_links else problem.family
+        family = telling_variants(problem)[0] if by_links else problem.family
         chosen, pieces = _finest(problem, family)
         seed = int(rng.integers(2**31))
         starts = [pieces, *_by_kmeans(chosen, pieces, seed)]
@@ -232,36 +232,47 @@ def pieces_of(problem: Problem) -> Index:
     return np.asarray(rounds.root, np.int64)
 
 
-def _separating(problem: Problem) -> Family:
-    """Return the way to look at the data in which distances best tell the links.
+def telling_variants(problem: Problem) -> list[Family]:
+    """Return the ways to look at the data in which distances tell the links as well as in any.
 
-    Of ways that are within half a standard error of the best, the one most like the usual way is
-    taken: all are of the same links, so that they differ by less than each of them errs.
+    They are within one standard error of the best. The way most like the usual one comes first.
     """
     families = problem.family.variants(problem.X.shape[1])
     if len(families) == 1:
-        return problem.family
+        return [problem.family]
     adapted = [family.adapt(problem.X) for family in families]
+    size = problem.family.n_statistics(problem.X.shape[1])
+    adapted = [
+        problem.family if one.n_statistics(problem.X.shape[1]) == size else one for one in adapted
+    ]
     told = [separation(problem.links, one.neighbour_rows(problem.X)) for one in adapted]
     may = int((problem.links.kind == MAY).sum())
     error = 0.5 / np.sqrt(max(1, min(may, problem.links.n_links - may)))
-    close = [one for one, area in zip(adapted, told, strict=True) if area >= max(told) - error / 2]
-    usual = problem.family.n_statistics(problem.X.shape[1])
-    return min(close, key=lambda one: abs(np.log(one.n_statistics(problem.X.shape[1]) / usual)))
+    close = [one for one, area in zip(adapted, told, strict=True) if area >= max(told) - error]
+
+    def unlike(family: Family) -> float:
+        return float(abs(np.log(family.n_statistics(problem.X.shape[1]) / size)))
+
+    return sorted(close, key=unlike)
 
 
 def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
     """Return the data prepared for the family or its finer form, and their pieces."""
-    found: list[tuple[float, Problem, Index]] = []
-    finer = family.finer()
-    for one in [family] if finer is None else [family, finer.adapt(problem.X)]:
-        alone = Problem(problem.X, Links.empty(problem.n), one).prepared()
-        pieces = pieces_of(alone)
-        alone = learned(alone, membership(pieces, int(pieces.max()) + 1).T)
-        score = joint_of(alone, pieces, alone.prior) if finer is not None else 0.0
-        found.append((score, alone, pieces))
-    _, chosen, pieces = max(found, key=lambda one: one[0])
-    return chosen, pieces
+    usual, finer = _in_pieces(problem, family), family.finer()
+    if finer is None:
+        return usual
+    closer = _in_pieces(problem, finer.adapt(problem.X))
+    if joint_of(*closer, closer[0].prior) <= joint_of(*usual, usual[0].prior):
+        return usual
+    widest = finer.widest()
+    return closer if widest == finer else _in_pieces(problem, widest.adapt(problem.X))
+
+
+def _in_pieces(problem: Problem, family: Family) -> tuple[Problem, Index]:
+    """Return the data prepared for a family that has learned from their pieces, and the pieces."""
+    alone = Problem(problem.X, Links.empty(problem.n), family).prepared()
+    pieces = pieces_of(alone)
+    return learned(alone, membership(pieces, int(pieces.max()) + 1).T), pieces
 
 
 def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:

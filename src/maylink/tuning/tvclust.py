@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ import numpy as np
 from maylink.arrays import Index
 from maylink.families import Family
 from maylink.links import Links
-from maylink.model.partition_priors import PRIORS, PartitionPrior
-from maylink.problem import ChunkedProblem, DataFacts, Problem
+from maylink.model.partition_priors import PRIORS
+from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, merging
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
@@ -39,14 +39,22 @@ from maylink.tuning.candidate_fits import (
     families_on_data,
     views_of,
 )
-from maylink.tuning.candidates import FEW_FEATURES, candidates, gaussians
+from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import PieceFit, PieceView, graph_rows, pieces_of, placed
-from maylink.tuning.pool import StartPool, StartView, score_settings, worth_of
+from maylink.tuning.pieces import (
+    PieceFit,
+    PieceView,
+    graph_rows,
+    pieces_of,
+    placed,
+    telling_variants,
+)
+from maylink.tuning.pool import StartPool, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around, of_many_features, usual_setting
+from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,109 +64,8 @@ logger = logging.getLogger("maylink")
 LOOSER = 10.0  # times the tolerance of the last fit, in a fold
 MAX_SWEEPS = 60  # of a fit in a fold
 PRIOR_WORDS = tuple(prior.name for prior in PRIORS)
+VARIANT_WEIGHTS = (0.3, 0.1)  # data weights of other numbers of directions: the usual ones
 SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
-
-
-@dataclass(frozen=True)
-class TVClustRequest:
-    """What the user gave, "auto" where it is to be chosen.
-
-    Parameters
-    ----------
-    family : Family or str
-        What the data are.
-    covariance : str
-        Covariance of the clusters of Gaussian data.
-    data_weight : float or "auto"
-        γ.
-    prior : optional
-        Prior of the clusters' parameters; None for the family's own.
-    settings : VariationalSettings
-        How fits run; the data weight in it is not used.
-    data_weights : tuple of float
-        Those that may be chosen.
-    neighbours : "auto", False or int
-        How many neighbours of each point are links.
-    small_data : int
-        Numbers (rows times columns) up to which data are small.
-    prior_is_open : bool
-        Whether the prior of the partition may be chosen.
-    """
-
-    family: Family | str
-    covariance: str
-    data_weight: float | str
-    prior: Any
-    settings: VariationalSettings
-    data_weights: tuple[float, ...]
-    neighbours: str | int = "auto"
-    small_data: int = 20_000
-    prior_is_open: bool = False
-
-    def families(self, data: DataFacts) -> list[Family | str]:
-        """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
-        return candidates(self.family, self.covariance, data, self.small_data)
-
-    @property
-    def partition_prior(self) -> PartitionPrior:
-        """The prior of the partition that fits have, if no other is chosen."""
-        return self.settings.partition_prior
-
-    @property
-    def wants_neighbours(self) -> bool:
-        """Whether the user asked for neighbours."""
-        return self.neighbours != "auto" and int(self.neighbours) > 0
-
-    @property
-    def open_weights(self) -> tuple[float, ...]:
-        """The data weights that are open to choice."""
-        if self.data_weight == "auto":
-            return self.data_weights
-        return (float(self.data_weight),)
-
-
-@dataclass(frozen=True)
-class TVClustChoice:
-    """What was chosen and how.
-
-    Parameters
-    ----------
-    problem : Problem
-        Data and links under the family that was chosen.
-    data_weight : float
-        γ.
-    by : {"held-out links", "evidence", "given"}
-        How family and data weight came about.
-    partition_prior : PartitionPrior
-        Prior of the partition.
-    table : DataFrame, optional
-        The candidates.
-    views : list of StartView, optional
-        Of all points, where the choice looked at all of them: starts need not look again.
-    n_neighbours : int, default 0
-        How many neighbours of each point are links.
-    neighbours : Links, optional
-        The links of neighbours.
-    start : array of shape (n,), optional
-        The partition to start from, where the choice has made one.
-    """
-
-    problem: Problem
-    data_weight: float
-    by: str
-    partition_prior: PartitionPrior
-    table: pd.DataFrame | None = None
-    views: list[StartView] | None = None
-    n_neighbours: int = 0
-    neighbours: Links | None = None
-    start: Index | None = None
-
-    @property
-    def linked(self) -> Problem:
-        """The problem with the links of neighbours beside those that were given."""
-        if self.neighbours is None:
-            return self.problem
-        return replace(self.problem, links=self.problem.links + self.neighbours)
 
 
 def tune(
@@ -227,7 +134,7 @@ class TVClustTuner:
     ) -> None:
         self.problems = {one.family.name: one for one in problems}
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
-        self.first = problems[0]
+        self.first, self.variants = problems[0], set[str]()
         self.in_chunks = isinstance(self.first, ChunkedProblem)
 
     def choose(self, progress: Progress) -> TVClustChoice:
@@ -273,9 +180,24 @@ class TVClustTuner:
         """The judged links between these points."""
         return self.sample.links
 
+    def add_variants(self) -> None:
+        """Add other ways in which a family that learns may look at data of many features."""
+        enough = self.tuning.can_hold_out(self.links) and self.request.prior is None
+        if self.in_chunks or not enough or self.sample.X.shape[1] <= FEW_FEATURES:
+            return
+        for name, problem in list(self.problems.items()):
+            if problem.family.learns:
+                usual, *others = telling_variants(replace(self.sample, family=problem.family))
+                self.problems[name] = replace(problem, family=usual)
+                for other in others:
+                    word = f"{name}-{other.n_statistics(self.sample.X.shape[1])}"
+                    self.problems[word] = replace(problem, family=other)
+                    self.variants.add(word)
+
     @cached_property
     def candidates(self) -> list[TVClustCandidate]:
         """What may be chosen, the plainest first."""
+        self.add_variants()
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
         weights, word = request.open_weights, request.partition_prior.name
         for name, problem in self.problems.items():
@@ -283,7 +205,7 @@ class TVClustTuner:
                 tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
                 continue
             counts = tuning.neighbours
-            if not problem.family.learns:  # dearer to fit: none, or as many as there may be
+            if not problem.family.learns or name in self.variants:  # none, or as many as may be
                 counts = (counts[0], counts[-1])
             if request.neighbours != "auto":
                 counts = (int(request.neighbours),)
@@ -293,6 +215,7 @@ class TVClustTuner:
                 for count in within
                 for weight in weights
                 if len(weights) == 1 or weight >= tuning.least_weight_of_pieces
+                if name not in self.variants or weight in VARIANT_WEIGHTS
             ]
         return tried
 
@@ -316,11 +239,10 @@ class TVClustTuner:
         for one in self.candidates:
             most[one.family] = max(most.get(one.family, 0), one.neighbours)
         pooled = {name: one for name, one in samples.items() if not self.has_pieces(one.family)}
-        by_links = self.tuning.can_hold_out(self.links) and self.request.prior is None
         return DataViews(
             families_on_data(pooled, self.request.prior, self.rng, self.n_jobs),
             {
-                name: PieceView.of(one, most[name], self.rng, by_links)
+                name: PieceView.of(one, most[name], self.rng, by_links=False)
                 for name, one in samples.items()
                 if name not in pooled
             },

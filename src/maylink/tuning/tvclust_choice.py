@@ -1,0 +1,120 @@
+"""What TVClust is asked for, and what was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from maylink.arrays import Index
+from maylink.families import Family
+from maylink.links import Links
+from maylink.model.partition_priors import PartitionPrior
+from maylink.problem import DataFacts, Problem
+from maylink.solvers.variational import VariationalSettings
+from maylink.tuning.candidates import candidates
+from maylink.tuning.pool import StartView
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class TVClustRequest:
+    """What the user gave, "auto" where it is to be chosen.
+
+    Parameters
+    ----------
+    family : Family or str
+        What the data are.
+    covariance : str
+        Covariance of the clusters of Gaussian data.
+    data_weight : float or "auto"
+        γ.
+    prior : optional
+        Prior of the clusters' parameters; None for the family's own.
+    settings : VariationalSettings
+        How fits run; the data weight in it is not used.
+    data_weights : tuple of float
+        Those that may be chosen.
+    neighbours : "auto", False or int
+        How many neighbours of each point are links.
+    small_data : int
+        Numbers (rows times columns) up to which data are small.
+    prior_is_open : bool
+        Whether the prior of the partition may be chosen.
+    """
+
+    family: Family | str
+    covariance: str
+    data_weight: float | str
+    prior: Any
+    settings: VariationalSettings
+    data_weights: tuple[float, ...]
+    neighbours: str | int = "auto"
+    small_data: int = 20_000
+    prior_is_open: bool = False
+
+    def families(self, data: DataFacts) -> list[Family | str]:
+        """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
+        return candidates(self.family, self.covariance, data, self.small_data)
+
+    @property
+    def partition_prior(self) -> PartitionPrior:
+        """The prior of the partition that fits have, if no other is chosen."""
+        return self.settings.partition_prior
+
+    @property
+    def wants_neighbours(self) -> bool:
+        """Whether the user asked for neighbours."""
+        return self.neighbours != "auto" and int(self.neighbours) > 0
+
+    @property
+    def open_weights(self) -> tuple[float, ...]:
+        """The data weights that are open to choice."""
+        if self.data_weight == "auto":
+            return self.data_weights
+        return (float(self.data_weight),)
+
+
+@dataclass(frozen=True)
+class TVClustChoice:
+    """What was chosen and how.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and links under the family that was chosen.
+    data_weight : float
+        γ.
+    by : {"held-out links", "evidence", "given"}
+        How family and data weight came about.
+    partition_prior : PartitionPrior
+        Prior of the partition.
+    table : DataFrame, optional
+        The candidates.
+    views : list of StartView, optional
+        Of all points, where the choice looked at all of them: starts need not look again.
+    n_neighbours : int, default 0
+        How many neighbours of each point are links.
+    neighbours : Links, optional
+        The links of neighbours.
+    start : array of shape (n,), optional
+        The partition to start from, where the choice has made one.
+    """
+
+    problem: Problem
+    data_weight: float
+    by: str
+    partition_prior: PartitionPrior
+    table: pd.DataFrame | None = None
+    views: list[StartView] | None = None
+    n_neighbours: int = 0
+    neighbours: Links | None = None
+    start: Index | None = None
+
+    @property
+    def linked(self) -> Problem:
+        """The problem with the links of neighbours beside those that were given."""
+        if self.neighbours is None:
+            return self.problem
+        return replace(self.problem, links=self.problem.links + self.neighbours)
