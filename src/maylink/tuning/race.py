@@ -23,7 +23,7 @@ from maylink.arrays import Array
 from maylink.links import Links
 from maylink.runtime.progress import SILENT, Progress
 from maylink.tuning.folds import Fold, LinkFolds
-from maylink.tuning.scores import Score, summary
+from maylink.tuning.scores import Score, guessed_scores, summary
 from maylink.tuning.settings import Tuning
 
 ALIKE = 0.002  # nats a link: candidates whose means are this close predict alike
@@ -71,6 +71,7 @@ class RaceResult(NamedTuple):
 
     chosen: Any
     rows: list[dict[str, Any]]
+    says_something: bool = True  # whether the winner predicts links better than a guess
 
 
 def compete(
@@ -127,10 +128,12 @@ def compete(
     ]
     waiting = _wait(contestants, path) if path else []
     votes: list[Array] = []
+    guess = Contestant(None)
     folds = LinkFolds(tuning.folds_of(links, is_small), random_state=rng).split(links)
     for fold in folds:
         predict = prepare(fold)
         votes.append(fold.test.weight)
+        guess.scores.append(guessed_scores(fold.train, fold.test))
         limit = tuning.limit(len(votes))
         for contestant in contestants:
             if contestant.racing:
@@ -156,7 +159,9 @@ def compete(
         for one in contestants:
             one.racing = one.racing and rank(one.candidate) == lowest
     winner = leader(contestants, votes)
-    return RaceResult(winner.candidate, [_row(one, votes, winner) for one in contestants])
+    ahead = winner.ahead_of(guess, votes)
+    rows = [_row(one, votes, winner) for one in contestants]
+    return RaceResult(winner.candidate, rows, ahead.mean > ONE_ERROR * ahead.error)
 
 
 def _with_prior(score: Score, nats: float, votes: list[Array]) -> Score:

@@ -81,6 +81,16 @@ def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> A
     return predicted(links, together, *by_source(links, train, p, q))
 
 
+def guessed_scores(train: Links, links: Links) -> Array:
+    """Return the log probability of each link for who knows only how often a source says may."""
+    may = np.bincount(train.source, train.weight * (train.kind == MAY), minlength=1)
+    total = np.bincount(train.source, train.weight, minlength=1)
+    share = (may + 0.5) / (total + 1.0)
+    at = {name: number for number, name in enumerate(train.sources)}
+    seen = np.append(share, 0.5)[[at.get(name, -1) for name in links.sources]][links.source]
+    return np.asarray(np.log(np.where(links.kind == MAY, seen, 1.0 - seen)))
+
+
 def predicted(links: Links, together: Array, p: Array, q: Array) -> Array:
     """Return log [c P(E | same) + (1 − c) P(E | different)] of each link.
 

@@ -145,15 +145,7 @@ class TVClustTuner:
             return TVClustChoice(first, request.open_weights[0], "given", request.partition_prior)
         chosen, by, rows = self.candidates[0], "given", list[dict[str, Any]]()
         if len(self.candidates) > 1:
-            enough = self.tuning.can_hold_out(self.links)
-            prior = None if self.views.pooled else of_many_features(chosen.family)
-            if not enough:
-                (chosen, rows), by = self.without_links(), "evidence"
-                prior = prior or around(chosen)
-            if self.tuning.can_race(self.links):
-                result = self.race(self.candidates, progress, prior)
-                if enough or result.chosen != chosen:
-                    chosen, rows, by = result.chosen, result.rows, "held-out links"
+            chosen, by, rows = self.by_links_or_without(progress)
         if chosen.family not in self.views.pieces:
             return self.from_pool(chosen, by, rows)
         fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
@@ -167,6 +159,26 @@ class TVClustTuner:
             for row in rows:
                 row["chosen"] = chosen == tuple(row[name] for name in chosen._fields)
         return self.from_pieces(chosen, fit, by, rows)
+
+    def by_links_or_without(
+        self, progress: Progress
+    ) -> tuple[TVClustCandidate, str, list[dict[str, Any]]]:
+        """Choose by held-out links where they say something; return how, and rows about it.
+
+        Links say something where the winner of the race predicts them better than a guess, by more
+        than a standard error. If they do not, the luckiest candidate would win.
+        """
+        enough = self.tuning.can_hold_out(self.links)
+        prior = None if self.views.pooled else of_many_features(self.candidates[0].family)
+        result = self.race(self.candidates, progress, prior) if enough else None
+        if result is not None and result.says_something:
+            return result.chosen, "held-out links", result.rows
+        chosen, rows = self.without_links()
+        if result is None and self.tuning.can_race(self.links):
+            result = self.race(self.candidates, progress, prior or around(chosen))
+            if result.says_something and result.chosen != chosen:
+                return result.chosen, "held-out links", result.rows
+        return chosen, "evidence", rows
 
     # ------------------------------------------------------------------ what is looked at
 
@@ -279,6 +291,7 @@ class TVClustTuner:
             progress,
             path=lambda one: one if one.family in pieces else one.family,
             prior=prior,
+            rank=None if prior is None else lambda one: round(-prior(one)),
             is_small=not self.views.is_large(self.tuning),
         )
 
@@ -290,7 +303,7 @@ class TVClustTuner:
         """
         request, pooled, links = self.request, self.views.pooled, self.links
         word = request.partition_prior.name
-        logger.info("%d links are too few to hold out: evidence decides", links.n_links)
+        logger.info("%d links are too few, or say nothing: evidence decides", links.n_links)
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
         comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
         if not comparable:
