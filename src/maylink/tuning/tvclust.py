@@ -156,8 +156,7 @@ class TVClustTuner:
             if result.chosen != chosen:
                 chosen = result.chosen
                 fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
-            for row in rows:
-                row["chosen"] = chosen == tuple(row[name] for name in chosen._fields)
+            rows = _flagged(rows, chosen)
         return self.from_pieces(chosen, fit, by, rows)
 
     def by_links_or_without(
@@ -178,6 +177,8 @@ class TVClustTuner:
             result = self.race(self.candidates, progress, prior or around(chosen))
             if result.says_something and result.chosen != chosen:
                 return result.chosen, "held-out links", result.rows
+        if result is not None and not rows:
+            rows = _flagged(result.rows, chosen)
         return chosen, "evidence", rows
 
     # ------------------------------------------------------------------ what is looked at
@@ -366,6 +367,13 @@ class TVClustTuner:
             neighbours=view.neighbours(count) if count else None,
             start=labels,
         )
+
+
+def _flagged(rows: list[dict[str, Any]], chosen: TVClustCandidate) -> list[dict[str, Any]]:
+    """Return rows of a race in which another candidate was chosen in the end."""
+    return [
+        {**row, "chosen": chosen == tuple(row[name] for name in chosen._fields)} for row in rows
+    ]
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame | None:
