@@ -181,8 +181,9 @@ def test_sparse_data_are_as_dense_ones(d):
 
 def test_more_features_than_points():
     X = np.random.default_rng(0).normal(size=(12, 700))
-    family = PLDA().adapt(X)
+    family = PLDA(directions=32).adapt(X)
     T = family.points(X)
+    assert PLDA().adapt(X).points(X).shape == (12, 4)  # a covariance of 4 holds 10 numbers
     assert T.shape == (12, 11)  # so many directions have twelve points about their mean
     assert np.isfinite(log_marginals(family, X, np.arange(12) % 2)).all()
 

@@ -29,7 +29,7 @@ from maylink.runtime.progress import Progress  # noqa: E402
 from maylink.solvers.chunked_variational import ChunkedVariationalSolver  # noqa: E402
 from maylink.solvers.fit import Status  # noqa: E402
 from maylink.solvers.variational import VariationalSettings  # noqa: E402
-from maylink.tuning import tvclust  # noqa: E402
+from maylink.tuning import tvclust_choice  # noqa: E402
 from maylink.tuning.pool import StartPool  # noqa: E402
 from zoo import draw, draw_pairs, example, links_of, true_links  # noqa: E402
 
@@ -127,7 +127,7 @@ def test_starts_are_those_of_one_machine(init):
 def test_what_is_auto_is_chosen_alike(n_links, monkeypatch):
     """Among the families that Dask has: by held-out links, and by the evidence."""
     two = ["gaussian", "diagonal-gaussian"]
-    monkeypatch.setattr(tvclust, "candidates", lambda *_, **__: two)
+    monkeypatch.setattr(tvclust_choice, "candidates", lambda *_, **__: two)
     links = Links.from_labels(Y[:90], sample=n_links, rng=0)
     theirs = TVClust(random_state=0, tuning=FEW).fit(X[:90], links=links)
     ours = TVClust(random_state=0, tuning=FEW).fit(cut(X[:90], 3), links=links)

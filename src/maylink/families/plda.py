@@ -73,7 +73,7 @@ class PLDA(WhitenedFamily):
     >>> X = rng.normal(size=(300, 200)) + 2.0 * np.repeat([[0], [1], [2]], 100, axis=0)
     >>> family = PLDA().adapt(X)
     >>> family.points(X).shape
-    (300, 32)
+    (300, 24)
     """
 
     name: ClassVar[str] = "plda"
