@@ -1,5 +1,7 @@
 """The collapsed sampler: exact posteriors, Geweke's test, calibration."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -51,7 +53,16 @@ def test_draws_have_the_exact_posterior(name, case):
     assert total_variation(draws.labels, exact) < 0.02
 
 
-@pytest.mark.parametrize("name", COLLAPSED)
+# Both moves together have their exact posterior under every family, above; each alone takes long.
+SLOW = pytest.mark.skipif(
+    "MAYLINK_SLOW" not in os.environ, reason="takes long: set MAYLINK_SLOW=1 to run it"
+)
+ALONE = ("gaussian", "bernoulli", "multinomial", "plda")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in ALONE else pytest.param(name, marks=SLOW) for name in COLLAPSED]
+)
 @pytest.mark.parametrize("n_split_merge", [0, 4])
 def test_either_move_alone_has_the_exact_posterior(name, n_split_merge):
     problem = make_problem(name, 5, some_links(5, contradictory=True, n_sources=2), seed=1)
