@@ -1,5 +1,7 @@
 """The sampler with instantiated parameters: exact posteriors and Geweke's test."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,15 @@ from maylink.solvers.gibbs import GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
 from zoo import FAMILIES, draw, example
 
+SLOW = pytest.mark.skipif(
+    "MAYLINK_SLOW" not in os.environ, reason="takes long: set MAYLINK_SLOW=1 to run it"
+)
+SOME = ("gaussian", "full-gaussian", "bernoulli", "multinomial", "plda", "product")
 
-@pytest.mark.parametrize("name", FAMILIES)
+
+@pytest.mark.parametrize(
+    "name", [name if name in SOME else pytest.param(name, marks=SLOW) for name in FAMILIES]
+)
 def test_draws_have_the_exact_posterior(name):
     X, _ = draw(name, 4, 2, n_clusters=2)
     links = some_links(5, contradictory=True, n_sources=2)[np.arange(4)]
