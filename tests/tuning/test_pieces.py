@@ -1,5 +1,7 @@
 """Fits that begin at small pieces: what pieces are, what links choose, and what is learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,14 +17,13 @@ from maylink.problem import Problem
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning.pieces import (
     FEWEST_PIECES,
-    PRINCIPAL,
     PieceView,
     fit_from_pieces,
-    graph_rows,
     pieces_of,
     separation,
+    telling_variants,
 )
-from maylink.views.neighbours import SOURCE
+from maylink.views.neighbours import PRINCIPAL, SOURCE, NeighbourGraph, graph_rows
 from zoo import EDGES, random_links, true_links
 
 
@@ -36,7 +37,10 @@ def blobs(n=300, d=40, k=5, apart=6.0, seed=0):
 
 def view_of(X, links=None, family="plda", most_neighbours=10, by_links=False):
     problem = Problem.build(X, links, family)
-    return PieceView.of(problem, most_neighbours, np.random.default_rng(0), by_links)
+    if by_links:
+        problem = replace(problem, family=telling_variants(problem)[0])
+    graph = NeighbourGraph(problem, most_neighbours)
+    return PieceView.of(problem, graph, np.random.default_rng(0))
 
 
 # ---------------------------------------------------------------------- what links choose

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from maylink.arrays import Index
+from maylink.model.joint import joint_of
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import PRIOR, LinkCounts, log_evidence
+from maylink.problem import Problem
 
 
 class ScoreSettings(NamedTuple):
@@ -16,6 +19,19 @@ class ScoreSettings(NamedTuple):
     reliability: tuple[float, float] | None = None
     reliability_prior: tuple[float, float] = PRIOR
     partition_prior: PartitionPrior = DIRICHLET_PROCESS
+
+    def log_joint(self, problem: Problem, labels: Index, prior: Any) -> float:
+        """Return the exact score of a partition, 0 … K − 1, under a prior of the clusters."""
+        return joint_of(
+            problem,
+            labels,
+            prior,
+            self.alpha,
+            self.data_weight,
+            self.reliability_prior,
+            self.reliability,
+            self.partition_prior,
+        )
 
     def log_links(self, counts: LinkCounts) -> float:
         """Return the log probability of links."""

@@ -8,6 +8,7 @@ have neighbours.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,20 +91,25 @@ class CandidateFits:
         n_jobs: int | None,
     ) -> None:
         self.views, self.links, self.settings, self.prior = views, links, settings, prior
-        self.pooled = None
-        if views.pooled:
-            self.pooled = PoolFits(views.pooled, links, settings, tuning, rng, n_jobs)
+        self.tuning, self.rng, self.n_jobs = tuning, rng, n_jobs
+
+    @cached_property
+    def pooled(self) -> PoolFits:
+        """The fits from a pool, which is made when the first of them is asked for."""
+        return PoolFits(
+            self.views.pooled, self.links, self.settings, self.tuning, self.rng, self.n_jobs
+        )
 
     def posterior(self, candidate: TVClustCandidate) -> Posterior:
         """Fit a candidate and return its posterior."""
-        if candidate.family not in self.views.pieces and self.pooled is not None:
+        if candidate.family not in self.views.pieces:
             return self.pooled.posterior(candidate)
         fit = self.from_pieces(candidate)
         return variational.posterior_of(fit.problem.links, fit.solver.settings, fit.fit.state)
 
     def labels(self, candidate: TVClustCandidate) -> Index:
         """Fit a candidate and return its clusters."""
-        if candidate.family not in self.views.pieces and self.pooled is not None:
+        if candidate.family not in self.views.pieces:
             return self.pooled.labels(candidate)
         return self.from_pieces(candidate).labels
 

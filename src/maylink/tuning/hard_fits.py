@@ -27,14 +27,12 @@ from maylink.arrays import Array, Index
 from maylink.families.rows import membership
 from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.model.joint import joint_of
 from maylink.model.reliability import count_links, link_pull, log_odds
 from maylink.problem import Problem
 from maylink.solvers import merging
 from maylink.solvers.score_settings import ScoreSettings
-from maylink.tuning.pieces import PieceView, learned
+from maylink.tuning.pieces import FEW, PieceView, learned
 
-FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 10  # between two mergers
 HALVING_SWEEPS = 10  # of the two means that cut a cluster
 STARTS = 2  # partitions that are too fine: the pieces, and the coarser of what K-means makes
@@ -176,24 +174,10 @@ def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
     return labels
 
 
-def exact(problem: Problem, score: ScoreSettings, labels: Index) -> float:
-    """Return the exact score of a partition."""
-    return joint_of(
-        problem,
-        labels,
-        problem.prior,
-        score.alpha,
-        score.data_weight,
-        score.reliability_prior,
-        score.reliability,
-        score.partition_prior,
-    )
-
-
 def _merged(problem: Problem, score: ScoreSettings, labels: Index) -> HardFit:
     """Merge clusters while that raises the exact score."""
     merged = merging.merge(problem, problem.prior, score, labels, FEW)
-    return HardFit(problem, merged, exact(problem, score, merged))
+    return HardFit(problem, merged, score.log_joint(problem, merged, problem.prior))
 
 
 def _worth(fit: HardFit) -> float:

@@ -20,13 +20,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import rankdata
 
 from maylink.arrays import Index, Matrix
-from maylink.families import Family, Gaussian
-from maylink.families.columns import column_means
-from maylink.families.principal import principal_directions
+from maylink.families import Family
 from maylink.families.rows import membership, row_sums
 from maylink.labels import first_appearance
 from maylink.links import MAY, Links
@@ -40,14 +37,12 @@ from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
 from maylink.tuning.pool import score_settings
-from maylink.views.nearest import Neighbours, nearest
-from maylink.views.neighbours import neighbour_links
+from maylink.views.neighbours import NeighbourGraph
 
 FEWEST_PIECES = 32  # of few points; many points have a tenth as many
 POINTS_A_PIECE = 10
 POINTS_OF_A_START = 15  # in each cluster of the K-means that is the second start
 CLUSTERS_OF_A_START = 30  # of the K-means that is the third
-PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
 FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 12  # between two times that the family learns
 ROUNDS = 3  # of learning
@@ -63,53 +58,45 @@ class PieceView:
         The data, prepared for the family; without links.
     starts : list of array of shape (n,)
         Partitions that are too fine, the finest first.
-    rows : array or CSR matrix of shape (n, s)
-        Rows between which the Euclidean distance says what is near.
-    most_neighbours : int
-        Neighbours of each point that may be asked for.
+    graph : NeighbourGraph
+        The neighbours of each point.
     seed : int
         Of the random pairs that stand beside neighbours.
     """
 
     problem: Problem
     starts: list[Index]
-    rows: Matrix
-    most_neighbours: int
+    graph: NeighbourGraph
     seed: int
 
     @classmethod
-    def of(
-        cls, problem: Problem, most_neighbours: int, rng: np.random.Generator, by_links: bool
-    ) -> PieceView:
+    def of(cls, problem: Problem, graph: NeighbourGraph, rng: np.random.Generator) -> PieceView:
         """Look at the data of a problem that is not prepared yet.
 
         Parameters
         ----------
         problem : Problem
-            Data, links and family.
-        most_neighbours : int
-            Neighbours of each point that may be asked for.
+            Data and family; links are not looked at.
+        graph : NeighbourGraph
+            The neighbours of each point.
         rng : Generator
             Seed of K-means and of the random pairs.
-        by_links : bool
-            Whether there are links enough to choose by them how to look at the data.
         """
-        family = telling_variants(problem)[0] if by_links else problem.family
-        chosen, pieces = _finest(problem, family)
+        chosen, pieces = _finest(problem, problem.family)
         seed = int(rng.integers(2**31))
-        starts = [pieces, *_by_kmeans(chosen, pieces, seed)]
-        return cls(chosen, starts, graph_rows(problem), most_neighbours, seed)
+        return cls(chosen, [pieces, *_by_kmeans(chosen, pieces, seed)], graph, seed)
 
     @cached_property
-    def near(self) -> Neighbours:
-        """The neighbours of each point, the nearest first."""
-        return nearest(self.rows, self.most_neighbours)
+    def links_by_count(self) -> dict[int, Links]:
+        """The links of the graph that were asked for, by the number of neighbours."""
+        return {0: Links.empty(self.problem.n)}
 
     def neighbours(self, count: int) -> Links:
         """Return the links of the graph of so many neighbours."""
-        if not count:
-            return Links.empty(self.problem.n)
-        return neighbour_links(self.near, count, np.random.default_rng(self.seed))
+        links = self.links_by_count
+        if count not in links:
+            links[count] = self.graph.links(count, np.random.default_rng(self.seed))
+        return links[count]
 
 
 @dataclass(frozen=True)
@@ -145,7 +132,7 @@ def fit_from_pieces(
     """
     problem, score = replace(view.problem, links=links), score_settings(settings)
     merged = [_merged(problem, score, labels, prior) for labels in view.starts]
-    labels = max(merged, key=lambda one: _score(problem, score, one, prior))
+    labels = max(merged, key=lambda one: score.log_joint(problem, one, _prior(problem, prior)))
     short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))
     learns = problem.family.learns and prior is None  # a prior is one of the family as it is
     for number in range(ROUNDS if learns else 1):
@@ -158,25 +145,6 @@ def fit_from_pieces(
             break
     solver = VariationalSolver(problem, _prior(problem, prior), settings)
     return PieceFit(problem, solver, loop.run(solver, solver.init(labels)))
-
-
-def graph_rows(problem: Problem) -> Matrix:
-    """Return the rows whose neighbours are the graph.
-
-    A family that learns weighs directions by what it has learned. Its graph would say what the
-    family says already, so that its graph is that of plain distances, in the first principal
-    directions: these keep the distances.
-    """
-    if not problem.family.learns:
-        return problem.family.neighbour_rows(problem.X)
-    rows = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
-    center = column_means(rows)
-    directions = principal_directions(rows, center, PRINCIPAL)
-    if not len(directions):  # all points are equal
-        return np.zeros((problem.n, 1))
-    if len(directions) < PRINCIPAL and not sparse.issparse(rows):
-        return rows
-    return np.asarray(rows @ directions.T - center @ directions.T)
 
 
 def learned(problem: Problem, responsibilities: Any) -> Problem:
@@ -295,16 +263,3 @@ def _prior(problem: Problem, prior: Any) -> Any:
 
 def _merged(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> Index:
     return merging.merge(problem, _prior(problem, prior), score, labels, FEW)
-
-
-def _score(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> float:
-    return joint_of(
-        problem,
-        labels,
-        _prior(problem, prior),
-        score.alpha,
-        score.data_weight,
-        score.reliability_prior,
-        score.reliability,
-        score.partition_prior,
-    )

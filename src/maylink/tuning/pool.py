@@ -22,7 +22,6 @@ from maylink.engines.cpu import CpuEngine
 from maylink.io.fingerprint import fingerprint
 from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.model.joint import joint_of
 from maylink.model.reliability import count_links
 from maylink.problem import Problem
 from maylink.solvers import merging, rdpmeans
@@ -214,17 +213,8 @@ def worth_of(solver: VariationalSolver, fit: Fit[VariationalState]) -> float:
     settings = solver.settings
     if not settings.partition_prior.small_clusters:
         return fit.objective
-    score = score_settings(settings)
-    return joint_of(
-        solver.problem,
-        solver.labels(fit.state),
-        solver.prior,
-        score.alpha,
-        score.data_weight,
-        score.reliability_prior,
-        score.reliability,
-        score.partition_prior,
-    )
+    labels = solver.labels(fit.state)
+    return score_settings(settings).log_joint(solver.problem, labels, solver.prior)
 
 
 def joined_by_links(links: Links) -> Index:

@@ -44,12 +44,13 @@ from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_fits import HardFit, hard_fit
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import PieceView, graph_rows
+from maylink.tuning.pieces import PieceView, telling_variants
 from maylink.tuning.pool import joined_by_links
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import USUAL
+from maylink.views.neighbours import NeighbourGraph
 
 logger = logging.getLogger("maylink")
 
@@ -197,7 +198,13 @@ def _views(
     most = dict[str, int]()
     for one in tried:
         most[one.family] = max(most.get(one.family, 0), one.neighbours)
-    return {name: PieceView.of(samples[name], count, rng, by_links) for name, count in most.items()}
+    views = {}
+    for name, count in most.items():
+        problem = samples[name]
+        if by_links:
+            problem = replace(problem, family=telling_variants(problem)[0])
+        views[name] = PieceView.of(problem, NeighbourGraph(problem, count), rng)
+    return views
 
 
 def _race(
@@ -243,7 +250,7 @@ def _choice(
     learned, labels, pieces = replace(problem, family=family), fit.labels, view.starts[0]
     if sample.n < problem.n:
         labels, pieces = _placed(learned, sample, pieces, labels, n_jobs)
-        view = replace(view, problem=learned, rows=graph_rows(problem))
+        view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
     if chosen.neighbours:
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)

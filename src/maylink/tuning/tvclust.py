@@ -45,7 +45,6 @@ from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import (
     PieceFit,
     PieceView,
-    graph_rows,
     pieces_of,
     placed,
     telling_variants,
@@ -55,6 +54,7 @@ from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around, of_many_features, usual_setting
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
+from maylink.views.neighbours import NeighbourGraph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,6 +135,7 @@ class TVClustTuner:
         self.problems = {one.family.name: one for one in problems}
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
         self.first, self.variants = problems[0], set[str]()
+        self.plain_graph: NeighbourGraph | None = None
         self.in_chunks = isinstance(self.first, ChunkedProblem)
 
     def choose(self, progress: Progress) -> TVClustChoice:
@@ -248,19 +249,25 @@ class TVClustTuner:
             name: replace(self.sample, family=self.problems[name].family)
             for name in dict.fromkeys(one.family for one in self.candidates)
         }
-        most = {name: 0 for name, one in samples.items() if self.has_pieces(one.family)}
-        for one in self.candidates:
-            most[one.family] = max(most.get(one.family, 0), one.neighbours)
+        most = max(one.neighbours for one in self.candidates)
         pooled = {name: one for name, one in samples.items() if not self.has_pieces(one.family)}
         return DataViews(
             families_on_data(pooled, self.request.prior, self.rng, self.n_jobs),
             {
-                name: PieceView.of(one, most[name], self.rng, by_links=False)
+                name: PieceView.of(one, self.graph_of(one, most), self.rng)
                 for name, one in samples.items()
                 if name not in pooled
             },
             self.sample.X.size,
         )
+
+    def graph_of(self, problem: Problem, most: int) -> NeighbourGraph:
+        """Return the graph of a family; families that learn share that of plain distances."""
+        if not problem.family.learns:
+            return NeighbourGraph(problem, most)
+        if self.plain_graph is None:
+            self.plain_graph = NeighbourGraph(problem, most)
+        return self.plain_graph
 
     def fits(self, links: Links, settings: VariationalSettings) -> CandidateFits:
         """Return fits of candidates to some links."""
@@ -355,7 +362,7 @@ class TVClustTuner:
                 labels = pieces_of(learned.prepared())  # most clusters have no point in the sample
             else:
                 labels = placed(learned, self.sample, fit)
-            view = replace(view, problem=learned, rows=graph_rows(problem))
+            view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
         count = chosen.neighbours
         return TVClustChoice(
             learned,

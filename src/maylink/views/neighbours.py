@@ -7,16 +7,71 @@ assumed: p and q of this source are learned.
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
+from scipy import sparse
+
+from maylink.arrays import Matrix
+from maylink.families import Gaussian
+from maylink.families.columns import column_means
+from maylink.families.principal import principal_directions
 from maylink.links import Links
 from maylink.pairs import distinct, pair_keys
+from maylink.problem import Problem
 from maylink.views.nearest import Neighbours, nearest
 
-__all__ = ["SOURCE", "nearest", "neighbour_links"]
+__all__ = ["SOURCE", "NeighbourGraph", "graph_rows", "nearest", "neighbour_links"]
 
 SOURCE = "neighbours of the data"
 """The source of these links."""
+
+PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
+
+
+@dataclass(frozen=True)
+class NeighbourGraph:
+    """The neighbours of each point, looked for when they are first asked for.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and family.
+    most : int
+        Neighbours of each point that may be asked for.
+    """
+
+    problem: Problem
+    most: int
+
+    @cached_property
+    def near(self) -> Neighbours:
+        """The neighbours of each point, the nearest first."""
+        return nearest(graph_rows(self.problem), self.most)
+
+    def links(self, count: int, rng: np.random.Generator) -> Links:
+        """Return what the graph of so many neighbours says; see :func:`neighbour_links`."""
+        return neighbour_links(self.near, count, rng)
+
+
+def graph_rows(problem: Problem) -> Matrix:
+    """Return the rows whose neighbours are the graph.
+
+    A family that learns weighs directions by what it has learned. Its graph would say what the
+    family says already, so that its graph is that of plain distances, in the first principal
+    directions: these keep the distances.
+    """
+    if not problem.family.learns:
+        return problem.family.neighbour_rows(problem.X)
+    rows = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
+    center = column_means(rows)
+    directions = principal_directions(rows, center, PRINCIPAL)
+    if not len(directions):  # all points are equal
+        return np.zeros((problem.n, 1))
+    if len(directions) < PRINCIPAL and not sparse.issparse(rows):
+        return rows
+    return np.asarray(rows @ directions.T - center @ directions.T)
 
 
 def neighbour_links(near: Neighbours, count: int, rng: np.random.Generator) -> Links:
