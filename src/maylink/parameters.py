@@ -57,6 +57,16 @@ def check_number(name: str, value: Any, least: float, *, above: bool = False) ->
     )
 
 
+def check_neighbours(value: Any) -> None:
+    """Refuse a number of neighbours that is not "auto", False, or a whole number from 0 up."""
+    if value is False or (isinstance(value, str) and value == "auto"):
+        return
+    try:
+        check_integer("neighbours", value, 0)
+    except MaylinkError as error:
+        raise MaylinkError(f"{error}; give one, or 'auto', or False") from None
+
+
 def check_integer(name: str, value: Any, least: int) -> None:
     """Raise unless value is a whole number of at least ``least``."""
     _check(name, value, Integral, f"a whole number of at least {least}", min_val=least)

@@ -21,6 +21,7 @@ from maylink.parameters import (
     as_link_weights,
     check_choice,
     check_integer,
+    check_neighbours,
     check_penalty,
     forbid_links_as_y,
 )
@@ -226,8 +227,7 @@ class RDPMeans(CenterEstimator):
         check_penalty(self.cluster_penalty, self.n_clusters_hint)
         check_choice("keep", self.keep, ("probability", "objective"))
         check_integer("n_init", self.n_init, 1)
-        if self.neighbours != "auto" and self.neighbours is not False:
-            check_integer("neighbours", self.neighbours, 0)
+        check_neighbours(self.neighbours)
         schedule = as_schedule(self.schedule)
         is_open = self.link_weight is None or self.link_weight == "auto"
         first = 0.001 if schedule.rate > 1.0 else 1.0  # in units of λ

@@ -30,7 +30,7 @@ from maylink.model.reliability import PRIOR
 from maylink.parameters import (
     as_generator,
     check_choice,
-    check_integer,
+    check_neighbours,
     check_number,
     forbid_links_as_y,
 )
@@ -409,8 +409,7 @@ class TVClust(TVClustQueries):
         check_choice("covariance", self.covariance, ("auto", *covariances()))
         if self.data_weight != "auto":
             check_number("data_weight", self.data_weight, 0.0)
-        if self.neighbours != "auto" and self.neighbours is not False:
-            check_integer("neighbours", self.neighbours, 0)
+        check_neighbours(self.neighbours)
         if isinstance(self.alpha, (tuple, list)):
             _check_pair("alpha", self.alpha)
         else:
