@@ -187,6 +187,8 @@ class PoolFits:
         else:
             n_starts = 1 if name in self.sure else self.n_starts
             starts = self.pool.best(family, score_settings(settings), n_starts, near)
+            if family.alone is not None and not near:
+                starts.insert(1, family.alone)
         problem = replace(family.problem, links=self.links)
         solver = VariationalSolver(problem, family.prior, settings)
         fits: list[Fit[VariationalState]] = []

@@ -14,7 +14,6 @@ pieces have the higher exact score.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -36,6 +35,7 @@ from maylink.solvers.merging_rounds import ClusterRounds
 from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
+from maylink.tuning.kmeans_starts import kmeans_partitions
 from maylink.tuning.pool import score_settings
 from maylink.views.neighbours import NeighbourGraph
 
@@ -84,7 +84,9 @@ class PieceView:
         """
         chosen, pieces = _finest(problem, problem.family)
         seed = int(rng.integers(2**31))
-        return cls(chosen, [pieces, *_by_kmeans(chosen, pieces, seed)], graph, seed)
+        counts = {problem.n // POINTS_OF_A_START, CLUSTERS_OF_A_START}
+        fewer = [count for count in sorted(counts) if 1 < count <= int(pieces.max())]
+        return cls(chosen, [pieces, *kmeans_partitions(chosen, fewer, seed)], graph, seed)
 
     @cached_property
     def links_by_count(self) -> dict[int, Links]:
@@ -241,20 +243,6 @@ def _in_pieces(problem: Problem, family: Family) -> tuple[Problem, Index]:
     alone = Problem(problem.X, Links.empty(problem.n), family).prepared()
     pieces = pieces_of(alone)
     return learned(alone, membership(pieces, int(pieces.max()) + 1).T), pieces
-
-
-def _by_kmeans(problem: Problem, pieces: Index, seed: int) -> list[Index]:
-    """Return what K-means makes of the data, with fewer clusters than there are pieces."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    rows = problem.family.neighbour_rows(problem.X)
-    counts = {problem.n // POINTS_OF_A_START, CLUSTERS_OF_A_START}
-    fewer = [count for count in counts if 1 < count <= int(pieces.max())]
-    means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in sorted(fewer)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer points differ: as well
-        return [first_appearance(one.fit_predict(rows))[0] for one in means]
 
 
 def _prior(problem: Problem, prior: Any) -> Any:

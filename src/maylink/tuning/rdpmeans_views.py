@@ -34,25 +34,32 @@ from maylink.links import Links
 from maylink.model.reliability import count_links
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
+from maylink.solvers import loop
 from maylink.solvers.fit import Parts
 from maylink.solvers.link_weights import greatest_log_odds
 from maylink.solvers.placing import place
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.solvers.score_settings import ScoreSettings
+from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning import race, rdpmeans
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_fits import HardFit, hard_fit
+from maylink.tuning.kmeans_starts import kmeans_partitions
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, telling_variants
 from maylink.tuning.pool import joined_by_links
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
-from maylink.tuning.settings_prior import USUAL
+from maylink.tuning.settings_prior import USUAL, Prior, around
 from maylink.views.neighbours import NeighbourGraph
 
 logger = logging.getLogger("maylink")
+
+LEVELS = (2, 3, 4, 6, 8, 12)  # numbers of clusters of K-means that soft clusters begin at
+POINTS_A_CLUSTER = 5  # of K-means, at least on average
+SOFT_SWEEPS = 10  # of soft clusters, which say what a fit without links is worth
 
 
 class HardCandidate(NamedTuple):
@@ -87,6 +94,14 @@ class HardFits:
         name, weight, count = candidate
         view, score = self.views[name], ScoreSettings(weight, alpha=None)
         return hard_fit(view, self.links + view.neighbours(count), score, self.by_links)
+
+
+class AloneFit(NamedTuple):
+    """What is taken without links; the fit, where evidence chose; what that is worth."""
+
+    candidate: HardCandidate
+    fit: HardFit | None = None
+    bound: float = -np.inf
 
 
 def tune(
@@ -124,22 +139,19 @@ def tune(
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
     sample = sampled(first, tuning.sample_size, rng)
     samples = {one.family.name: replace(sample, family=one.family) for one in problems}
-    enough = tuning.can_hold_out(sample.links)
-    if not (enough or _goes_by_rule(samples, request)):
-        plainest = next((one for one in problems if one.family.name in gaussians()), first)
-        return rdpmeans.tune(plainest, request, tuning, rng, n_jobs, progress)
-    tried = _candidates(samples, request, tuning)
-    table, by = None, "held-out links"
-    if enough:
-        views = _views(samples, tried, True, rng)
-        result = _race(views, sample.links, tried, tuning, rng, progress)
-        chosen, table = result.chosen, _frame(result.rows)
-    else:
-        logger.info("%d links are too few to hold any out", sample.links.n_links)
-        chosen, by = _usual(tried), "evidence"
-        views = _views(samples, [chosen], False, rng)
+    tried, race_is_open = _candidates(samples, request, tuning), tuning.can_race(sample.links)
+    if not (race_is_open or _goes_by_rule(samples, request)) and len(_comparable(samples)) < 2:
+        return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
+    views = _views(samples, tried, race_is_open, rng)
+    chosen, fit, _ = _without_links(views, tried)
+    by, table = "evidence", None
+    if race_is_open:
+        result = _race(views, sample.links, tried, around(chosen), tuning, rng, progress)
+        if result.says_something:
+            chosen, fit, by, table = result.chosen, None, "held-out links", _frame(result.rows)
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
-    fit = HardFits(views, sample.links).fit(chosen)
+    if fit is None:
+        fit = HardFits(views, sample.links).fit(chosen)
     problem = next(one for one in problems if one.family.name == chosen.family)
     view = views[chosen.family]
     return _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
@@ -151,6 +163,11 @@ def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool
         return True
     learns = [one.family.learns for name, one in samples.items() if name in gaussians()]
     return bool(learns) and all(learns)
+
+
+def _comparable(samples: dict[str, Problem]) -> list[str]:
+    """Return the families whose exact scores can be compared: densities of the same values."""
+    return [name for name in gaussians() if name in samples and not samples[name].family.learns]
 
 
 def _candidates(
@@ -179,13 +196,50 @@ def _candidates(
     return tried
 
 
-def _usual(tried: list[HardCandidate]) -> HardCandidate:
-    """Return what is taken without links: the usual weight and number of neighbours, or nearest."""
-    count, weight = USUAL
-    return min(
-        tried,
-        key=lambda one: (abs(one.neighbours - count), abs(np.log(one.data_weight / weight))),
-    )
+def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> AloneFit:
+    """Return what is taken without links: what simulated data are fitted best by, or evidence.
+
+    Data of many features are fitted with the usual weight and number of neighbours. Of other data
+    the covariance with the highest bound on the probability of the data is taken, at data weight 1.
+    """
+    comparable = _comparable({name: view.problem for name, view in views.items()})
+    if not comparable and any(view.problem.family.learns for view in views.values()):
+        count, weight = USUAL
+        return AloneFit(
+            min(
+                tried,
+                key=lambda one: (
+                    abs(one.neighbours - count),
+                    abs(np.log(one.data_weight / weight)),
+                ),
+            )
+        )
+    plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]
+    firsts = {one.family: one for one in reversed(plain) if one.family in comparable}
+    if len(firsts) < 2:
+        return AloneFit(plain[0])
+    return max((_alone(views, one) for one in firsts.values()), key=lambda one: one.bound)
+
+
+def _alone(views: dict[str, PieceView], candidate: HardCandidate) -> AloneFit:
+    """Fit a candidate without links, and let soft clusters say what that is worth.
+
+    Where clusters overlap, a partition by itself is less probable than soft clusters a few sweeps
+    away, and one cluster for all may be the most probable partition. So sweeps begin at the hard
+    fit and at what K-means makes of the data, and those with the highest bound are kept.
+    """
+    view = views[candidate.family]
+    fit = HardFits(views, Links.empty(view.problem.n)).fit(candidate)
+    settings = VariationalSettings(data_weight=candidate.data_weight, max_sweeps=SOFT_SWEEPS)
+    solver = VariationalSolver(fit.problem, fit.problem.prior, settings)
+    counts = [count for count in LEVELS if count * POINTS_A_CLUSTER <= fit.problem.n]
+    starts = [fit.labels, *kmeans_partitions(view.problem, counts, view.seed)]
+    soft = [loop.run(solver, solver.init(labels)) for labels in starts]
+    best = max(soft, key=lambda one: one.objective)
+    labels = first_appearance(solver.labels(best.state))[0]
+    score = ScoreSettings(candidate.data_weight, alpha=None)
+    log_joint = score.log_joint(fit.problem, labels, fit.problem.prior)
+    return AloneFit(candidate, HardFit(fit.problem, labels, log_joint), best.objective)
 
 
 def _views(
@@ -211,6 +265,7 @@ def _race(
     views: dict[str, PieceView],
     links: Links,
     tried: list[HardCandidate],
+    prior: Prior,
     tuning: Tuning,
     rng: np.random.Generator,
     progress: Progress,
@@ -230,6 +285,7 @@ def _race(
         progress,
         path=lambda one: (one.family, one.neighbours),
         group=lambda one: (one.family, one.neighbours),
+        prior=prior,
         is_small=False,
     )
 
@@ -255,7 +311,10 @@ def _choice(
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)
     engine = CpuEngine(learned.X, family, n_jobs, learned.links)
-    settings, scale = _settings(learned, engine, labels, chosen.data_weight, request.settings)
+    merge = by != "evidence"  # soft clusters may be several where one partition is of one cluster
+    settings, scale = _settings(
+        learned, engine, labels, chosen.data_weight, merge, request.settings
+    )
     return RDPMeansChoice(
         learned,
         engine,
@@ -286,6 +345,7 @@ def _settings(
     engine: CpuEngine,
     labels: Index,
     weight: float,
+    merge: bool,
     settings: RDPMeansSettings,
 ) -> tuple[RDPMeansSettings, float]:
     """Return how Algorithm 1 runs from a partition, and what a nat weighs in divergence."""
@@ -304,7 +364,7 @@ def _settings(
         by_source=True,
         data_weight=weight,
         alpha=None,
-        merge=True,
+        merge=merge,
         judge_start=True,
     )
     return chosen, scale

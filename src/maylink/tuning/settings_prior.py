@@ -12,10 +12,10 @@ embeddings, texts, records, images and blobs (``python benchmarks/settings.py gr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from maylink.tuning.candidate_fits import TVClustCandidate
 
 MEAN_F = {
     (0, 1.0): 0.583, (0, 0.3): 0.555, (0, 0.1): 0.366, (0, 0.03): 0.151,
@@ -32,10 +32,28 @@ OTHER_FAMILY = 4.0  # nats that links must prefer another family by
 LEAST = 1e-6  # data weight that is told from 0
 OTHER_SETTING = 1.0  # nats, for another number of neighbours or half a decade of data weight
 
-Prior = Callable[[TVClustCandidate], float]
+
+class Setting(Protocol):
+    """What all candidates say."""
+
+    @property
+    def family(self) -> str:
+        """What the data are."""
+
+    @property
+    def data_weight(self) -> float:
+        """How much the data count."""
+
+    @property
+    def neighbours(self) -> int:
+        """How many neighbours of each point are links."""
 
 
-def usual_setting(tried: Sequence[TVClustCandidate]) -> TVClustCandidate:
+S = TypeVar("S", bound=Setting)
+Prior = Callable[[Any], float]
+
+
+def usual_setting(tried: Sequence[S]) -> S:
     """Return the most probable of the candidates, for data of many features without links."""
     return max(tried, key=of_many_features(tried[0].family))
 
@@ -44,17 +62,17 @@ def of_many_features(family: str) -> Prior:
     """Return the prior for data of many features, where one family is the usual one."""
     best = max(MEAN_F.values())
 
-    def nats(one: TVClustCandidate) -> float:
+    def nats(one: Setting) -> float:
         nearest = min(MEAN_F, key=lambda setting: _apart(one, *setting))
         return NATS * (MEAN_F[nearest] - best) - OTHER_FAMILY * (one.family != family)
 
     return nats
 
 
-def around(usual: TVClustCandidate) -> Prior:
+def around(usual: Setting) -> Prior:
     """Return the prior whose most probable candidate was chosen without links."""
 
-    def nats(one: TVClustCandidate) -> float:
+    def nats(one: Setting) -> float:
         weights = max(one.data_weight, LEAST), max(usual.data_weight, LEAST)
         steps = 2.0 * abs(np.log10(weights[0]) - np.log10(weights[1]))
         steps += float(one.neighbours != usual.neighbours)
@@ -63,7 +81,7 @@ def around(usual: TVClustCandidate) -> Prior:
     return nats
 
 
-def _apart(one: TVClustCandidate, neighbours: int, data_weight: float) -> float:
+def _apart(one: Setting, neighbours: int, data_weight: float) -> float:
     """Return how far a candidate is from a setting; the number of neighbours counts first."""
     counts = abs(np.log1p(one.neighbours) - np.log1p(neighbours))
     weights = abs(np.log(max(one.data_weight, LEAST) / data_weight))

@@ -19,6 +19,7 @@ from maylink.solvers.merging_rounds import ENOUGH
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.tuning.alone import fit_alone
 from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
 from maylink.tuning.rdpmeans import RDPMeansRequest
 from maylink.tuning.rdpmeans import tune as tune_rdpmeans
@@ -62,6 +63,8 @@ class Starts:
         Prior and settings by which partitions of the pool are scored.
     views : list of StartView, optional
         Of the data of the fit, where they were made before.
+    alone : array of shape (n,), optional
+        The clusters without links, where they were found before.
     """
 
     def __init__(
@@ -72,9 +75,10 @@ class Starts:
         n_jobs: int | None = None,
         model: StartModel | None = None,
         views: list[StartView] | None = None,
+        alone: Index | None = None,
     ) -> None:
         self.init, self.rng, self.tuning, self.n_jobs = init, rng, tuning, n_jobs
-        self.model, self.views = model, views
+        self.model, self.views, self.alone = model, views, alone
         self.family: FamilyOnData | None = None
 
     def several(self, problem: Problem, count: int) -> Iterator[Any]:
@@ -101,7 +105,13 @@ class Starts:
         pool = StartPool(views, problem.links, self.rng, self.n_jobs)
         self.family = FamilyOnData(problem, self.model.prior, view)
         near = _fits_at_higher_weights(pool, self.family, self.model, self.tuning)
-        return pool.best(self.family, self.model.score, count, near)
+        best = pool.best(self.family, self.model.score, count, near)
+        if count > 1:
+            alone = self.alone
+            if alone is None:
+                alone = fit_alone(self.family, quick(self.model.settings)).labels
+            best.insert(1, alone)
+        return best
 
     def repaired(self, labels: Index) -> Index | None:
         """Cut the clusters that a fit found and merge them again; None if that is no better."""

@@ -29,9 +29,10 @@ from maylink.links import Links
 from maylink.model.partition_priors import PRIORS
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import loop, merging
-from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.solvers import merging
+from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
+from maylink.tuning.alone import fit_alone
 from maylink.tuning.candidate_fits import (
     CandidateFits,
     DataViews,
@@ -49,7 +50,6 @@ from maylink.tuning.pieces import (
     placed,
     telling_variants,
 )
-from maylink.tuning.pool import StartPool, score_settings, worth_of
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around, of_many_features, usual_setting
@@ -168,19 +168,15 @@ class TVClustTuner:
         Links say something where the winner of the race predicts them better than a guess, by more
         than a standard error. If they do not, the luckiest candidate would win.
         """
-        enough = self.tuning.can_hold_out(self.links)
-        prior = None if self.views.pooled else of_many_features(self.candidates[0].family)
-        result = self.race(self.candidates, progress, prior) if enough else None
-        if result is not None and result.says_something:
-            return result.chosen, "held-out links", result.rows
         chosen, rows = self.without_links()
-        if result is None and self.tuning.can_race(self.links):
-            result = self.race(self.candidates, progress, prior or around(chosen))
-            if result.says_something and result.chosen != chosen:
-                return result.chosen, "held-out links", result.rows
-        if result is not None and not rows:
-            rows = _flagged(result.rows, chosen)
-        return chosen, "evidence", rows
+        if not self.tuning.can_race(self.links):
+            return chosen, "evidence", rows
+        many = not self.views.pooled
+        prior = of_many_features(self.candidates[0].family) if many else around(chosen)
+        result = self.race(self.candidates, progress, prior)
+        if result.says_something:
+            return result.chosen, "held-out links", result.rows
+        return chosen, "evidence", rows or _flagged(result.rows, chosen)
 
     # ------------------------------------------------------------------ what is looked at
 
@@ -299,39 +295,33 @@ class TVClustTuner:
             progress,
             path=lambda one: one if one.family in pieces else one.family,
             prior=prior,
-            rank=None if prior is None else lambda one: round(-prior(one)),
+            rank=None if prior is None or self.views.pooled else lambda one: round(-prior(one)),
             is_small=not self.views.is_large(self.tuning),
         )
 
     def without_links(self) -> tuple[TVClustCandidate, list[dict[str, Any]]]:
-        """Choose without held-out links; return the choice, and rows about it.
+        """Choose without links; return the choice, and rows about it.
 
         Of covariances that are fitted from a pool, the one with the highest bound on the log
-        probability of data and links is chosen.
+        probability of the data is chosen.
         """
-        request, pooled, links = self.request, self.views.pooled, self.links
+        request, pooled = self.request, self.views.pooled
         word = request.partition_prior.name
-        logger.info("%d links are too few, or say nothing: evidence decides", links.n_links)
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
-        comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
-        if not comparable:
+        if not pooled:
             return usual_setting(self.candidates), []
-        if len(comparable) == 1:
-            return TVClustCandidate(comparable[0], weight, 0, word), []
         settings = replace(request.settings, data_weight=weight)
-        families = {name: pooled[name] for name in comparable}
-        pool = StartPool(views_of(families), links, self.rng, self.n_jobs)
-        bounds = {}
-        for name, family in families.items():
-            labels = pool.best(family, score_settings(settings))[0]
-            solver = VariationalSolver(replace(family.problem, links=links), family.prior, settings)
-            bounds[name] = worth_of(solver, loop.run(solver, solver.init(labels)))
-        best = max(bounds, key=bounds.__getitem__)
+        fits = {name: fit_alone(family, settings) for name, family in pooled.items()}
+        for name, fit in fits.items():
+            pooled[name].alone = fit.labels
+        comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
+        best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
-        found = {name: TVClustCandidate(name, weight, 0, word) for name in bounds}
+        found = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
         rows = [
-            {**found[name]._asdict(), "bound": bound, "chosen": name == best}
-            for name, bound in bounds.items()
+            {**found[name]._asdict(), "bound": fits[name].bound, "chosen": name == best}
+            for name in comparable
+            if len(comparable) > 1
         ]
         return found[best], rows
 
@@ -346,9 +336,13 @@ class TVClustTuner:
     ) -> TVClustChoice:
         """Return a choice whose starts come from a pool."""
         problem = self.problems[chosen.family]
-        views = views_of(self.views.pooled) if self.sample.n == problem.n else None
-        prior = self.request.partition_prior
-        return TVClustChoice(problem, chosen.data_weight, by, prior, _frame(rows), views)
+        choice = TVClustChoice(
+            problem, chosen.data_weight, by, self.request.partition_prior, _frame(rows)
+        )
+        if self.sample.n < problem.n:
+            return choice
+        pooled = self.views.pooled
+        return replace(choice, views=views_of(pooled), alone=pooled[chosen.family].alone)
 
     def from_pieces(
         self, chosen: TVClustCandidate, fit: PieceFit, by: str, rows: list[dict[str, Any]]

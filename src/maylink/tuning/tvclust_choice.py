@@ -94,6 +94,8 @@ class TVClustChoice:
         The candidates.
     views : list of StartView, optional
         Of all points, where the choice looked at all of them: starts need not look again.
+    alone : array of shape (n,), optional
+        The clusters of all points without links, likewise.
     n_neighbours : int, default 0
         How many neighbours of each point are links.
     neighbours : Links, optional
@@ -108,6 +110,7 @@ class TVClustChoice:
     partition_prior: PartitionPrior
     table: pd.DataFrame | None = None
     views: list[StartView] | None = None
+    alone: Index | None = None
     n_neighbours: int = 0
     neighbours: Links | None = None
     start: Index | None = None
