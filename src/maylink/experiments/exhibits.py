@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 EXHIBITS = (
     "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
-    "flipped", "heldout", "today",
+    "flipped", "heldout", "today", "harm",
 )  # fmt: skip
-WHEN_NAMED = ("today",)
+WHEN_NAMED = ("today", "harm")
 """Exhibits that are made only when they are named: they take hours and are not of the paper."""
 
 

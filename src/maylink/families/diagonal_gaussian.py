@@ -141,7 +141,7 @@ class DiagonalGaussian(EuclideanFamily):
 
     # ------------------------------------------------------------------ conjugate prior
 
-    def default_prior(self, X: Matrix) -> NormalGamma:
+    def usual_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variances shared out among log n."""
         T = self.likelihood_rows(without_outliers(X))
         n, d = X.shape[0], T.shape[1]

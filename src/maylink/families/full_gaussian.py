@@ -218,7 +218,7 @@ class FullGaussian(EuclideanFamily):
 
     # ------------------------------------------------------------------ conjugate prior
 
-    def default_prior(self, X: Matrix) -> NormalInverseWishart:
+    def usual_prior(self, X: Matrix) -> NormalInverseWishart:
         """Return the paper's prior: for standardised data mean 0, strength 1, dof d and scale I.
 
         The scale has no correlations: those of the data as a whole are mostly made by where the

@@ -58,6 +58,8 @@ class EuclideanFamily(Family):
     """The mean of the data: points are counted from there, which saves digits."""
     varying: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     """The features that are not constant, where some are: the others have no variance to learn."""
+    spread: float = field(default=1.0, repr=False, kw_only=True)
+    """Variance that the prior expects inside clusters, in units of the usual one."""
 
     # ------------------------------------------------------------------ domain
 
@@ -156,6 +158,15 @@ class EuclideanFamily(Family):
         return n_features if self.varying is None else self.varying.size
 
     # ------------------------------------------------------------------ conjugate prior
+
+    def default_prior(self, X: Matrix) -> Any:
+        """Place the prior by the data; it expects clusters as wide as ``spread`` says."""
+        prior = self.usual_prior(X)
+        return prior if self.spread == 1.0 else self.rescale(prior, np.array([1.0, self.spread]))
+
+    def usual_prior(self, X: Matrix) -> Any:
+        """Return the prior of spread 1."""
+        raise NotImplementedError
 
     def prior_of_columns(self, columns: Columns, rows: NDArray[Any]) -> Any:
         """Place the prior by some rows; expect clusters for as many points as there are in all."""
@@ -259,7 +270,7 @@ class Gaussian(EuclideanFamily):
 
     # ------------------------------------------------------------------ conjugate prior
 
-    def default_prior(self, X: Matrix) -> NormalGamma:
+    def usual_prior(self, X: Matrix) -> NormalGamma:
         """Centre on the data; expect clusters of the data's variance shared out among log n."""
         T = self.likelihood_rows(without_outliers(X))
         n, d = X.shape[0], T.shape[1]

@@ -31,7 +31,9 @@ class AloneFit(NamedTuple):
     bound: float
 
 
-def fit_alone(family: FamilyOnData, settings: VariationalSettings) -> AloneFit:
+def fit_alone(
+    family: FamilyOnData, settings: VariationalSettings, begun: Index | None = None
+) -> AloneFit:
     """Return the best fit without links.
 
     Parameters
@@ -40,15 +42,18 @@ def fit_alone(family: FamilyOnData, settings: VariationalSettings) -> AloneFit:
         Data and family.
     settings : VariationalSettings
         How to run.
+    begun : array of shape (n,), optional
+        Clusters to begin at, beside those of K-means; by default pieces, merged.
     """
     none = Links.empty(family.problem.n)
     problem = replace(family.problem, links=none)
-    pieces = family.merged(family.view.pieces, none, score_settings(settings))
-    starts = [np.zeros(problem.n, np.int64), pieces, *family.view.levels]
+    if begun is None:
+        begun = family.merged(family.view.pieces, none, score_settings(settings))
+    starts = [np.zeros(problem.n, np.int64), begun, *family.view.levels]
     first = VariationalSolver(problem, family.prior, replace(settings, max_sweeps=FIRST_SWEEPS))
-    begun = [loop.run(first, first.init(labels)) for labels in starts]
+    short = [loop.run(first, first.init(labels)) for labels in starts]
     solver = VariationalSolver(problem, family.prior, settings)
-    best = sorted(begun, key=_bound, reverse=True)[:BEST]
+    best = sorted(short, key=_bound, reverse=True)[:BEST]
     fit = max((loop.run(solver, one.state, rows=one.trace.sweeps) for one in best), key=_bound)
     return AloneFit(solver.labels(fit.state), fit.objective)
 

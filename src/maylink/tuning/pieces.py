@@ -24,7 +24,6 @@ from scipy.stats import rankdata
 from maylink.arrays import Index, Matrix
 from maylink.families import Family
 from maylink.families.rows import membership, row_sums
-from maylink.labels import first_appearance
 from maylink.links import MAY, Links
 from maylink.model.joint import joint_of
 from maylink.model.reliability import votes_between

@@ -21,7 +21,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,18 +40,17 @@ from maylink.solvers.placing import place
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
-from maylink.tuning import race, rdpmeans
+from maylink.tuning import rdpmeans
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
-from maylink.tuning.folds import Fold
-from maylink.tuning.hard_fits import HardFit, hard_fit
+from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
+from maylink.tuning.hard_fits import HardFit
 from maylink.tuning.kmeans_starts import kmeans_partitions
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, telling_variants
-from maylink.tuning.pool import joined_by_links
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
-from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
-from maylink.tuning.settings_prior import USUAL, Prior, around
+from maylink.tuning.settings_prior import USUAL, around
+from maylink.tuning.spread import with_spread
 from maylink.views.neighbours import NeighbourGraph
 
 logger = logging.getLogger("maylink")
@@ -60,40 +58,6 @@ logger = logging.getLogger("maylink")
 LEVELS = (2, 3, 4, 6, 8, 12)  # numbers of clusters of K-means that soft clusters begin at
 POINTS_A_CLUSTER = 5  # of K-means, at least on average
 SOFT_SWEEPS = 10  # of soft clusters, which say what a fit without links is worth
-
-
-class HardCandidate(NamedTuple):
-    """What may be chosen."""
-
-    family: str
-    data_weight: float
-    neighbours: int = 0
-
-
-class HardFits:
-    """Fits of many candidates to the same links.
-
-    Parameters
-    ----------
-    views : dict of PieceView
-        The data under each family, by its name.
-    links : Links
-        All that the fits may see of judged links.
-    """
-
-    def __init__(self, views: dict[str, PieceView], links: Links) -> None:
-        self.views, self.links = views, links
-
-    @cached_property
-    def by_links(self) -> list[Index]:
-        """The partition that judged links alone make."""
-        return [joined_by_links(self.links)] if self.links.n_links else []
-
-    def fit(self, candidate: HardCandidate) -> HardFit:
-        """Fit a candidate."""
-        name, weight, count = candidate
-        view, score = self.views[name], ScoreSettings(weight, alpha=None)
-        return hard_fit(view, self.links + view.neighbours(count), score, self.by_links)
 
 
 class AloneFit(NamedTuple):
@@ -137,6 +101,8 @@ def tune(
         )
     if request.is_given or isinstance(first, ChunkedProblem):
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
+    if len(problems) > 1:
+        problems = [with_spread(one, tuning.sample_size, rng).problem for one in problems]
     sample = sampled(first, tuning.sample_size, rng)
     samples = {one.family.name: replace(sample, family=one.family) for one in problems}
     tried, race_is_open = _candidates(samples, request, tuning), tuning.can_race(sample.links)
@@ -146,7 +112,7 @@ def tune(
     chosen, fit, _ = _without_links(views, tried)
     by, table = "evidence", None
     if race_is_open:
-        result = _race(views, sample.links, tried, around(chosen), tuning, rng, progress)
+        result = hard_race(views, sample.links, tried, around(chosen), tuning, rng, progress)
         if result.says_something:
             chosen, fit, by, table = result.chosen, None, "held-out links", _frame(result.rows)
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
@@ -259,35 +225,6 @@ def _views(
             problem = replace(problem, family=telling_variants(problem)[0])
         views[name] = PieceView.of(problem, NeighbourGraph(problem, count), rng)
     return views
-
-
-def _race(
-    views: dict[str, PieceView],
-    links: Links,
-    tried: list[HardCandidate],
-    prior: Prior,
-    tuning: Tuning,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> race.RaceResult:
-    """Let held-out links choose."""
-
-    def prepare(fold: Fold) -> race.Predictor:
-        fits = HardFits(views, fold.train)
-        return lambda one: partition_scores(fits.fit(one).labels, fold.test, fold.train)
-
-    return race.compete(
-        tried,
-        links,
-        prepare,
-        rng,
-        tuning,
-        progress,
-        path=lambda one: (one.family, one.neighbours),
-        group=lambda one: (one.family, one.neighbours),
-        prior=prior,
-        is_small=False,
-    )
 
 
 def _choice(

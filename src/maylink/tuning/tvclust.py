@@ -42,6 +42,7 @@ from maylink.tuning.candidate_fits import (
 )
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
+from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import (
     PieceFit,
@@ -52,7 +53,8 @@ from maylink.tuning.pieces import (
 )
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
-from maylink.tuning.settings_prior import around, of_many_features, usual_setting
+from maylink.tuning.settings_prior import Prior, around, of_many_features, usual_setting
+from maylink.tuning.spread import with_spread
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 from maylink.views.neighbours import NeighbourGraph
 
@@ -132,6 +134,11 @@ class TVClustTuner:
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
+        self.begun = dict[str, Index | None]()  # clusters of the data by hard fits
+        if len(problems) > 1 and request.prior is None:
+            found = [with_spread(one, tuning.sample_size, rng) for one in problems]
+            self.begun = {one.problem.family.name: one.labels for one in found}
+            problems = [one.problem for one in found]
         self.problems = {one.family.name: one for one in problems}
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
         self.first, self.variants = problems[0], set[str]()
@@ -173,7 +180,8 @@ class TVClustTuner:
             return chosen, "evidence", rows
         many = not self.views.pooled
         prior = of_many_features(self.candidates[0].family) if many else around(chosen)
-        result = self.race(self.candidates, progress, prior)
+        tried = self.candidates if many else self.screened(chosen, prior)
+        result = self.race(tried, progress, prior)
         if result.says_something:
             return result.chosen, "held-out links", result.rows
         return chosen, "evidence", rows or _flagged(result.rows, chosen)
@@ -299,6 +307,27 @@ class TVClustTuner:
             is_small=not self.views.is_large(self.tuning),
         )
 
+    def screened(self, usual: TVClustCandidate, prior: Prior) -> list[TVClustCandidate]:
+        """Return the candidates worth a variational fit: those whose hard fits predict links best.
+
+        What was chosen without links stays among them.
+        """
+        tried = {
+            HardCandidate(one.family, one.data_weight, one.neighbours): one
+            for one in self.candidates
+            if one.data_weight >= self.tuning.least_weight_of_pieces
+        }
+        views = dict(self.views.pieces)
+        for name, family in self.views.pooled.items():
+            views[name] = PieceView.of(family.problem, NeighbourGraph(family.problem, 0), self.rng)
+        rows = hard_race(views, self.links, list(tried), prior, self.tuning, self.rng).rows
+        ordered = sorted(rows, key=lambda row: (row["folds"], row["score"]), reverse=True)
+        best = [
+            tried[HardCandidate(*(row[name] for name in HardCandidate._fields))]
+            for row in ordered[: self.tuning.most_racing[-1]]
+        ]
+        return [one for one in self.candidates if one in best or one == usual]
+
     def without_links(self) -> tuple[TVClustCandidate, list[dict[str, Any]]]:
         """Choose without links; return the choice, and rows about it.
 
@@ -311,7 +340,10 @@ class TVClustTuner:
         if not pooled:
             return usual_setting(self.candidates), []
         settings = replace(request.settings, data_weight=weight)
-        fits = {name: fit_alone(family, settings) for name, family in pooled.items()}
+        fits = {
+            name: fit_alone(family, settings, self.begun.get(name))
+            for name, family in pooled.items()
+        }
         for name, fit in fits.items():
             pooled[name].alone = fit.labels
         comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
