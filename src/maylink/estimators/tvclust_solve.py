@@ -137,10 +137,7 @@ class TVClustTask:
 
     def starts(self, session: Session) -> Starts:
         """Return what makes the partitions to start from."""
-        choice, rng = self.choice, session.rng
-        return Starts(
-            self.start, rng, self.tuning, session.n_jobs, self.model, choice.views, choice.alone
-        )
+        return Starts(self.start, session.rng, self.tuning, session.n_jobs, self.model)
 
     def judged(self, posterior: P) -> P:
         """Return what is known of the links that were given."""

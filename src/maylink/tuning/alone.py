@@ -9,17 +9,19 @@ are compared by their bounds on the log probability of the data.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from maylink.arrays import Index
-from maylink.links import Links
 from maylink.solvers import loop
 from maylink.solvers.fit import Fit
 from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
-from maylink.tuning.pool import FamilyOnData, score_settings
+from maylink.tuning.hard_fits import hard_fit
+from maylink.tuning.kmeans_starts import kmeans_partitions
+from maylink.tuning.pieces import PieceView
+from maylink.tuning.pool import score_settings
 
+LEVELS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # numbers of clusters that fits begin at
+POINTS_A_CLUSTER = 5  # of K-means, at least on average
 FIRST_SWEEPS = 4  # that every fit makes
 BEST = 3  # fits that go on
 
@@ -31,28 +33,26 @@ class AloneFit(NamedTuple):
     bound: float
 
 
-def fit_alone(
-    family: FamilyOnData, settings: VariationalSettings, begun: Index | None = None
-) -> AloneFit:
+def fit_alone(view: PieceView, prior: Any, settings: VariationalSettings) -> AloneFit:
     """Return the best fit without links.
 
     Parameters
     ----------
-    family : FamilyOnData
+    view : PieceView
         Data and family.
+    prior
+        Prior of the clusters' parameters; None for the family's own.
     settings : VariationalSettings
         How to run.
-    begun : array of shape (n,), optional
-        Clusters to begin at, beside those of K-means; by default pieces, merged.
     """
-    none = Links.empty(family.problem.n)
-    problem = replace(family.problem, links=none)
-    if begun is None:
-        begun = family.merged(family.view.pieces, none, score_settings(settings))
-    starts = [np.zeros(problem.n, np.int64), begun, *family.view.levels]
-    first = VariationalSolver(problem, family.prior, replace(settings, max_sweeps=FIRST_SWEEPS))
+    problem = view.problem
+    prior = problem.prior if prior is None else prior
+    hard = hard_fit(view, problem.links, score_settings(settings))
+    counts = [count for count in LEVELS if count * POINTS_A_CLUSTER <= problem.n]
+    starts = [hard.labels, *kmeans_partitions(problem, (1, *counts), view.seed)]
+    first = VariationalSolver(problem, prior, replace(settings, max_sweeps=FIRST_SWEEPS))
     short = [loop.run(first, first.init(labels)) for labels in starts]
-    solver = VariationalSolver(problem, family.prior, settings)
+    solver = VariationalSolver(problem, prior, settings)
     best = sorted(short, key=_bound, reverse=True)[:BEST]
     fit = max((loop.run(solver, one.state, rows=one.trace.sweeps) for one in best), key=_bound)
     return AloneFit(solver.labels(fit.state), fit.objective)

@@ -13,7 +13,6 @@ best, so those are started from, too.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,11 +34,8 @@ from maylink.solvers.variational import (
     VariationalState,
 )
 from maylink.tuning import penalty
-from maylink.tuning.kmeans_starts import kmeans_partitions
 
 START_HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
-LEVELS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # numbers of clusters of K-means
-POINTS_A_CLUSTER = 5  # of K-means, at least on average
 MOST_PIECES = 64
 WORK = 2e6  # pieces² × statistics: what merging all pieces may cost
 SMALLEST = 0.25  # parts of a cluster, in pieces of mean size, that are cut off
@@ -56,14 +52,6 @@ class StartView:
     problem: Problem  # without links
     penalties: Array  # of the hints
     pieces: Index  # labels of a partition that is too fine
-    seed: int = 0  # of K-means
-
-    @cached_property
-    def levels(self) -> list[Index]:
-        """What K-means makes of the data, with several numbers of clusters."""
-        most = self.problem.n // POINTS_A_CLUSTER
-        counts = [count for count in LEVELS if count <= most]
-        return kmeans_partitions(self.problem, counts, self.seed)
 
     @classmethod
     def of(cls, problem: Problem, rng: np.random.Generator, n_jobs: int | None = None) -> StartView:
@@ -77,7 +65,7 @@ class StartView:
         size = problem.family.n_statistics(problem.X.shape[1])
         n_pieces = int(min(MOST_PIECES, np.sqrt(WORK / size), problem.n // 3 + 1))
         pieces = _pieces(alone, engine, float(path[0]), n_pieces, rng)
-        return cls(alone, np.unique(steps)[::-1], pieces, int(rng.integers(2**31)))
+        return cls(alone, np.unique(steps)[::-1], pieces)
 
     def partitions(
         self, links: Links, rng: np.random.Generator, n_jobs: int | None = None
@@ -167,7 +155,6 @@ class FamilyOnData:
         self.problem = problem
         self.prior = prior
         self.view = view
-        self.alone: Index | None = None  # clusters without links, where they were asked for
         self.marginals: dict[str, tuple[Array, float]] = {}
 
     def marginal(self, labels: Index) -> tuple[Array, float]:

@@ -50,7 +50,7 @@ from maylink.tuning.pieces import PieceView, telling_variants
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import USUAL, around
-from maylink.tuning.spread import with_spread
+from maylink.tuning.spread import same_spread, with_spread
 from maylink.views.neighbours import NeighbourGraph
 
 logger = logging.getLogger("maylink")
@@ -101,8 +101,6 @@ def tune(
         )
     if request.is_given or isinstance(first, ChunkedProblem):
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
-    if len(problems) > 1:
-        problems = [with_spread(one, tuning.sample_size, rng).problem for one in problems]
     sample = sampled(first, tuning.sample_size, rng)
     samples = {one.family.name: replace(sample, family=one.family) for one in problems}
     tried, race_is_open = _candidates(samples, request, tuning), tuning.can_race(sample.links)
@@ -118,8 +116,9 @@ def tune(
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
     if fit is None:
         fit = HardFits(views, sample.links).fit(chosen)
-    problem = next(one for one in problems if one.family.name == chosen.family)
     view = views[chosen.family]
+    problem = next(one for one in problems if one.family.name == chosen.family)
+    problem = same_spread(problem, view)
     return _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
 
 
@@ -224,6 +223,8 @@ def _views(
         if by_links:
             problem = replace(problem, family=telling_variants(problem)[0])
         views[name] = PieceView.of(problem, NeighbourGraph(problem, count), rng)
+        if len(samples) > 1:
+            views[name] = with_spread(views[name])
     return views
 
 

@@ -10,59 +10,44 @@ than one more number is worth, ½ ln n.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from maylink.arrays import Index
 from maylink.families.gaussian import EuclideanFamily
-from maylink.links import Links
 from maylink.problem import Problem
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.hard_fits import hard_fit
-from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView
-from maylink.views.neighbours import NeighbourGraph
 
 SPREADS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # half a decade apart
 
 
-class SpreadFit(NamedTuple):
-    """A problem whose family expects clusters as wide as its data say, and clusters like that."""
+def with_spread(view: PieceView) -> PieceView:
+    """Return a view whose family expects clusters as wide as the data say.
 
-    problem: Problem
-    labels: Index | None = None  # of all points, where all were looked at
-
-
-def with_spread(problem: Problem, size: int, rng: np.random.Generator) -> SpreadFit:
-    """Return the problem whose family expects clusters as wide as the data say.
-
-    Parameters
-    ----------
-    problem : Problem
-        Data and family; links are not looked at. A family that has no such width, or learns it, is
-        returned as it is.
-    size : int
-        Points that are looked at: of more points, a sample.
-    rng : Generator
-        Draws the sample, and seeds K-means.
+    A family that has no such width, or learns it, stays as it is.
     """
-    family = problem.family
-    if not isinstance(family, EuclideanFamily) or family.learns or family.spread != 1.0:
-        return SpreadFit(problem)
-    alone = sampled(replace(problem, links=Links.empty(problem.n)), size, rng)
-    view = PieceView.of(alone, NeighbourGraph(alone, 0), rng)
-    best, spread, enough = None, 1.0, 0.5 * np.log(alone.n)
-    for one in SPREADS:
-        expecting = replace(view.problem, family=_expecting(view.problem.family, one))
-        score = ScoreSettings(1.0, alpha=None)
-        fit = hard_fit(replace(view, problem=expecting), expecting.links, score)
-        if best is not None and fit.log_joint <= best.log_joint + enough:
+    problem = view.problem
+    if not isinstance(problem.family, EuclideanFamily) or problem.family.learns:
+        return view
+    best, found, enough = -np.inf, view, 0.5 * np.log(problem.n)
+    for spread in SPREADS:
+        one = replace(view, problem=expecting(problem, spread))
+        fit = hard_fit(one, problem.links, ScoreSettings(1.0, alpha=None))
+        if fit.log_joint <= best + enough:
             break
-        best, spread = fit, one
-    found = replace(problem, family=_expecting(family, spread))
-    return SpreadFit(found, best.labels if best is not None and alone.n == problem.n else None)
+        best, found = fit.log_joint, one
+    return found
 
 
-def _expecting(family: Any, spread: float) -> Any:
-    return replace(family, spread=spread)
+def expecting(problem: Problem, spread: float) -> Problem:
+    """Return a problem whose family, a Gaussian, expects clusters so wide."""
+    family: Any = problem.family
+    return replace(problem, family=replace(family, spread=spread))
+
+
+def same_spread(problem: Problem, view: PieceView) -> Problem:
+    """Return a problem whose family expects what that of a view does."""
+    spread = getattr(view.problem.family, "spread", 1.0)
+    return problem if spread == 1.0 else expecting(problem, spread)

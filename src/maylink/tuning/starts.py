@@ -11,6 +11,7 @@ import numpy as np
 from maylink.arrays import Index
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
+from maylink.links import Links
 from maylink.problem import Problem
 from maylink.runtime.progress import Progress
 from maylink.solvers import loop, rdpmeans
@@ -20,11 +21,13 @@ from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning.alone import fit_alone
+from maylink.tuning.pieces import PieceView
 from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
 from maylink.tuning.rdpmeans import RDPMeansRequest
 from maylink.tuning.rdpmeans import tune as tune_rdpmeans
 from maylink.tuning.settings import Tuning
 from maylink.tuning.tvclust import quick
+from maylink.views.neighbours import NeighbourGraph
 
 S = TypeVar("S")
 
@@ -61,10 +64,6 @@ class Starts:
         Threads.
     model : StartModel, optional
         Prior and settings by which partitions of the pool are scored.
-    views : list of StartView, optional
-        Of the data of the fit, where they were made before.
-    alone : array of shape (n,), optional
-        The clusters without links, where they were found before.
     """
 
     def __init__(
@@ -74,11 +73,9 @@ class Starts:
         tuning: Tuning,
         n_jobs: int | None = None,
         model: StartModel | None = None,
-        views: list[StartView] | None = None,
-        alone: Index | None = None,
     ) -> None:
         self.init, self.rng, self.tuning, self.n_jobs = init, rng, tuning, n_jobs
-        self.model, self.views, self.alone = model, views, alone
+        self.model = model
         self.family: FamilyOnData | None = None
 
     def several(self, problem: Problem, count: int) -> Iterator[Any]:
@@ -99,18 +96,16 @@ class Starts:
     def _from_pool(self, problem: Problem, count: int) -> list[Index]:
         if self.model is None:
             raise ValueError("a pool needs a model to judge its partitions by")
-        views = self.views or [StartView.of(problem, self.rng, self.n_jobs)]
-        coarser = repr(problem.family.coarser())
-        view = next((one for one in views if repr(one.problem.family) == coarser), views[0])
-        pool = StartPool(views, problem.links, self.rng, self.n_jobs)
+        view = StartView.of(problem, self.rng, self.n_jobs)
+        pool = StartPool([view], problem.links, self.rng, self.n_jobs)
         self.family = FamilyOnData(problem, self.model.prior, view)
         near = _fits_at_higher_weights(pool, self.family, self.model, self.tuning)
         best = pool.best(self.family, self.model.score, count, near)
         if count > 1:
-            alone = self.alone
-            if alone is None:
-                alone = fit_alone(self.family, quick(self.model.settings)).labels
-            best.insert(1, alone)
+            alone = replace(problem, links=Links.empty(problem.n))
+            pieces = PieceView.of(alone, NeighbourGraph(alone, 0), self.rng)
+            settings = quick(self.model.settings)
+            best.insert(1, fit_alone(pieces, self.model.prior, settings).labels)
         return best
 
     def repaired(self, labels: Index) -> Index | None:

@@ -33,13 +33,7 @@ from maylink.solvers import merging
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
-from maylink.tuning.candidate_fits import (
-    CandidateFits,
-    DataViews,
-    TVClustCandidate,
-    families_on_data,
-    views_of,
-)
+from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
@@ -51,10 +45,11 @@ from maylink.tuning.pieces import (
     placed,
     telling_variants,
 )
+from maylink.tuning.prior_checks import checked_prior
 from maylink.tuning.scores import posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import Prior, around, of_many_features, usual_setting
-from maylink.tuning.spread import with_spread
+from maylink.tuning.spread import same_spread, with_spread
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 from maylink.views.neighbours import NeighbourGraph
 
@@ -134,11 +129,6 @@ class TVClustTuner:
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.begun = dict[str, Index | None]()  # clusters of the data by hard fits
-        if len(problems) > 1 and request.prior is None:
-            found = [with_spread(one, tuning.sample_size, rng) for one in problems]
-            self.begun = {one.problem.family.name: one.labels for one in found}
-            problems = [one.problem for one in found]
         self.problems = {one.family.name: one for one in problems}
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
         self.first, self.variants = problems[0], set[str]()
@@ -154,18 +144,17 @@ class TVClustTuner:
         chosen, by, rows = self.candidates[0], "given", list[dict[str, Any]]()
         if len(self.candidates) > 1:
             chosen, by, rows = self.by_links_or_without(progress)
-        if chosen.family not in self.views.pieces:
-            return self.from_pool(chosen, by, rows)
-        fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
-        if request.prior_is_open and self.are_small(fit.labels) and by == "held-out links":
+        fit = self.fits(self.links, quick(request.settings)).fit(chosen)
+        is_open = request.prior_is_open and chosen.family not in self.views.plain
+        if is_open and self.are_small(fit.labels) and by == "held-out links":
             several = [chosen._replace(partition_prior=word) for word in PRIOR_WORDS]
             result = self.race(several, SILENT, None)
             rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]
             if result.chosen != chosen:
                 chosen = result.chosen
-                fit = self.fits(self.links, quick(request.settings)).from_pieces(chosen)
+                fit = self.fits(self.links, quick(request.settings)).fit(chosen)
             rows = _flagged(rows, chosen)
-        return self.from_pieces(chosen, fit, by, rows)
+        return self.taken_to_all(chosen, fit, by, rows)
 
     def by_links_or_without(
         self, progress: Progress
@@ -178,7 +167,7 @@ class TVClustTuner:
         chosen, rows = self.without_links()
         if not self.tuning.can_race(self.links):
             return chosen, "evidence", rows
-        many = not self.views.pooled
+        many = not self.views.plain
         prior = of_many_features(self.candidates[0].family) if many else around(chosen)
         tried = self.candidates if many else self.screened(chosen, prior)
         result = self.race(tried, progress, prior)
@@ -254,16 +243,15 @@ class TVClustTuner:
             for name in dict.fromkeys(one.family for one in self.candidates)
         }
         most = max(one.neighbours for one in self.candidates)
-        pooled = {name: one for name, one in samples.items() if not self.has_pieces(one.family)}
-        return DataViews(
-            families_on_data(pooled, self.request.prior, self.rng, self.n_jobs),
-            {
-                name: PieceView.of(one, self.graph_of(one, most), self.rng)
-                for name, one in samples.items()
-                if name not in pooled
-            },
-            self.sample.X.size,
-        )
+        plain = frozenset(name for name, one in samples.items() if not self.has_pieces(one.family))
+        views = dict[str, PieceView]()
+        for name, one in samples.items():
+            graph = NeighbourGraph(one, 0) if name in plain else self.graph_of(one, most)
+            views[name] = PieceView.of(one, graph, self.rng)
+            if name in plain and len(plain) > 1 and self.request.prior is None:
+                views[name] = with_spread(views[name])
+                self.problems[name] = same_spread(self.problems[name], views[name])
+        return DataViews(views, plain)
 
     def graph_of(self, problem: Problem, most: int) -> NeighbourGraph:
         """Return the graph of a family; families that learn share that of plain distances."""
@@ -275,9 +263,7 @@ class TVClustTuner:
 
     def fits(self, links: Links, settings: VariationalSettings) -> CandidateFits:
         """Return fits of candidates to some links."""
-        return CandidateFits(
-            self.views, links, settings, self.request.prior, self.tuning, self.rng, self.n_jobs
-        )
+        return CandidateFits(self.views, links, settings, self.request.prior)
 
     # ------------------------------------------------------------------ choosing
 
@@ -288,7 +274,7 @@ class TVClustTuner:
         prior: Callable[[TVClustCandidate], float] | None,
     ) -> race.RaceResult:
         """Let held-out links choose."""
-        settings, pieces = quick(self.request.settings), self.views.pieces
+        settings = quick(self.request.settings)
 
         def prepare(fold: Fold) -> race.Predictor:
             fits = self.fits(fold.train, settings)
@@ -301,10 +287,10 @@ class TVClustTuner:
             self.rng,
             self.tuning,
             progress,
-            path=lambda one: one if one.family in pieces else one.family,
+            path=lambda one: one,
             prior=prior,
-            rank=None if prior is None or self.views.pooled else lambda one: round(-prior(one)),
-            is_small=not self.views.is_large(self.tuning),
+            rank=None if prior is None or self.views.plain else lambda one: round(-prior(one)),
+            is_small=False,
         )
 
     def screened(self, usual: TVClustCandidate, prior: Prior) -> list[TVClustCandidate]:
@@ -317,9 +303,7 @@ class TVClustTuner:
             for one in self.candidates
             if one.data_weight >= self.tuning.least_weight_of_pieces
         }
-        views = dict(self.views.pieces)
-        for name, family in self.views.pooled.items():
-            views[name] = PieceView.of(family.problem, NeighbourGraph(family.problem, 0), self.rng)
+        views = self.views.pieces
         rows = hard_race(views, self.links, list(tried), prior, self.tuning, self.rng).rows
         ordered = sorted(rows, key=lambda row: (row["folds"], row["score"]), reverse=True)
         best = [
@@ -334,19 +318,19 @@ class TVClustTuner:
         Of covariances that are fitted from a pool, the one with the highest bound on the log
         probability of the data is chosen.
         """
-        request, pooled = self.request, self.views.pooled
+        request, views = self.request, self.views
         word = request.partition_prior.name
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
-        if not pooled:
+        if not views.plain:
             return usual_setting(self.candidates), []
         settings = replace(request.settings, data_weight=weight)
-        fits = {
-            name: fit_alone(family, settings, self.begun.get(name))
-            for name, family in pooled.items()
-        }
-        for name, fit in fits.items():
-            pooled[name].alone = fit.labels
-        comparable = [name for name in gaussians() if name in pooled] or list(pooled)[:1]
+        fits = {}
+        for name in sorted(views.plain):
+            view = views.pieces[name]
+            prior = request.prior and checked_prior(request.prior, view.problem.prior, name)
+            fits[name] = fit_alone(view, prior, settings)
+            views.alone[name] = fits[name].labels
+        comparable = [name for name in gaussians() if name in fits] or list(fits)[:1]
         best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
         found = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
@@ -363,20 +347,7 @@ class TVClustTuner:
         """Whether clusters hold a few points each."""
         return labels.size < SMALL_CLUSTERS * (int(labels.max()) + 1)
 
-    def from_pool(
-        self, chosen: TVClustCandidate, by: str, rows: list[dict[str, Any]]
-    ) -> TVClustChoice:
-        """Return a choice whose starts come from a pool."""
-        problem = self.problems[chosen.family]
-        choice = TVClustChoice(
-            problem, chosen.data_weight, by, self.request.partition_prior, _frame(rows)
-        )
-        if self.sample.n < problem.n:
-            return choice
-        pooled = self.views.pooled
-        return replace(choice, views=views_of(pooled), alone=pooled[chosen.family].alone)
-
-    def from_pieces(
+    def taken_to_all(
         self, chosen: TVClustCandidate, fit: PieceFit, by: str, rows: list[dict[str, Any]]
     ) -> TVClustChoice:
         """Take the family and the partition of a fit to the sample to all points."""

@@ -12,7 +12,6 @@ from maylink.model.partition_priors import PartitionPrior
 from maylink.problem import DataFacts, Problem
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning.candidates import candidates
-from maylink.tuning.pool import StartView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,10 +91,6 @@ class TVClustChoice:
         Prior of the partition.
     table : DataFrame, optional
         The candidates.
-    views : list of StartView, optional
-        Of all points, where the choice looked at all of them: starts need not look again.
-    alone : array of shape (n,), optional
-        The clusters of all points without links, likewise.
     n_neighbours : int, default 0
         How many neighbours of each point are links.
     neighbours : Links, optional
@@ -109,8 +104,6 @@ class TVClustChoice:
     by: str
     partition_prior: PartitionPrior
     table: pd.DataFrame | None = None
-    views: list[StartView] | None = None
-    alone: Index | None = None
     n_neighbours: int = 0
     neighbours: Links | None = None
     start: Index | None = None
