@@ -8,9 +8,9 @@ import pytest
 from maylink import Links, RDPMeans, Tuning, TVClust, Variational, sample_links
 from maylink.solvers.variational import VariationalSolver
 from maylink.tuning import race
+from maylink.tuning.candidate_fits import CandidateFits
 from maylink.tuning.folds import LinkFolds
-from maylink.tuning.pool import StartPool
-from maylink.tuning.rdpmeans_views import HardFits
+from maylink.tuning.hard_candidates import HardFits
 from zoo import draw
 
 
@@ -177,7 +177,7 @@ class FoldWatch:
         self.patch(cls, "__init__", watched)
 
     def check(self, all_links):
-        assert len(self.held_out) == EVERY_FOLD.n_folds_of_few
+        assert len(self.held_out) % EVERY_FOLD.n_folds == 0
         assert set().union(*self.held_out) == set(all_links.pair_keys.tolist())
         for held_out, visible in zip(self.held_out, self.visible, strict=True):
             assert visible
@@ -189,9 +189,8 @@ def test_fits_of_tvclust_never_see_what_their_fold_holds_out(monkeypatch):
     X, links = links_of(seed=1)
     fold_watch = FoldWatch(monkeypatch)
     fold_watch.watch(VariationalSolver, lambda problem, *rest: [problem.links])
-    fold_watch.watch(
-        StartPool, lambda views, links, *rest: [links, *(view.problem.links for view in views)]
-    )
+    fold_watch.watch(HardFits, lambda views, links: [links])
+    fold_watch.watch(CandidateFits, lambda views, links, *rest: [links])
     once = Variational(n_init=1)
     model = TVClust(
         covariance="diagonal", inference=once, tuning=EVERY_FOLD, n_jobs=1, random_state=0

@@ -138,6 +138,6 @@ def test_a_sample_with_too_few_links_leaves_the_choice_to_the_evidence(caplog):
     links = sample_links(y, rate=0.005, rng=0)
     assert links.n_links >= 40
     with caplog.at_level("INFO", logger="maylink"):
-        model = RDPMeans(tuning=Tuning(sample_size=60), random_state=0).fit(X, links=links)
+        model = RDPMeans(tuning=Tuning(sample_size=20), random_state=0).fit(X, links=links)
     assert model.chosen_by_ == "evidence"
     assert "links are too few to hold any out" in caplog.text

@@ -164,6 +164,18 @@ def compete(
     return RaceResult(winner.candidate, rows, ahead.mean > ONE_ERROR * ahead.error)
 
 
+def flagged(rows: list[dict[str, Any]], chosen: Any) -> list[dict[str, Any]]:
+    """Return rows of a race in which another candidate was chosen in the end."""
+    return [
+        {**row, "chosen": chosen == tuple(row[name] for name in chosen._fields)} for row in rows
+    ]
+
+
+def not_raced(candidate: Any) -> dict[str, Any]:
+    """Return the row of a candidate that was not worth a fit."""
+    return _row(Contestant(candidate), [], Contestant(None))
+
+
 def _with_prior(score: Score, nats: float, votes: list[Array]) -> Score:
     """Return a mean score to which nats of a prior are added, shared out among the votes."""
     total = sum(float(part.sum()) for part in votes)

@@ -40,7 +40,7 @@ from maylink.solvers.placing import place
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
-from maylink.tuning import rdpmeans
+from maylink.tuning import race, rdpmeans
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
@@ -60,7 +60,7 @@ POINTS_A_CLUSTER = 5  # of K-means, at least on average
 SOFT_SWEEPS = 10  # of soft clusters, which say what a fit without links is worth
 
 
-class AloneFit(NamedTuple):
+class DataChoice(NamedTuple):
     """What is taken without links; the fit, where evidence chose; what that is worth."""
 
     candidate: HardCandidate
@@ -112,7 +112,10 @@ def tune(
     if race_is_open:
         result = hard_race(views, sample.links, tried, around(chosen), tuning, rng, progress)
         if result.says_something:
-            chosen, fit, by, table = result.chosen, None, "held-out links", _frame(result.rows)
+            chosen, fit, by = result.chosen, None, "held-out links"
+        table = _frame(race.flagged(result.rows, chosen))
+    else:
+        logger.info("%d links are too few to hold any out", sample.links.n_links)
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
     if fit is None:
         fit = HardFits(views, sample.links).fit(chosen)
@@ -161,7 +164,7 @@ def _candidates(
     return tried
 
 
-def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> AloneFit:
+def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> DataChoice:
     """Return what is taken without links: what simulated data are fitted best by, or evidence.
 
     Data of many features are fitted with the usual weight and number of neighbours. Of other data
@@ -170,7 +173,7 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> A
     comparable = _comparable({name: view.problem for name, view in views.items()})
     if not comparable and any(view.problem.family.learns for view in views.values()):
         count, weight = USUAL
-        return AloneFit(
+        return DataChoice(
             min(
                 tried,
                 key=lambda one: (
@@ -182,11 +185,11 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> A
     plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]
     firsts = {one.family: one for one in reversed(plain) if one.family in comparable}
     if len(firsts) < 2:
-        return AloneFit(plain[0])
+        return DataChoice(plain[0])
     return max((_alone(views, one) for one in firsts.values()), key=lambda one: one.bound)
 
 
-def _alone(views: dict[str, PieceView], candidate: HardCandidate) -> AloneFit:
+def _alone(views: dict[str, PieceView], candidate: HardCandidate) -> DataChoice:
     """Fit a candidate without links, and let soft clusters say what that is worth.
 
     Where clusters overlap, a partition by itself is less probable than soft clusters a few sweeps
@@ -204,7 +207,7 @@ def _alone(views: dict[str, PieceView], candidate: HardCandidate) -> AloneFit:
     labels = first_appearance(solver.labels(best.state))[0]
     score = ScoreSettings(candidate.data_weight, alpha=None)
     log_joint = score.log_joint(fit.problem, labels, fit.problem.prior)
-    return AloneFit(candidate, HardFit(fit.problem, labels, log_joint), best.objective)
+    return DataChoice(candidate, HardFit(fit.problem, labels, log_joint), best.objective)
 
 
 def _views(

@@ -153,7 +153,7 @@ class TVClustTuner:
             if result.chosen != chosen:
                 chosen = result.chosen
                 fit = self.fits(self.links, quick(request.settings)).fit(chosen)
-            rows = _flagged(rows, chosen)
+            rows = race.flagged(rows, chosen)
         return self.taken_to_all(chosen, fit, by, rows)
 
     def by_links_or_without(
@@ -166,14 +166,16 @@ class TVClustTuner:
         """
         chosen, rows = self.without_links()
         if not self.tuning.can_race(self.links):
+            logger.info("%d links are too few to hold any out", self.links.n_links)
             return chosen, "evidence", rows
         many = not self.views.plain
         prior = of_many_features(self.candidates[0].family) if many else around(chosen)
         tried = self.candidates if many else self.screened(chosen, prior)
         result = self.race(tried, progress, prior)
+        raced = result.rows + [race.not_raced(one) for one in self.candidates if one not in tried]
         if result.says_something:
-            return result.chosen, "held-out links", result.rows
-        return chosen, "evidence", rows or _flagged(result.rows, chosen)
+            return result.chosen, "held-out links", raced
+        return chosen, "evidence", rows or race.flagged(raced, chosen)
 
     # ------------------------------------------------------------------ what is looked at
 
@@ -371,13 +373,6 @@ class TVClustTuner:
             neighbours=view.neighbours(count) if count else None,
             start=labels,
         )
-
-
-def _flagged(rows: list[dict[str, Any]], chosen: TVClustCandidate) -> list[dict[str, Any]]:
-    """Return rows of a race in which another candidate was chosen in the end."""
-    return [
-        {**row, "chosen": chosen == tuple(row[name] for name in chosen._fields)} for row in rows
-    ]
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame | None:
