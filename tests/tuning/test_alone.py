@@ -1,0 +1,60 @@
+"""Fits without links: clusters that overlap are found, and links that say nothing change nothing."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from maylink import RDPMeans, TVClust
+from maylink.families import as_family
+from maylink.links import Links
+from maylink.problem import Problem
+from maylink.solvers import loop
+from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.tuning.alone import fit_alone
+from maylink.tuning.pieces import PieceView
+from maylink.views.neighbours import NeighbourGraph
+
+CENTERS = 3.5 * np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])
+
+
+def three_that_overlap(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 300)
+    return CENTERS[y] + rng.normal(size=(300, 2)), y
+
+
+def links_that_say_nothing(n, count, seed=0):
+    """Draw links on random pairs, each may or may-not by the toss of a coin."""
+    rng = np.random.default_rng(seed)
+    pairs = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)[:, :2]
+    may = rng.random(count) < 0.5
+    return Links.from_pairs(may=pairs[may], may_not=pairs[~may], n=n)
+
+
+@pytest.mark.parametrize("seed", [4, 5, 12])
+@pytest.mark.parametrize("kind", [TVClust, RDPMeans])
+def test_three_clusters_that_overlap_are_found_without_links(kind, seed):
+    assert kind(random_state=0).fit(three_that_overlap(seed)[0]).n_clusters_ == 3
+
+
+def test_the_bound_is_at_least_that_of_one_cluster():
+    X, _ = three_that_overlap(4)
+    problem = Problem(X, Links.empty(300), as_family("gaussian").adapt(X))
+    view = PieceView.of(problem, NeighbourGraph(problem, 0), np.random.default_rng(0))
+    settings = VariationalSettings()
+    alone = fit_alone(view, None, settings)
+    solver = VariationalSolver(view.problem, view.problem.prior, settings)
+    one = loop.run(solver, solver.init(np.zeros(300, np.int64)))
+    assert alone.bound > one.objective + 5.0
+    assert len(np.unique(alone.labels)) == 3
+
+
+@pytest.mark.parametrize("count", [20, 300, 1200])
+@pytest.mark.parametrize("kind", [TVClust, RDPMeans])
+def test_links_that_say_nothing_leave_the_clusters_of_the_data(kind, count):
+    X = load_iris().data
+    none = kind(random_state=0).fit(X)
+    some = kind(random_state=0).fit(X, links=links_that_say_nothing(150, count))
+    assert some.chosen_by_ == "evidence"
+    same = (none.labels_[:, None] == none.labels_) == (some.labels_[:, None] == some.labels_)
+    assert same.mean() > 0.97
