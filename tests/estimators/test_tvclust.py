@@ -182,7 +182,7 @@ def test_known_reliability_counts_for_new_links_and_in_the_joint():
     model.fit(VIEW.X, links=VIEW.links)
     assert model.log_joint(model.draws_.labels[-1]) == pytest.approx(model.draws_.log_joint[-1])
     model.fit(VIEW.X)
-    assert model._log_odds("any") == pytest.approx((np.log(0.99 / 0.02), np.log(0.98 / 0.01)))
+    assert model._log_odds()("any") == pytest.approx((np.log(0.99 / 0.02), np.log(0.98 / 0.01)))
 
 
 def test_a_matrix_that_is_too_large_is_refused_at_once():
