@@ -13,6 +13,7 @@ from maylink.families import Gaussian
 from maylink.model.reliability import (
     LinkCounts,
     count_links,
+    differs,
     expected,
     log_evidence,
     with_new_source,
@@ -166,6 +167,21 @@ def test_some_who_say_the_opposite_are_found_among_many():
     p, _ = expected(LinkCounts(good, bad, good, bad), source_prior(SHARED, range(50)))
     assert (p[40:] < 0.5).all()
     assert p[:40].mean() == pytest.approx(0.88, abs=0.04)
+
+
+def test_who_differs_from_the_others_is_told():
+    """The probability is that of two hypotheses, by numerical integration."""
+    good, bad = np.array([9.0, 8.0, 1.0, 0.0, 5.0]), np.array([1.0, 1.0, 8.0, 0.0, 5.0])
+    none, judged = np.zeros(5), np.array([True, True, True, True, False])
+    found = differs(LinkCounts(good, bad, none, none), judged)
+    rest = stats.beta(9 + good[:2].sum(), 1 + bad[:2].sum())
+    alike, _ = integrate.quad(lambda p: rest.pdf(p) * p * (1 - p) ** 8, 0, 1)
+    unlike, _ = integrate.quad(lambda p: p * (1 - p) ** 8, 0, 1)
+    assert found[2] == pytest.approx(unlike / (unlike + alike))
+    assert found[2] > 0.99 > found[0]
+    assert found[3] == pytest.approx(0.5)  # nothing was heard
+    assert np.isnan(found[4])
+    assert np.isnan(differs(LinkCounts(good, bad, none, none), judged & (good == 9.0))).all()
 
 
 def test_a_new_source_is_like_those_that_were_heard():

@@ -126,7 +126,8 @@ class TVClust(TVClustQueries):
         Probability of each point to be in each cluster; for "gibbs", how often it shares a cluster
         with the members of each.
     reliability_ : DataFrame
-        p and q of each source with 95% intervals and the votes behind them.
+        p and q of each source with 95% intervals and the votes behind them; of several sources
+        also the probability that each ``differs`` from all others.
     posterior_ : Posterior
         The draws or factors behind all of it.
     alpha_ : float

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
@@ -20,12 +21,14 @@ from maylink.model.draws import Draws
 from maylink.model.reliability import (
     LinkCounts,
     count_links,
+    differs,
     expected,
     good_and_bad,
     with_new_source,
 )
 from maylink.model.soft_links import pair_responsibilities, reliabilities
 from maylink.model.source_prior import (
+    NEIGHBOURS,
     PRIOR,
     ReliabilityPrior,
     SourcePrior,
@@ -101,8 +104,15 @@ class Posterior(ABC):
     def judged(self, links: Links) -> Posterior:
         """Return what is known of some of the links: those of the first sources, without others."""
 
+    @abstractmethod
+    def differs(self) -> Array:
+        """Return the probability that each source differs from all others."""
+
     def reliability(self) -> pd.DataFrame:
-        """Return p and q by source as a table: mean, 95% interval, and votes behind each."""
+        """Return p and q by source as a table: mean, 95% interval, and votes behind each.
+
+        Of several sources it has the probability that each differs from the others, too.
+        """
         import pandas as pd
 
         p, q = self.reliabilities()
@@ -114,6 +124,8 @@ class Posterior(ABC):
                 f"{name}_high": value.high,
                 f"{name}_votes": value.votes,
             }
+        if len(self.links.sources) > 1:
+            columns["differs"] = self.differs()
         return pd.DataFrame(columns, index=pd.Index(list(self.links.sources), name="source"))
 
     def suspects(self) -> pd.DataFrame:
@@ -167,6 +179,11 @@ class SampledPosterior(Posterior):
         p, q = self.draws.p, self.draws.q
         may, may_not = np.log(p) - np.log1p(-q), np.log(q) - np.log1p(-p)
         return may.mean(axis=0), may_not.mean(axis=0)
+
+    def differs(self) -> Array:
+        """Return means over some of the draws."""
+        judged = _judged(self.links)
+        return np.asarray(np.mean([differs(one, judged) for one in self._counts()], axis=0))
 
     def new_source(self) -> NewSource:
         """Return means over some of the draws."""
@@ -229,6 +246,10 @@ class VariationalPosterior(Posterior):
         weights = reliabilities(self.counts, self.source_prior, self.known)
         return weights.may_weight, weights.may_not_weight
 
+    def differs(self) -> Array:
+        """Return the probabilities at the soft counts."""
+        return differs(self.counts, _judged(self.links))
+
     def new_source(self) -> NewSource:
         """Return expectations given what the sources have in common."""
         return NewSource.of(self.counts, self.source_prior, self.known)
@@ -275,6 +296,10 @@ class StreamPosterior(VariationalPosterior):
     def suspects(self) -> pd.DataFrame:
         """Return the links with the probability that each is wrong, worst first."""
         return self._ranked(self.seen_together)
+
+
+def _judged(links: Links) -> NDArray[np.bool_]:
+    return np.array([name != NEIGHBOURS for name in links.sources], bool)
 
 
 def _interval(values: Array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
+from scipy.special import betaln, expit
 
 from maylink.arrays import Array, Index
 from maylink.links import MAY, Links
@@ -182,6 +182,31 @@ def log_evidence(
         if prior.any_shares:
             value += prior.weights(good, bad)[1]
     return value
+
+
+def differs(counts: LinkCounts, judged: NDArray[np.bool_]) -> Array:
+    """Return the probability that p and q of each source are not those of all other sources.
+
+    Either the source errs as the others do, whose votes are counted as one; or its p and q are its
+    own, and may be anything. Before any vote both are as probable: ½ says that nothing is known.
+
+    Parameters
+    ----------
+    counts : LinkCounts
+        Links by source.
+    judged : array of bool of shape (sources,)
+        Which sources are compared; the others get NaN, and so does one that has no others.
+    """
+    odds = np.zeros(len(judged))
+    for good, bad in good_and_bad(counts):
+        right, wrong = (
+            prior + votes[judged].sum() - votes
+            for prior, votes in zip(PRIOR, (good, bad), strict=True)
+        )
+        alike = betaln(right + good, wrong + bad) - betaln(right, wrong)
+        odds += betaln(1.0 + good, 1.0 + bad) - alike
+    several = judged.sum() > 1
+    return np.where(judged & several, expit(odds), np.nan)
 
 
 def link_pull(links: Links, may: Array, may_not: Array) -> Array:
