@@ -49,7 +49,8 @@ METHODS = (*TVCLUST, *PCK, "K-means")
 
 
 def cells(plan: RunPlan) -> list[Cell]:
-    """Return the runs of all methods; a quick plan has seven sizes."""
+    """Return the runs of all methods; a quick plan has one trial of seven sizes."""
+    plan = plan.once()
     sizes = [(s, a) for s in ANNOTATORS for a in ANSWERS if FEWEST <= s * a <= MOST]
     methods = [name for name in METHODS if plan.wants(name)]
     if PCK[1] in methods and not _has_crowdkit():
