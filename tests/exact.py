@@ -1,12 +1,42 @@
 """The exact posterior of a few points, by enumerating all partitions."""
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import betaln, logsumexp
 
 from maylink import Links
 from maylink.model.partition_priors import DirichletProcess
-from maylink.model.reliability import PRIOR, count_links, log_evidence
+from maylink.model.reliability import count_links
+from maylink.model.source_prior import NEIGHBOURS, PRIOR, shared_grid
 from reference import all_partitions
+
+
+def log_links(links, z):
+    """log P(links | z), source by source and point by point of the grid that sources share."""
+    counts = count_links(links, z)
+    judged = [s for s, name in enumerate(links.sources) if name != NEIGHBOURS]
+    shared = judged if len(judged) > 1 else []
+    total = 0.0
+    for good, bad in ((counts.may_same, counts.not_same), counts[2:]):
+
+        def of(s, right, wrong, good=good, bad=bad):  # of links one by one: without a binomial
+            return betaln(right + good[s], wrong + bad[s]) - betaln(right, wrong)
+
+        total += sum(of(s, *PRIOR) for s in range(len(links.sources)) if s not in shared)
+        points = zip(*shared_grid()[:3], strict=True)
+        total += logsumexp([w + sum(of(s, a, b) for s in shared) for w, a, b in points])
+    return total
+
+
+def reliability_means(links, z):
+    """E p and E q of every source given a partition, by adding up over the grid."""
+    counts, out = count_links(links, z), []
+    log_weight, right, wrong = shared_grid()[:3]
+    for good, bad in ((counts.may_same, counts.not_same), counts[2:]):
+        a, b = right[:, None] + good, wrong[:, None] + bad
+        logs = log_weight + (betaln(a, b) - betaln(right, wrong)[:, None]).sum(axis=1)
+        weight = np.exp(logs - logsumexp(logs))
+        out.append(weight @ (a / (a + b)))
+    return np.array(out)
 
 
 def log_joints(
@@ -21,7 +51,7 @@ def log_joints(
         data = problem.family.log_marginal(statistics, prior).sum()
         counts = count_links(problem.links, z)
         if reliability is None:
-            links = log_evidence(counts, PRIOR)
+            links = log_links(problem.links, z)
         else:
             p, q = reliability
             links = np.sum(

@@ -9,7 +9,7 @@ import numpy as np
 
 from maylink import Links
 from maylink.datasets.two_view import draw_partition
-from maylink.model.reliability import PRIOR
+from maylink.model.source_prior import shared_grid
 from maylink.problem import Problem
 from reference import all_partitions
 
@@ -38,7 +38,8 @@ def functions(X, z, p, q, alpha, links):
     first = np.tanh(X[0].sum() / 20.0)
     return np.array([
         z.max() + 1.0, together, np.log(alpha), *p, *q, first, (links.kind > 0).mean(),
-        (z.max() + 1.0) * p[0], together * first, together * (links.kind > 0).mean(),
+        (z.max() + 1.0) * p[0], together * first, together * (links.kind > 0).mean(), p[0] * p[1],
+        q[0] * q[1],
     ])  # fmt: skip
 
 
@@ -58,6 +59,13 @@ def draw_labels(partition_prior, alpha, rng):
     return every[rng.choice(len(every), p=np.exp(logs))]
 
 
+def draw_reliability(rng):
+    """Draw what the sources share, then p of each."""
+    log_weight, right, wrong, *_ = shared_grid()
+    at = rng.choice(len(right), p=np.exp(log_weight))
+    return rng.beta(right[at], wrong[at], 2)
+
+
 def z_scores(family, make_sampler, *, steps, seed, partition_prior=None):
     """Differences of the means of both simulators, in standard errors."""
     rng = np.random.default_rng(seed)
@@ -70,7 +78,7 @@ def z_scores(family, make_sampler, *, steps, seed, partition_prior=None):
         else:
             alpha = alpha if partition_prior.uses_alpha else 1.0
             z = draw_labels(partition_prior, alpha, rng)
-        p, q = rng.beta(*PRIOR, 2), rng.beta(*PRIOR, 2)
+        p, q = draw_reliability(rng), draw_reliability(rng)
         return z, p, q, alpha, model_data(family, prior, z, rng), model_links(z, p, q, rng)
 
     plain = []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from maylink.estimators.parameter_objects import Gibbs, Schedule, Variational
     from maylink.estimators.warmup import warmup
     from maylink.io.data import read_data
-    from maylink.io.links import read_links, write_links
+    from maylink.io.links import by_confidence, read_links, write_links
     from maylink.links import Links
     from maylink.model import partitions
     from maylink.model.joint import log_joint
@@ -46,6 +46,7 @@ __all__ = [
     "Tuning",
     "Variational",
     "__version__",
+    "by_confidence",
     "datasets",
     "families",
     "load",
@@ -75,6 +76,7 @@ _HOMES = {
     "TVClust": "maylink.estimators",
     "Tuning": "maylink.tuning.settings",
     "Variational": "maylink.estimators.parameter_objects",
+    "by_confidence": "maylink.io.links",
     "load": "maylink.analysis.saving",
     "log_joint": "maylink.model.joint",
     "read_data": "maylink.io.data",

@@ -113,7 +113,7 @@ def test_fields_of_an_earlier_version_have_their_defaults(fitted, path):
 
     rewritten(path, change)
     loaded = ml.load(path)
-    assert loaded.reliability_prior == (9.0, 1.0)
+    assert loaded.reliability_prior == "shared"
     assert loaded.inference.get_params() == {**Variational().get_params(), "n_init": 1}
 
 

@@ -38,7 +38,9 @@ def test_files_of_exhibits_read_alike(name):
     assert functions[: len(order)] == order
 
 
-@pytest.mark.filterwarnings("ignore:table4 is left out", "ignore:heldout goes without")
+@pytest.mark.filterwarnings(
+    "ignore:table4 is left out", "ignore:heldout goes without", "ignore:annotators goes without"
+)
 @pytest.mark.parametrize("name", EXHIBITS)
 def test_every_exhibit_yields_a_tidy_frame(name):
     wanted = load_exhibit(name).cells(FULL._replace(protocols=("stated",), trials=1))
@@ -54,7 +56,9 @@ def test_every_exhibit_yields_a_tidy_frame(name):
     assert len(frame) == 1
 
 
-@pytest.mark.filterwarnings("ignore:table4 is left out", "ignore:heldout goes without")
+@pytest.mark.filterwarnings(
+    "ignore:table4 is left out", "ignore:heldout goes without", "ignore:annotators goes without"
+)
 @pytest.mark.parametrize("name", EXHIBITS)
 def test_the_quick_run_is_a_part_of_the_full_one(name):
     quick, full = (set(load_exhibit(name).cells(plan)) for plan in (QUICK, FULL))

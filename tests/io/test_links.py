@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import mmwrite
 
-from maylink import Links, read_links, write_links
-from maylink.errors import FileError, LinkFileError, MaylinkError
+from maylink import Links, by_confidence, read_links, write_links
+from maylink.errors import FileError, LinkFileError, LinksError, MaylinkError
 from maylink.io.links import read_link_file
 from maylink.io.links.layouts import LAYOUTS, Options
 
@@ -666,3 +666,20 @@ def test_rows_are_called_what_the_file_calls_them():
     numbers = read_link_file(io.BytesIO(b"i,j,kind\n4,2,may\n"), ids="found")
     assert numbers.ids is None
     assert numbers.links.n == 5
+
+
+def test_confidence_becomes_part_of_the_source():
+    links = Links(
+        4, [0, 0, 1, 1], [1, 2, 2, 3], [1, -1, 1, 1], [0.9, 0.2, 0.5, 1.0], ["a", "a", "b", "b"]
+    )
+    parted = by_confidence(links)
+    assert parted.weight.tolist() == [1.0] * 4
+    assert parted.kind.tolist() == links.kind.tolist()
+    names = [parted.sources[at] for at in parted.source]
+    assert names == [
+        "a, 75% to 100% sure", "a, 50% to 75% sure", "b, 75% to 100% sure", "b, 75% to 100% sure"
+    ]  # fmt: skip
+    assert len(by_confidence(links, (0.25, 0.6)).sources) == 4
+    for cuts in ((), (0.6, 0.5), (0.0,), (1.0,)):
+        with pytest.raises(LinksError, match="cuts"):
+            by_confidence(links, cuts)

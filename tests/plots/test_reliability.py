@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import betaln, softmax
 
 import maylink as ml
 from maylink.errors import MaylinkError
+from maylink.model.source_prior import shared_grid
 from maylink.plots import plot_reliability
 from maylink.plots.reliability import _densities
 
@@ -33,11 +35,16 @@ def test_densities_have_the_means_of_the_model(which, request):
     np.testing.assert_allclose(means, expected, atol=0.005 if which == "variational" else 0.05)
 
 
-def test_the_density_of_a_variational_fit_is_a_beta(variational):
+def test_the_density_of_a_variational_fit_is_a_mixture_over_what_sources_share(variational):
     grid = np.array([0.3, 0.7, 0.9])
-    counts = variational.posterior_.counts
-    exact = stats.beta.pdf(grid, 9 + counts.may_same[1], 1 + counts.not_same[1])
-    np.testing.assert_allclose(_densities(variational, grid)[0, 1], exact)
+    good, bad = variational.posterior_.counts[:2]
+    weights, densities = [], []
+    for log_weight, right, wrong in zip(*shared_grid()[:3], strict=True):
+        rises = betaln(right + good, wrong + bad) - betaln(right, wrong)
+        weights.append(log_weight + rises.sum())
+        densities.append(stats.beta.pdf(grid, right + good[1], wrong + bad[1]))
+    exact = softmax(weights) @ np.array(densities)
+    np.testing.assert_allclose(_densities(variational, grid)[0, 1], exact, atol=1e-9)
 
 
 def test_known_reliability_has_no_density(ax):

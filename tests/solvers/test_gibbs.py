@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from exact import evidence, log_joints, posterior, some_links, total_variation
+from exact import (
+    evidence,
+    log_joints,
+    posterior,
+    reliability_means,
+    some_links,
+    total_variation,
+)
 from geweke import z_scores
 from maylink import Links
 from maylink.datasets import load, make_two_view
 from maylink.families import VonMisesFisher
-from maylink.model.reliability import PRIOR, count_links
+from maylink.model.source_prior import PRIOR
 from maylink.problem import Problem
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from zoo import COLLAPSED, draw, example
@@ -101,12 +108,7 @@ def test_p_and_q_have_their_exact_posterior_means():
     sampler, draws = sample(problem, GibbsSettings(alpha=1.0), 60_000)
     expected = np.zeros((2, 2))
     for labels, probability in posterior(problem, sampler.prior).items():
-        counts = count_links(problem.links, np.array(labels))
-        right, wrong = PRIOR
-        p = (right + counts.may_same) / (right + wrong + counts.may_same + counts.not_same)
-        votes = counts.not_different + counts.may_different
-        q = (right + counts.not_different) / (right + wrong + votes)
-        expected += probability * np.array([p, q])
+        expected += probability * reliability_means(problem.links, np.array(labels))
     np.testing.assert_allclose(draws.p.mean(axis=0), expected[0], atol=0.004)
     np.testing.assert_allclose(draws.q.mean(axis=0), expected[1], atol=0.004)
 

@@ -36,15 +36,19 @@ def test_the_score_is_that_of_the_labels():
     assert fit.log_joint == SCORE.log_joint(fit.problem, fit.labels, fit.problem.prior)
 
 
-def test_a_source_that_is_always_wrong_weighs_nothing():
+def test_links_of_a_source_that_says_the_opposite_count_the_other_way_round():
+    """They once weighed nothing, so that the good source was as good alone."""
     X, y = draw("gaussian", 120, 1)
-    X = X + np.random.default_rng(1).normal(scale=2.0, size=X.shape)
-    good = sample_links(y, rate=0.05, rng=0)
-    bad = sample_links(y, rate=0.05, accuracy=0.0, rng=1)
+    rng = np.random.default_rng(1)
+    X = X + rng.normal(scale=8.0, size=X.shape)
+    good = sample_links(y, rate=0.01, rng=0)
+    bad = sample_links(y, rate=0.08, accuracy=0.05, rng=1)
     bad = Links(bad.n, bad.i, bad.j, bad.kind, source=np.full(bad.n_links, "liar"))
     alone, both = (Problem.build(X, links, "gaussian") for links in (good, good + bad))
-    score = ScoreSettings(0.1)
-    assert swept(both, score, y).tolist() == swept(alone, score, y).tolist()
+    start = np.where(rng.random(120) < 0.2, rng.integers(int(y.max()) + 1, size=120), y)
+    first, second = (pair_f(y, swept(one, ScoreSettings(0.1), start)) for one in (alone, both))
+    assert second > first + 0.05
+    assert second > 0.95
 
 
 def test_halves_part_two_clusters_that_had_become_one():

@@ -119,15 +119,16 @@ def test_better_partitions_score_higher():
         assert link_score(Hard(guess), test, train).mean < means[1]
 
 
-def test_sources_that_the_fit_did_not_see_are_as_the_prior_says():
+def test_sources_that_the_fit_did_not_see_are_as_a_new_one():
     train = Links(4, [0, 2], [1, 3], [1, 1], source=["a", "a"])
     test = Links(4, [0, 0], [2, 3], [-1, -1], source=["b", "a"])
-    p, q = by_source(test, train, np.array([0.6]), np.array([0.7]))
+    p, q = by_source(test, train, np.array([0.6, 0.9]), np.array([0.7, 0.8]))
     assert dict(zip(test.sources, p, strict=True)) == {"b": 0.9, "a": 0.6}
-    assert dict(zip(test.sources, q, strict=True)) == {"b": 0.9, "a": 0.7}
+    assert dict(zip(test.sources, q, strict=True)) == {"b": 0.8, "a": 0.7}
     model = TVClust("gaussian", covariance="spherical", data_weight=1, random_state=0)
     model.fit(np.array([[0.0], [0.1], [9.0], [9.1]]), links=train)
     assert np.isfinite(log_scores(model, test)).all()
+    assert model.posterior_.new_source()[:2] == pytest.approx((0.9, 0.9))
 
 
 def test_expected_reliability_is_the_mean_of_its_beta():

@@ -261,7 +261,8 @@ def link_posterior(model: Any, links: Links) -> Posterior:
     import numpy as np
 
     from maylink.model.posterior import StreamPosterior
-    from maylink.model.reliability import PRIOR, count_links
+    from maylink.model.reliability import count_links
+    from maylink.model.source_prior import SHARED
 
     posterior: Posterior | None = getattr(model, "posterior_", None)
     if posterior is not None:
@@ -269,7 +270,7 @@ def link_posterior(model: Any, links: Links) -> Posterior:
     labels = np.asarray(model.labels_)
     same = (labels[links.i] == labels[links.j]).astype(np.float64)
     counts = count_links(links, labels)
-    return StreamPosterior(np.empty((0, 0)), counts, None, PRIOR, links, same)
+    return StreamPosterior(np.empty((0, 0)), counts, None, SHARED, links, same)
 
 
 def suspect_links(model: Any, links: Links) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def _print_as_table(summary: FitSummary) -> None:
 
 
 def print_reliability(by_source: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print p and q of each source, with their intervals."""
+    """Print p and q of each source, with their intervals, and who differs from the others."""
     rows = [
         (
             name,
@@ -48,8 +48,12 @@ def print_reliability(by_source: Mapping[str, Mapping[str, Any]]) -> None:
             f"{row['p_low']:.2f} to {row['p_high']:.2f}",
             f"{row['q']:.2f}",
             f"{row['q_low']:.2f} to {row['q_high']:.2f}",
+            *([f"{row['differs']:.2f}"] if "differs" in row else []),
         )
         for name, row in by_source.items()
     ]
     title = "Reliability: P(may | same cluster), P(may-not | different clusters), 95% intervals"
-    print_table(title, ("source", "p", "", "q", ""), rows)
+    head = ["source", "p", "", "q", ""]
+    if any("differs" in row for row in by_source.values()):
+        title, head = f"{title}, P(differs from the other sources)", [*head, "differs"]
+    print_table(title, tuple(head), rows)

@@ -26,7 +26,7 @@ from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
-from maylink.model.reliability import PRIOR
+from maylink.model.source_prior import SHARED, ReliabilityPrior, check_reliability_prior
 from maylink.parameters import (
     as_generator,
     check_choice,
@@ -91,8 +91,9 @@ class TVClust(TVClustQueries):
         links choose among the three.
     reliability : (float, float), optional
         p and q of all sources, where they are known; learned if not given.
-    reliability_prior : (float, float), default (9, 1)
-        Beta prior of p and of q of each source.
+    reliability_prior : "shared" or (float, float), default "shared"
+        Prior of p and of q: several sources share a mean and a spread, which are learned; or the
+        Beta prior of each source by itself. One source alone has Beta(9, 1).
     prior : optional
         Prior of the clusters' parameters, as the family has it; its default for the data if not
         given.
@@ -125,7 +126,8 @@ class TVClust(TVClustQueries):
         Probability of each point to be in each cluster; for "gibbs", how often it shares a cluster
         with the members of each.
     reliability_ : DataFrame
-        p and q of each source with 95% intervals and the votes behind them.
+        p and q of each source with 95% intervals and the votes behind them; of several sources
+        also the probability that each ``differs`` from all others.
     posterior_ : Posterior
         The draws or factors behind all of it.
     alpha_ : float
@@ -200,7 +202,7 @@ class TVClust(TVClustQueries):
         alpha: float | tuple[float, float] = (1.0, 1.0),
         partition_prior: PartitionPrior | str = "auto",
         reliability: tuple[float, float] | None = None,
-        reliability_prior: tuple[float, float] = PRIOR,
+        reliability_prior: ReliabilityPrior = SHARED,
         prior: Any = None,
         init: Any = "auto",
         tuning: Tuning | None = None,
@@ -415,7 +417,7 @@ class TVClust(TVClustQueries):
         else:
             check_number("alpha", self.alpha, 0.0, above=True)
         self._partition_prior()
-        _check_pair("reliability_prior", self.reliability_prior)
+        check_reliability_prior(self.reliability_prior)
         if self.reliability is not None:
             _check_pair("reliability", self.reliability, 1.0)
         if isinstance(self.init, str):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.chunks import in_chunks
@@ -21,6 +21,7 @@ from maylink.model.joint import joint_of
 from maylink.model.mixture import Mixture, labels_of_rows, one_hot, responsibilities_of_rows
 from maylink.model.partition_priors import PartitionPrior
 from maylink.model.posterior import Posterior
+from maylink.model.source_prior import ReliabilityPrior
 from maylink.problem import Problem
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
@@ -33,7 +34,7 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
 
     inference: Any
     reliability: tuple[float, float] | None
-    reliability_prior: tuple[float, float]
+    reliability_prior: ReliabilityPrior
     partition_prior: PartitionPrior | str
 
     labels_: NDArray[np.int64]
@@ -114,7 +115,9 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
         linked = np.flatnonzero(checked.degree[:n] > 0)  # of all others links say nothing
         responsibilities = one_hot(np.asarray(self.labels_[linked]), self.n_clusters_)
         among = checked[np.concatenate([linked, np.arange(n, checked.n)])]
-        return self.mixture_.linked_responsibilities(data, responsibilities, among, self._log_odds)
+        return self.mixture_.linked_responsibilities(
+            data, responsibilities, among, self._log_odds()
+        )
 
     def predict(self, X: Any, *, links: Any = None) -> Any:
         """Return the most probable cluster of new points.
@@ -190,18 +193,15 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
             self.mixture_.partition_prior,
         )
 
-    def _log_odds(self, source: Any) -> tuple[float, float]:
-        """What a may and a may-not link of a source weigh; of one not seen, by the prior."""
-        if source in self.posterior_.links.sources:
-            number = self.posterior_.links.sources.index(source)
-            may, may_not = self.posterior_.log_odds()
-            return float(may[number]), float(may_not[number])
+    def _log_odds(self) -> Callable[[Any], tuple[float, float]]:
+        """What a may and a may-not link of a source weigh; of one not seen, those of a new one."""
+        sources = self.posterior_.links.sources
+        known = dict(zip(sources, zip(*self.posterior_.log_odds(), strict=True), strict=True))
+        new = self.posterior_.new_source()[2:]
         if self.reliability is not None:
             p, q = self.reliability
-            return float(np.log(p / (1.0 - q))), float(np.log(q / (1.0 - p)))
-        right, wrong = self.reliability_prior
-        odds = float(digamma(right) - digamma(wrong))
-        return odds, odds
+            new = float(np.log(p / (1.0 - q))), float(np.log(q / (1.0 - p)))
+        return lambda source: known.get(source, new)
 
     # ------------------------------------------------------------------ draws
 

@@ -148,8 +148,8 @@ class TVClustTask:
         """Return p and q of the neighbour graph, the last of the sources."""
         if self.choice.neighbours is None:
             return None
-        p, q = (part.mean[-1] for part in posterior.reliabilities())
-        return float(p), float(q)
+        p, q = posterior.means()
+        return float(p[-1]), float(q[-1])
 
     def n_starts(self, inference: Variational) -> int:
         """From how many partitions to start; of what was given there is one."""
@@ -310,7 +310,7 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
     start = ProblemStart(problem, task.start, task.tuning, task.model)
     fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed, session.stop)
     draws = chains.gather(fit.state)
-    posterior = SampledPosterior(draws, problem.links)
+    posterior = SampledPosterior(draws, problem.links, settings.reliability_prior)
     judged = task.judged(posterior)
     if inference.learn_prior and draws.factors.shape[1]:
         prior = problem.family.rescale(prior, np.exp(np.log(draws.factors).mean(axis=0)))

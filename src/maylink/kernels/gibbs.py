@@ -36,7 +36,7 @@ class KernelSettings(NamedTuple):
     n_split_merge: int
     n_scans: int
     single_site: bool
-    reliability_prior: tuple[float, float]
+    sources: Any  # the prior of p and q
     alpha_prior: tuple[float, float]
     tables: Any  # of the partition's prior; what opening a cluster weighs is written in them
 
@@ -100,8 +100,8 @@ def run(
                     settings.n_scans, labels, clusters, slots, scratch,
                 )  # fmt: skip
             count_kinds(links, labels, counts)
-            if settings.reliability_prior[0] > 0.0:
-                draw_reliability(rng, counts, settings.reliability_prior, scalars)
+            if settings.sources.own[0] > 0.0:
+                draw_reliability(rng, counts, settings.sources, scalars)
                 set_pull(links, scalars, pull)
             if settings.alpha_prior[0] > 0.0:
                 draw_alpha(rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars)

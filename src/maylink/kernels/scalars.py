@@ -2,9 +2,9 @@
 
 The component of the partition's prior is drawn in :mod:`maylink.kernels.partition_tables`.
 
-``p | z ~ Beta(right + n11, wrong + n10)`` and ``q | z ~ Beta(right + n00, wrong + n01)`` by source;
-α given the number of clusters as by Escobar & West (1995), or by Teh (2006) where there is a
-discount.
+``p | z ~ Beta(right + n11, wrong + n10)`` and ``q | z ~ Beta(right + n00, wrong + n01)`` by source,
+where sources share a prior after a draw of that (:mod:`maylink.kernels.source_grid`); α given the
+number of clusters as by Escobar & West (1995), or by Teh (2006) where there is a discount.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from maylink.kernels.compile import compiled
 from maylink.kernels.partition_tables import log_prior
+from maylink.kernels.source_grid import draw_shared, shared_evidence
 
 SMALLEST = 1e-12  # how near p and q may come to 0 and 1
 
@@ -64,11 +65,16 @@ def count_kinds(links, labels, counts):
 
 
 @compiled()
-def draw_reliability(rng, counts, prior, scalars):
+def draw_reliability(rng, counts, sources, scalars):
     """Draw p and q of each source given how often its links are right."""
+    shared_p = draw_shared(rng, counts[0], counts[1], sources)
+    shared_q = draw_shared(rng, counts[2], counts[3], sources)
     for s in range(scalars.p.size):
-        p = rng.beta(prior[0] + counts[0, s], prior[1] + counts[1, s])
-        q = rng.beta(prior[0] + counts[2, s], prior[1] + counts[3, s])
+        of_p, of_q = sources.own, sources.own
+        if sources.shares[s]:
+            of_p, of_q = shared_p, shared_q
+        p = rng.beta(of_p[0] + counts[0, s], of_p[1] + counts[1, s])
+        q = rng.beta(of_q[0] + counts[2, s], of_q[1] + counts[3, s])
         scalars.p[s] = min(max(p, SMALLEST), 1.0 - SMALLEST)
         scalars.q[s] = min(max(q, SMALLEST), 1.0 - SMALLEST)
 
@@ -109,9 +115,15 @@ def log_joint(clusters, slots, counts, settings, scalars, base):
     value = weight * base + log_prior(settings.tables, clusters.size, scalars.alpha[0])
     for a in range(slots.count[0]):
         value += weight * clusters.norm[slots.active[a]]
-    right, wrong = settings.reliability_prior
+    sources = settings.sources
+    right, wrong = sources.own
+    if right > 0.0:
+        value += shared_evidence(counts[0], counts[1], sources)
+        value += shared_evidence(counts[2], counts[3], sources)
     for s in range(scalars.p.size):
         if right > 0.0:
+            if sources.shares[s]:
+                continue
             constant = lgamma(right + wrong) - lgamma(right) - lgamma(wrong)
             for good, bad in ((counts[0, s], counts[1, s]), (counts[2, s], counts[3, s])):
                 value += constant + lgamma(right + good) + lgamma(wrong + bad)

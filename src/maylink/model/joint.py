@@ -22,7 +22,14 @@ from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
-from maylink.model.reliability import PRIOR, count_links, log_evidence
+from maylink.model.reliability import count_links, log_evidence
+from maylink.model.source_prior import (
+    SHARED,
+    ReliabilityPrior,
+    SourcePrior,
+    check_reliability_prior,
+    source_prior,
+)
 from maylink.problem import Problem
 
 
@@ -35,7 +42,7 @@ def log_joint(
     prior: Any = None,
     alpha: float | None = 1.0,
     data_weight: float = 1.0,
-    reliability_prior: tuple[float, float] = PRIOR,
+    reliability_prior: ReliabilityPrior = SHARED,
     partition_prior: PartitionPrior | str = "dirichlet-process",
 ) -> float:
     """Return the exact log joint probability of data, links and a partition.
@@ -57,8 +64,9 @@ def log_joint(
         magnitude from 0.1 to n alike, for partitions of which nobody knows how fine they are.
     data_weight : float, default 1
         γ, the power on the data's likelihood.
-    reliability_prior : (float, float), default (9, 1)
-        Beta prior of p and q.
+    reliability_prior : "shared" or (float, float), default "shared"
+        Prior of p and q: what several sources share is learned, with the mean and the say of
+        Beta(9, 1) for each; or the Beta prior of each source by itself.
     partition_prior : str or PartitionPrior, default "dirichlet-process"
         Prior of the partition: "dirichlet-process", "pitman-yor" or "microclustering", or an object
         of :class:`maylink.DirichletProcess`, :class:`maylink.PitmanYor` or
@@ -77,9 +85,9 @@ def log_joint(
     True
     """
     alphas = () if alpha is None else (alpha,)
-    for name, value in (("alpha", alphas), ("reliability_prior", reliability_prior)):
-        if not all(np.isfinite(number) and number > 0 for number in value):
-            raise MaylinkError(f"{name}: {value}; give finite numbers above 0")
+    if not all(np.isfinite(number) and number > 0 for number in alphas):
+        raise MaylinkError(f"alpha: {alphas}; give finite numbers above 0")
+    check_reliability_prior(reliability_prior)
     if not (np.isfinite(data_weight) and data_weight >= 0):
         raise MaylinkError(f"data_weight: {data_weight!r} is not a finite number of at least 0")
     partitions = as_partition_prior(partition_prior)
@@ -100,7 +108,7 @@ def joint_of(
     prior: Any,
     alpha: float | None = 1.0,
     data_weight: float = 1.0,
-    reliability_prior: tuple[float, float] = PRIOR,
+    reliability_prior: ReliabilityPrior | SourcePrior = SHARED,
     reliability: tuple[float, float] | None = None,
     partition_prior: PartitionPrior = DIRICHLET_PROCESS,
 ) -> float:
@@ -109,7 +117,8 @@ def joint_of(
     statistics = family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
     counts = count_links(problem.links, labels)
     data = log_data(family, statistics, prior)
-    evidence = log_evidence(counts, reliability_prior, reliability)
+    of_sources = source_prior(reliability_prior, problem.links.sources)
+    evidence = log_evidence(counts, of_sources, reliability)
     partition = partition_prior.log_probability(statistics.size, alpha)
     return partition + data_weight * data + evidence
 

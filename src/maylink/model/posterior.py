@@ -11,20 +11,36 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import stats
+from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
 from maylink.links import MAY, Links
 from maylink.model import partitions
 from maylink.model.draws import Draws
-from maylink.model.reliability import LinkCounts, count_links
+from maylink.model.reliability import (
+    LinkCounts,
+    count_links,
+    differs,
+    expected,
+    good_and_bad,
+    with_new_source,
+)
 from maylink.model.soft_links import pair_responsibilities, reliabilities
+from maylink.model.source_prior import (
+    NEIGHBOURS,
+    PRIOR,
+    ReliabilityPrior,
+    SourcePrior,
+    mixture_quantile,
+    source_prior,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 INTERVAL = (0.025, 0.975)
+SAMPLE = 50  # draws in which links are counted
 
 
 class Reliability(NamedTuple):
@@ -34,6 +50,25 @@ class Reliability(NamedTuple):
     low: Array
     high: Array
     votes: Array
+
+
+class NewSource(NamedTuple):
+    """What one more source is expected to be: means of p and q, and what its links weigh."""
+
+    p: float
+    q: float
+    may_weight: float
+    may_not_weight: float
+
+    @classmethod
+    def of(
+        cls, counts: LinkCounts, prior: SourcePrior, known: tuple[float, float] | None = None
+    ) -> NewSource:
+        """Return it given the links of the others."""
+        counts, prior = with_new_source(counts, prior)
+        p, q = known or (float(part[-1]) for part in expected(counts, prior))
+        weights = reliabilities(counts, prior, known)
+        return cls(p, q, float(weights.may_weight[-1]), float(weights.may_not_weight[-1]))
 
 
 class Posterior(ABC):
@@ -54,15 +89,30 @@ class Posterior(ABC):
         """Return p and q."""
 
     @abstractmethod
+    def means(self) -> tuple[Array, Array]:
+        """Return the posterior means of p and q of each source."""
+
+    @abstractmethod
     def log_odds(self) -> tuple[Array, Array]:
         """Return E ln(p/(1−q)) and E ln(q/(1−p)) of each source."""
+
+    @abstractmethod
+    def new_source(self) -> NewSource:
+        """Return what one more source, of which nothing was heard yet, is expected to be."""
 
     @abstractmethod
     def judged(self, links: Links) -> Posterior:
         """Return what is known of some of the links: those of the first sources, without others."""
 
+    @abstractmethod
+    def differs(self) -> Array:
+        """Return the probability that each source differs from all others."""
+
     def reliability(self) -> pd.DataFrame:
-        """Return p and q by source as a table: mean, 95% interval, and votes behind each."""
+        """Return p and q by source as a table: mean, 95% interval, and votes behind each.
+
+        Of several sources it has the probability that each differs from the others, too.
+        """
         import pandas as pd
 
         p, q = self.reliabilities()
@@ -74,6 +124,8 @@ class Posterior(ABC):
                 f"{name}_high": value.high,
                 f"{name}_votes": value.votes,
             }
+        if len(self.links.sources) > 1:
+            columns["differs"] = self.differs()
         return pd.DataFrame(columns, index=pd.Index(list(self.links.sources), name="source"))
 
     def suspects(self) -> pd.DataFrame:
@@ -93,6 +145,12 @@ class SampledPosterior(Posterior):
 
     draws: Draws
     links: Links
+    prior: ReliabilityPrior = PRIOR
+
+    def _counts(self) -> list[LinkCounts]:
+        """Return the counts of the links under some of the draws."""
+        sample = self.draws.labels[:: max(1, len(self.draws.labels) // SAMPLE)]
+        return [count_links(self.links, labels.astype(np.int64)) for labels in sample]
 
     def together(self, i: Index, j: Index) -> Array:
         """Return the share of the draws in which each pair is in one cluster."""
@@ -104,18 +162,17 @@ class SampledPosterior(Posterior):
 
     def reliabilities(self) -> tuple[Reliability, Reliability]:
         """Return means and quantiles of the draws, and mean votes."""
-        votes = np.zeros((2, len(self.links.sources)))
-        sample = self.draws.labels[:: max(1, len(self.draws.labels) // 50)]
-        for labels in sample:
-            counts = count_links(self.links, labels.astype(np.int64))
-            votes[0] += counts.may_same + counts.not_same
-            votes[1] += counts.not_different + counts.may_different
-        votes /= len(sample)
+        every = [[good + bad for good, bad in good_and_bad(one)] for one in self._counts()]
+        votes = np.mean(every, axis=0)
         p, q = (
             Reliability(values.mean(axis=0), *_interval(values), n_votes)
             for values, n_votes in zip((self.draws.p, self.draws.q), votes, strict=True)
         )
         return p, q
+
+    def means(self) -> tuple[Array, Array]:
+        """Return means over the draws."""
+        return self.draws.p.mean(axis=0), self.draws.q.mean(axis=0)
 
     def log_odds(self) -> tuple[Array, Array]:
         """Return means over the draws."""
@@ -123,22 +180,37 @@ class SampledPosterior(Posterior):
         may, may_not = np.log(p) - np.log1p(-q), np.log(q) - np.log1p(-p)
         return may.mean(axis=0), may_not.mean(axis=0)
 
+    def differs(self) -> Array:
+        """Return means over some of the draws."""
+        judged = _judged(self.links)
+        return np.asarray(np.mean([differs(one, judged) for one in self._counts()], axis=0))
+
+    def new_source(self) -> NewSource:
+        """Return means over some of the draws."""
+        prior = source_prior(self.prior, self.links.sources)
+        return NewSource(*np.mean([NewSource.of(one, prior) for one in self._counts()], axis=0))
+
     def judged(self, links: Links) -> SampledPosterior:
         """Return what is known of the links of the first sources."""
         count = len(links.sources)
         draws = self.draws._replace(p=self.draws.p[:, :count], q=self.draws.q[:, :count])
-        return SampledPosterior(draws, links)
+        return replace(self, draws=draws, links=links)
 
 
 @dataclass(frozen=True)
 class VariationalPosterior(Posterior):
-    """Responsibilities of the points, and Beta distributions of p and q."""
+    """Responsibilities of the points, and Beta distributions of p and q or mixtures of them."""
 
     responsibilities: Array  # (n, K)
     counts: LinkCounts
     known: tuple[float, float] | None  # p and q, where they are not learned
-    prior: tuple[float, float]
+    prior: ReliabilityPrior
     links: Links
+
+    @property
+    def source_prior(self) -> SourcePrior:
+        """The prior of p and q of the sources."""
+        return source_prior(self.prior, self.links.sources)
 
     def together(self, i: Index, j: Index) -> Array:
         """Return Σ_k φ_ik φ_jk; a point is always with itself."""
@@ -153,26 +225,34 @@ class VariationalPosterior(Posterior):
 
     def reliabilities(self) -> tuple[Reliability, Reliability]:
         """Return means and quantiles of the Beta distributions."""
-        counts, (right, wrong) = self.counts, self.prior
-        pairs = (
-            (counts.may_same, counts.not_same),
-            (counts.not_different, counts.may_different),
-        )
-        out = []
-        for number, (good, bad) in enumerate(pairs):
-            if self.known is not None:
-                fixed = np.full(len(good), self.known[number])
-                out.append(Reliability(fixed, fixed, fixed, good + bad))
-                continue
-            beta = stats.beta(right + good, wrong + bad)
-            low, high = (np.asarray(beta.ppf(at)) for at in INTERVAL)
-            out.append(Reliability(beta.mean(), low, high, good + bad))
+        out, prior, means = [], self.source_prior, self.means()
+        for mean, (good, bad) in zip(means, good_and_bad(self.counts), strict=True):
+            low = high = mean
+            if self.known is None:
+                parts = prior.betas(good, bad)
+                low, high = (mixture_quantile(*parts, at) for at in INTERVAL)
+            out.append(Reliability(mean, low, high, good + bad))
         return out[0], out[1]
+
+    def means(self) -> tuple[Array, Array]:
+        """Return the means of the Beta distributions."""
+        if self.known is not None:
+            size = len(self.links.sources)
+            return np.full(size, self.known[0]), np.full(size, self.known[1])
+        return expected(self.counts, self.source_prior)
 
     def log_odds(self) -> tuple[Array, Array]:
         """Return expectations under the Beta distributions."""
-        expected = reliabilities(self.counts, self.prior, self.known)
-        return expected.may_weight, expected.may_not_weight
+        weights = reliabilities(self.counts, self.source_prior, self.known)
+        return weights.may_weight, weights.may_not_weight
+
+    def differs(self) -> Array:
+        """Return the probabilities at the soft counts."""
+        return differs(self.counts, _judged(self.links))
+
+    def new_source(self) -> NewSource:
+        """Return expectations given what the sources have in common."""
+        return NewSource.of(self.counts, self.source_prior, self.known)
 
     def judged(self, links: Links) -> VariationalPosterior:
         """Return what is known of the links of the first sources."""
@@ -216,6 +296,10 @@ class StreamPosterior(VariationalPosterior):
     def suspects(self) -> pd.DataFrame:
         """Return the links with the probability that each is wrong, worst first."""
         return self._ranked(self.seen_together)
+
+
+def _judged(links: Links) -> NDArray[np.bool_]:
+    return np.array([name != NEIGHBOURS for name in links.sources], bool)
 
 
 def _interval(values: Array) -> tuple[Array, Array]:

@@ -1,7 +1,8 @@
 """The link model: how often links of each source are right, given a partition.
 
-``p = P(may | same cluster)`` and ``q = P(may-not | different clusters)``, each under a Beta prior.
-Given a partition, the links of a source are counted into four numbers, and p and q integrate out.
+``p = P(may | same cluster)`` and ``q = P(may-not | different clusters)``, each under a Beta prior,
+or under one that sources share (:mod:`maylink.model.source_prior`). Given a partition, the links of
+a source are counted into four numbers, and p and q integrate out.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
+from scipy.special import betaln, expit
 
 from maylink.arrays import Array, Index
 from maylink.links import MAY, Links
+from maylink.model.source_prior import PRIOR, SourcePrior, source_prior
 
-# Beta(9, 1): links are expected to be right nine times in ten, with the say of ten links.
-PRIOR = (9.0, 1.0)
+Prior = tuple[float, float] | SourcePrior
 
 
 class LinkCounts(NamedTuple):
@@ -45,18 +46,6 @@ class ClusterVotes(NamedTuple):
     b: Index
     may: Array
     may_not: Array
-
-    def dense(self) -> tuple[Array, Array]:
-        """Return the votes for and against, each (sources, K, K).
-
-        Both triangles are filled, and the diagonal holds twice the votes inside a cluster.
-        """
-        shape = (self.n_sources, self.n_clusters, self.n_clusters)
-        may, may_not = np.zeros(shape), np.zeros(shape)
-        for out, votes in ((may, self.may), (may_not, self.may_not)):
-            out[self.source, self.a, self.b] = votes
-            out += out.transpose(0, 2, 1).copy()
-        return may, may_not
 
     def renumbered(self, number: Index, n_clusters: int) -> ClusterVotes:
         """Return the votes between clusters that some of these have become, each its number."""
@@ -116,24 +105,43 @@ def as_counts(votes: Array) -> LinkCounts:
     return LinkCounts(may_same, not_same, not_different, may_different)
 
 
-def expected(counts: LinkCounts, prior: tuple[float, float] = PRIOR) -> tuple[Array, Array]:
+def prior_for(counts: LinkCounts, prior: Prior) -> SourcePrior:
+    """Return the prior of the sources of these counts; a pair is that of each by itself."""
+    if isinstance(prior, SourcePrior):
+        return prior
+    return source_prior(prior, range(len(counts.may_same)))
+
+
+def good_and_bad(counts: LinkCounts) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Return the votes that are right and wrong, of links inside clusters and between them."""
+    return (counts.may_same, counts.not_same), (counts.not_different, counts.may_different)
+
+
+def expected(counts: LinkCounts, prior: Prior = PRIOR) -> tuple[Array, Array]:
     """Return the posterior means of p and q by source."""
-    right, wrong = prior
-    total = right + wrong
-    p = (right + counts.may_same) / (total + counts.may_same + counts.not_same)
-    q = (right + counts.not_different) / (total + counts.not_different + counts.may_different)
-    return p, q
+    prior = prior_for(counts, prior)
+    means = []
+    for good, bad in good_and_bad(counts):
+        weight, right, wrong = prior.betas(good, bad)
+        means.append(np.asarray((weight * (right / (right + wrong))).sum(axis=0)))
+    return means[0], means[1]
 
 
-def log_odds(counts: LinkCounts) -> tuple[Array, Array]:
-    """Return ln(p/(1−q)) and ln(q/(1−p)) of each source, never below 0."""
-    p, q = expected(counts)
-    return np.maximum(np.log(p / (1.0 - q)), 0.0), np.maximum(np.log(q / (1.0 - p)), 0.0)
+def with_new_source(counts: LinkCounts, prior: Prior) -> tuple[LinkCounts, SourcePrior]:
+    """Return counts and prior with one more source, the last, of which nothing was heard yet."""
+    more = LinkCounts(*(np.append(votes, 0.0) for votes in counts))
+    return more, prior_for(counts, prior).with_new_source()
+
+
+def log_odds(counts: LinkCounts, prior: Prior = PRIOR) -> tuple[Array, Array]:
+    """Return ln(p/(1−q)) and ln(q/(1−p)) of each source; below 0 where it says the opposite."""
+    p, q = expected(counts, prior)
+    return np.log(p / (1.0 - q)), np.log(q / (1.0 - p))
 
 
 def log_evidence(
     counts: LinkCounts,
-    prior: tuple[float, float] = PRIOR,
+    prior: Prior = PRIOR,
     known: tuple[float, float] | None = None,
 ) -> float:
     """Return the log probability of the links given the partition, p and q integrated out.
@@ -142,8 +150,8 @@ def log_evidence(
     ----------
     counts : LinkCounts
         Links by source.
-    prior : (float, float), default (9, 1)
-        Beta prior of both p and q.
+    prior : (float, float) or SourcePrior, default (9, 1)
+        Beta prior of both p and q of each source, or what the sources share.
     known : (float, float), optional
         p and q of all sources, where they are known; then nothing is integrated out.
 
@@ -165,10 +173,40 @@ def log_evidence(
         p, q = known
         logs = np.log([p, 1.0 - p, q, 1.0 - q])
         return float(logs @ np.array(counts).sum(axis=1))
-    right, wrong = prior
-    inside = betaln(right + counts.may_same, wrong + counts.not_same)
-    between = betaln(right + counts.not_different, wrong + counts.may_different)
-    return float(np.sum(inside + between - 2.0 * betaln(right, wrong)))
+    prior = prior_for(counts, prior)
+    right, wrong = prior.own
+    value, alone = 0.0, ~prior.shares
+    for good, bad in good_and_bad(counts):
+        rise = betaln(right + good[alone], wrong + bad[alone]) - betaln(right, wrong)
+        value += float(np.sum(rise))
+        if prior.any_shares:
+            value += prior.weights(good, bad)[1]
+    return value
+
+
+def differs(counts: LinkCounts, judged: NDArray[np.bool_]) -> Array:
+    """Return the probability that p and q of each source are not those of all other sources.
+
+    Either the source errs as the others do, whose votes are counted as one; or its p and q are its
+    own, and may be anything. Before any vote both are as probable: ½ says that nothing is known.
+
+    Parameters
+    ----------
+    counts : LinkCounts
+        Links by source.
+    judged : array of bool of shape (sources,)
+        Which sources are compared; the others get NaN, and so does one that has no others.
+    """
+    odds = np.zeros(len(judged))
+    for good, bad in good_and_bad(counts):
+        right, wrong = (
+            prior + votes[judged].sum() - votes
+            for prior, votes in zip(PRIOR, (good, bad), strict=True)
+        )
+        alike = betaln(right + good, wrong + bad) - betaln(right, wrong)
+        odds += betaln(1.0 + good, 1.0 + bad) - alike
+    several = judged.sum() > 1
+    return np.where(judged & several, expit(odds), np.nan)
 
 
 def link_pull(links: Links, may: Array, may_not: Array) -> Array:

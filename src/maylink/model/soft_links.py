@@ -2,7 +2,8 @@
 
 With responsibilities φ, the pair (i, j) shares a cluster with probability ``Σ_k φ_ik φ_jk``. A link
 counts as far as that into each of the four counts of its source, and p and q of a source have the
-Beta distributions that these counts and the prior give.
+Beta distributions that these counts and the prior give, or the mixture of them where sources share
+a prior.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from scipy.special import digamma
 
 from maylink.arrays import Array
 from maylink.links import MAY, Links
-from maylink.model.reliability import PRIOR, LinkCounts
+from maylink.model.reliability import LinkCounts, Prior, good_and_bad, prior_for
+from maylink.model.source_prior import PRIOR
 
 
 class Reliabilities(NamedTuple):
@@ -77,7 +79,7 @@ def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[A
 
 def reliabilities(
     counts: LinkCounts,
-    prior: tuple[float, float] = PRIOR,
+    prior: Prior = PRIOR,
     known: tuple[float, float] | None = None,
 ) -> Reliabilities:
     """Return the expected logarithms of p, 1 − p, q and 1 − q, by source.
@@ -86,8 +88,8 @@ def reliabilities(
     ----------
     counts : LinkCounts
         Links by source.
-    prior : (float, float), default (9, 1)
-        Beta prior of both p and q.
+    prior : (float, float) or SourcePrior, default (9, 1)
+        Beta prior of both p and q of each source, or what the sources share.
     known : (float, float), optional
         p and q of all sources, where they are known.
     """
@@ -96,13 +98,9 @@ def reliabilities(
         p, q = known
         values = np.log([p, 1.0 - p, q, 1.0 - q])
         return Reliabilities(*np.repeat(values[:, None], size, axis=1))
-    right, wrong = prior
-    p_right, p_wrong = right + counts.may_same, wrong + counts.not_same
-    q_right, q_wrong = right + counts.not_different, wrong + counts.may_different
-    total_p, total_q = digamma(p_right + p_wrong), digamma(q_right + q_wrong)
-    return Reliabilities(
-        digamma(p_right) - total_p,
-        digamma(p_wrong) - total_p,
-        digamma(q_right) - total_q,
-        digamma(q_wrong) - total_q,
-    )
+    prior, logs = prior_for(counts, prior), list[Array]()
+    for good, bad in good_and_bad(counts):
+        weight, right, wrong = prior.betas(good, bad)
+        total = digamma(right + wrong)
+        logs += [(weight * (digamma(part) - total)).sum(axis=0) for part in (right, wrong)]
+    return Reliabilities(*logs)

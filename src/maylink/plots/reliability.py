@@ -8,7 +8,8 @@ import numpy as np
 
 from maylink.arrays import Array
 from maylink.errors import MaylinkError
-from maylink.model.reliability import count_links
+from maylink.model.reliability import count_links, good_and_bad
+from maylink.model.source_prior import source_prior
 from maylink.plots.style import COLOURS, GREY, new_axes, tidy
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def _densities(model: Any, grid: Array) -> Array:
     """Return the posterior densities of p and q by source, shape (2, sources, grid)."""
     from scipy import stats
 
-    right, wrong = model.reliability_prior
     posterior = model.posterior_
+    prior = source_prior(model.reliability_prior, posterior.links.sources)
     if hasattr(model, "draws_"):
         labels = model.draws_.labels
         spaced = labels[:: max(1, len(labels) // DRAWS)]
@@ -110,11 +111,11 @@ def _densities(model: Any, grid: Array) -> Array:
         counts_of_draws = [posterior.counts]
     total = np.zeros((2, len(posterior.links.sources), len(grid)))
     for counts in counts_of_draws:
-        p = stats.beta.pdf(grid, right + counts.may_same[:, None], wrong + counts.not_same[:, None])
-        q = stats.beta.pdf(
-            grid, right + counts.not_different[:, None], wrong + counts.may_different[:, None]
-        )
-        total += np.stack([p, q])
+        for at, votes in enumerate(good_and_bad(counts)):
+            weight, right, wrong = prior.betas(*votes)
+            for part in zip(weight, right, wrong, strict=True):
+                share, a, b = (values[:, None] for values in part)
+                total[at] += share * stats.beta.pdf(grid, a, b)
     return np.asarray(np.nan_to_num(total / len(counts_of_draws), posinf=0.0))
 
 

@@ -145,7 +145,8 @@ function fillReliability(section) {
       spans.append(make("b", "", which), make("div", "span", inner, dot),
         make("span", "", make("b", "", chance(mean)), make("span", "mild", ` ${chance(low)}–${chance(high)} · ${plural(Math.round(votes), "vote")}`)));
     }
-    list.append(make("div", "source", make("h3", "", source.name), spans));
+    const unlike = source.differs > 0.95 ? make("p", "mild", `Differs from the other sources (probability ${chance(source.differs)}).`) : "";
+    list.append(make("div", "source", make("h3", "", source.name), spans, unlike));
   }
   section.append(list);
 }

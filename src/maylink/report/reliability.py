@@ -9,7 +9,7 @@ from maylink.report.inputs import ReportInputs
 
 
 def reliability_section(inputs: ReportInputs) -> dict[str, Any]:
-    """Return p and q of each source: mean, interval, votes."""
+    """Return p and q of each source: mean, interval, votes; and whether it differs from others."""
     table = getattr(inputs.model, "reliability_", None)
     if table is None:
         name = type(inputs.model).__name__
@@ -21,5 +21,9 @@ def reliability_section(inputs: ReportInputs) -> dict[str, Any]:
 
 def _source(name: str, row: Any) -> dict[str, Any]:
     ends = ("", "_low", "_high", "_votes")
-    figures = {which: [rounded(row[f"{which}{end}"]) for end in ends] for which in ("p", "q")}
+    figures: dict[str, Any] = {
+        which: [rounded(row[f"{which}{end}"]) for end in ends] for which in ("p", "q")
+    }
+    if "differs" in row:
+        figures["differs"] = rounded(row["differs"])
     return {"name": shortened(name, 80), **figures}

@@ -153,8 +153,9 @@ class ChunkedVariationalSolver:
         total = self._total(here, chunk_sums, self.family, rule)
         counts = soft_counts(self.links, linked)
         factors = variational.factors_of(
-            self.family, self.prior, self.settings, total.statistics, counts, total.entropy, alpha
-        )
+            self.family, self.prior, self.settings, total.statistics, counts, self.links.sources,
+            total.entropy, alpha,
+        )  # fmt: skip
         return ChunkedState(linked, rule, factors)
 
     def _total(

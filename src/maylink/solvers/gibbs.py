@@ -20,7 +20,7 @@ from maylink.labels import complete_codes
 from maylink.links import MAY, Links
 from maylink.model.draws import Draws
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
-from maylink.model.reliability import PRIOR
+from maylink.model.source_prior import SHARED, ReliabilityPrior, SourcePrior, source_prior
 from maylink.problem import Problem
 
 SPARE = 8  # slots for new clusters, at the least, before there must be more room
@@ -38,7 +38,7 @@ class GibbsSettings:
     alpha: float | None = None  # None: learned under alpha_prior
     alpha_prior: tuple[float, float] = (1.0, 1.0)
     reliability: tuple[float, float] | None = None  # None: learned under reliability_prior
-    reliability_prior: tuple[float, float] = PRIOR
+    reliability_prior: ReliabilityPrior = SHARED
     learn_prior: bool = False
     thin: int = 1
     n_split_merge: int = 3
@@ -86,11 +86,15 @@ class CollapsedSampler:
         self.links = link_arrays(problem.links)
         self.base = float(problem.family.log_base(problem.X).sum())
         self.tables = partition_tables(settings.partition_prior, problem.n)
+        self.sources = source_arrays(
+            source_prior(settings.reliability_prior, problem.links.sources),
+            settings.reliability is None,
+        )
 
     def init(self, labels: Index) -> GibbsState:
         """Return the state of a chain that starts from a partition."""
         settings, n_sources = self.settings, len(self.problem.links.sources)
-        right, wrong = settings.reliability_prior
+        right, wrong = source_prior(settings.reliability_prior, self.problem.links.sources).own
         expected = right / (right + wrong)
         p, q = settings.reliability or (expected, expected)
         alpha = settings.alpha
@@ -155,7 +159,7 @@ class CollapsedSampler:
                 settings.n_split_merge,
                 settings.n_scans,
                 settings.single_site,
-                (0.0, 0.0) if settings.reliability else floats(settings.reliability_prior),
+                self.sources,
                 floats(settings.alpha_prior) if settings.learns_alpha else (0.0, 0.0),
                 self.tables,
             ),
@@ -258,6 +262,14 @@ def partition_tables(prior: PartitionPrior, n: int) -> Any:
     )
     constant = prior.log_constant(n)
     return PartitionTables(size, join, constant, float(prior.discount), np.empty(n + 1))
+
+
+def source_arrays(prior: SourcePrior, learned: bool) -> Any:
+    """Return the prior of p and q as the kernels take it; of known ones the pair (0, 0)."""
+    from maylink.kernels.source_grid import SourceArrays
+
+    grid, own = prior.grid, prior.own if learned else (0.0, 0.0)
+    return SourceArrays(floats(own), prior.shares, grid.log_weight, grid.right, grid.wrong)
 
 
 def floats(pair: tuple[float, float]) -> tuple[float, float]:

@@ -106,9 +106,7 @@ class InstantiatedSampler(CollapsedSampler):
         counts = np.zeros((4, state.p.size))
         kernel.count_kinds(self.links, labels, counts)
         if self.settings.reliability is None:
-            kernel.draw_reliability(
-                rng, counts, gibbs.floats(self.settings.reliability_prior), scalars
-            )
+            kernel.draw_reliability(rng, counts, self.sources, scalars)
         if self.settings.learns_alpha:
             prior_of_alpha = gibbs.floats(self.settings.alpha_prior)
             kernel.draw_alpha(

@@ -9,23 +9,25 @@ from __future__ import annotations
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.model.reliability import LinkCounts, log_odds
+from maylink.model.reliability import LinkCounts, Prior, log_odds
+from maylink.model.source_prior import PRIOR
 
 
 def pooled_log_odds(counts: LinkCounts) -> tuple[float, float]:
     """Return ln(p/(1−q)) and ln(q/(1−p)) of all sources as one, never below 0."""
     pooled = LinkCounts(*(votes.sum(keepdims=True) for votes in counts))
-    may, may_not = log_odds(pooled)
-    return float(may[0]), float(may_not[0])
+    return greatest_log_odds(pooled)
 
 
-def greatest_log_odds(counts: LinkCounts) -> tuple[float, float]:
+def greatest_log_odds(counts: LinkCounts, prior: Prior = PRIOR) -> tuple[float, float]:
     """Return ln(p/(1−q)) and ln(q/(1−p)) of the sources where they are greatest; 0 of no source."""
-    may, may_not = log_odds(counts)
+    may, may_not = log_odds(counts, prior)
     return float(may.max(initial=0.0)), float(may_not.max(initial=0.0))
 
 
-def source_shares(counts: LinkCounts, weights: tuple[float, float], scale: float) -> Array | None:
+def source_shares(
+    counts: LinkCounts, weights: tuple[float, float], scale: float, prior: Prior = PRIOR
+) -> Array | None:
     """Return what votes of each kind and source weigh, in units of ξ; None where all weigh ξ.
 
     A source weighs no more than its own reliability is worth: min(ξ, scale · log odds).
@@ -38,6 +40,6 @@ def source_shares(counts: LinkCounts, weights: tuple[float, float], scale: float
     if len(counts.may_same) < 2:
         return None
     shares = np.ones((len(counts.may_same), 2))
-    for column, odds, xi in zip((1, 0), log_odds(counts), weights, strict=True):
-        shares[:, column] = np.minimum(1.0, scale * odds / max(xi, 1e-300))
+    for column, odds, xi in zip((1, 0), log_odds(counts, prior), weights, strict=True):
+        shares[:, column] = np.clip(scale * odds / max(xi, 1e-300), 0.0, 1.0)
     return shares.ravel()

@@ -14,17 +14,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln
 
 from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
 from maylink.model.reliability import ClusterVotes, votes_between
 from maylink.problem import Problem
+from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds
 from maylink.solvers.score_settings import ScoreSettings
 
 FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
+FEW_ENTRIES = 20_000  # of the table behind the exact gains of links, which is small enough to make
 MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 
 
@@ -54,6 +55,7 @@ def merge(
     size = int(labels.max()) + 1
     statistics = problem.family.cluster_statistics(problem.X, labels, size)
     votes = votes_between(problem.links, labels, size)
+    settings = settings.for_links(problem.links)
     root, _ = merge_clusters(problem.family, prior, settings, statistics, votes, few)
     return first_appearance(root[labels])[0]
 
@@ -127,7 +129,7 @@ class MergingClusters:
         self.alive = np.arange(size)  # names of those that are left
         self.statistics = Statistics(*(part.copy() for part in statistics))
         self.marginal = family.log_marginal(self.statistics, prior)
-        self.may, self.may_not = votes.dense()
+        self.votes = votes
         self.gain = np.full((size, size), -np.inf)  # of the data, upper triangle
         for k in range(size - 1):
             self.gain[k, k + 1 :] = self._gain(k, np.arange(k + 1, size))
@@ -136,32 +138,57 @@ class MergingClusters:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
         if len(self.alive) < 2:
             return 0.0
+        gains = MergerGains(self.votes, self.settings)
+        if gains.is_shared and gains.n_entries > FEW_ENTRIES:
+            a, b = _largest(self._rough_gain(gains))
+            gain = self._exact_gain(a, b)
+            if gain > ENOUGH:
+                self._join(a, b)
+                return gain
         total = self.total_gain()
-        a, b = np.unravel_index(int(total.argmax()), total.shape)
-        gain = float(total[a, b])
-        if not gain > ENOUGH:
+        a, b = _largest(total)
+        if not total[a, b] > ENOUGH:
             return 0.0
-        self._join(int(a), int(b))
-        return gain
+        self._join(a, b)
+        return float(total[a, b])
 
     def total_gain(self) -> Array:
         """Return by how much merging two clusters would raise the score, upper triangle, (K, K)."""
-        return np.asarray(self.gain + self._partition_gain() + self._link_gain())
+        total = self.gain + self._partition_gain()
+        a, b, links = MergerGains(self.votes, self.settings).exact()
+        total[a, b] += links
+        return np.asarray(total)
+
+    def _rough_gain(self, gains: MergerGains) -> Array:
+        """Return :meth:`total_gain`, that of links at the likeliest point of what sources share."""
+        total = np.asarray(self.gain + self._partition_gain())
+        np.add.at(total, (gains.a, gains.b), gains.rough())
+        return total
+
+    def _exact_gain(self, a: int, b: int) -> float:
+        """Return by how much merging these two would raise the score."""
+        log_links = self.settings.log_links
+        links = log_links(self._joined_votes(a, b).counts()) - log_links(self.votes.counts())
+        return float(self.gain[a, b] + self._partition_gain()[a, b] + links)
+
+    def _joined_votes(self, a: int, b: int) -> ClusterVotes:
+        """Return the votes when b is part of a."""
+        number = np.arange(len(self.alive))
+        number[b] = a
+        number[b + 1 :] -= 1
+        return self.votes.renumbered(number, len(number) - 1)
 
     def _join(self, a: int, b: int) -> None:
         """Make b part of a, and forget b."""
         self.root[self.root == self.alive[b]] = self.alive[a]
         for part in self.statistics:
             part[a] += part[b]
-        for votes in (self.may, self.may_not):
-            votes[:, a] += votes[:, b]
-            votes[:, :, a] += votes[:, :, b]
+        self.votes = self._joined_votes(a, b)
         left = np.delete(np.arange(len(self.alive)), b)
         self.alive, self.marginal = self.alive[left], self.marginal[left]
         self.statistics = Statistics(*(part[left] for part in self.statistics))
         square = np.ix_(left, left)
         self.gain = self.gain[square]
-        self.may, self.may_not = (votes[:, left][:, :, left] for votes in (self.may, self.may_not))
         self.marginal[a] = self.family.log_marginal(self._some(np.array([a])), self.prior)[0]
         others = np.delete(np.arange(len(left)), a)
         gain = self._gain(a, others)
@@ -185,23 +212,7 @@ class MergingClusters:
     def _some(self, which: Index) -> Statistics:
         return Statistics(*(part[which] for part in self.statistics))
 
-    def _link_gain(self) -> Array | float:
-        """Return what merging two clusters does to the evidence of the links, (K, K)."""
-        settings = self.settings
-        if settings.reliability is not None:
-            p, q = settings.reliability
-            may, may_not = np.log(p / (1.0 - q)), np.log(q / (1.0 - p))
-            return np.asarray(may * self.may.sum(axis=0) - may_not * self.may_not.sum(axis=0))
-        right, wrong = settings.reliability_prior
-        out = np.zeros(self.gain.shape)
-        for may, may_not in zip(self.may, self.may_not, strict=True):
-            inside_may, inside_not = np.trace(may) / 2.0, np.trace(may_not) / 2.0
-            apart_may = may.sum() / 2.0 - inside_may
-            apart_not = may_not.sum() / 2.0 - inside_not
-            inside = (right + inside_may, wrong + inside_not)
-            between = (right + apart_not, wrong + apart_may)
-            some = np.nonzero(np.triu(may + may_not, 1))
-            moved, moved_not = may[some], may_not[some]
-            out[some] += betaln(inside[0] + moved, inside[1] + moved_not) - betaln(*inside)
-            out[some] += betaln(between[0] - moved_not, between[1] - moved) - betaln(*between)
-        return out
+
+def _largest(total: Array) -> tuple[int, int]:
+    a, b = np.unravel_index(int(total.argmax()), total.shape)
+    return int(a), int(b)

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
 
 from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.model.reliability import ClusterVotes
+from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.views.nearest import nearest as nearest_rows
 
@@ -183,22 +183,11 @@ class ClusterRounds:
 
     def _link_gains(self, a: Index, b: Index) -> Array:
         """Return what merging each pair does to the log probability of the links."""
-        gains, settings, votes = np.zeros(a.size), self.settings, self.votes
-        key, row = a * self.n_clusters + b, votes.a * self.n_clusters + votes.b
+        gains, of_links = np.zeros(a.size), MergerGains(self.votes, self.settings)
+        key, row = a * self.n_clusters + b, of_links.a * self.n_clusters + of_links.b
         place = np.minimum(np.searchsorted(key, row), key.size - 1)
-        rows = np.flatnonzero((votes.a < votes.b) & (key[place] == row))
-        may, may_not, source = votes.may[rows], votes.may_not[rows], votes.source[rows]
-        if settings.reliability is not None:
-            p, q = settings.reliability
-            change = may * np.log(p / (1.0 - q)) - may_not * np.log(q / (1.0 - p))
-        else:
-            right, wrong = settings.reliability_prior
-            counts = [one[source] for one in votes.counts()]
-            inside = (right + counts[0], wrong + counts[1])
-            between = (right + counts[2], wrong + counts[3])
-            change = betaln(inside[0] + may, inside[1] + may_not) - betaln(*inside)
-            change += betaln(between[0] - may_not, between[1] - may) - betaln(*between)
-        np.add.at(gains, place[rows], change)
+        known = key[place] == row
+        np.add.at(gains, place[known], of_links.rough()[known])
         return gains
 
     def _merged(self, groups: Groups) -> tuple[Merged, float]:

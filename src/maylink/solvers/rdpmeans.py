@@ -31,6 +31,7 @@ from maylink.labels import complete_codes, renumbered
 from maylink.model.joint import log_data
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import LinkCounts, as_counts, log_evidence
+from maylink.model.source_prior import SHARED, source_prior
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop, merging
@@ -153,6 +154,7 @@ class RDPMeansSolver:
         self.problem, self.engine, self.settings = problem, engine, settings
         by_probability = settings.keep == "probability"
         self.score = PartitionScore(problem, engine, settings) if by_probability else None
+        self.sources = source_prior(SHARED, problem.links.sources)
 
     def init(
         self,
@@ -178,7 +180,7 @@ class RDPMeansSolver:
         heaviest = engine.heaviest(settings.penalty)
         weights, shares = (settings.xi_may, settings.xi_not), None
         if settings.by_source and settings.scale is not None:
-            shares = source_shares(counts, weights, settings.scale)
+            shares = source_shares(counts, weights, settings.scale, self.sources)
         state = RDPMeansState(
             order, stored, totals, centers, counts, *weights, heaviest, shuffle, shares=shares
         )
@@ -238,10 +240,14 @@ class RDPMeansSolver:
         xi_may, xi_not = weights[0] * growth, weights[1] * growth
         if settings.scale is None:
             return replace(state, xi_may=xi_may, xi_not=xi_not)
-        odds = (greatest_log_odds if settings.by_source else pooled_log_odds)(state.counts)
-        grown = min(xi_may, settings.scale * odds[0]), min(xi_not, settings.scale * odds[1])
-        by_source = settings.by_source
-        shares = source_shares(state.counts, grown, settings.scale) if by_source else None
+        counts, scale, shares = state.counts, settings.scale, None
+        if settings.by_source:
+            odds = greatest_log_odds(counts, self.sources)
+        else:
+            odds = pooled_log_odds(counts)
+        grown = min(xi_may, scale * odds[0]), min(xi_not, scale * odds[1])
+        if settings.by_source:
+            shares = source_shares(counts, grown, scale, self.sources)
         return replace(state, xi_may=grown[0], xi_not=grown[1], shares=shares)
 
     def _best(self, state: RDPMeansState, best: MostProbable | None) -> MostProbable:
@@ -380,6 +386,7 @@ class PartitionScore:
         self.problem = problem
         self.engine = engine
         self.settings = settings
+        self.sources = source_prior(SHARED, problem.links.sources)
 
     @cached_property
     def _log_base(self) -> float:
@@ -396,7 +403,7 @@ class PartitionScore:
         data = log_data(self.problem.family, statistics, self.problem.prior)
         settings = self.settings
         partition = settings.partition_prior.log_probability(statistics.size, settings.alpha)
-        return data, partition + log_evidence(state.counts)
+        return data, partition + log_evidence(state.counts, self.sources)
 
     def statistics(self, state: RDPMeansState) -> Statistics:
         """Return the statistics of the clusters of a state."""
@@ -417,7 +424,10 @@ class PartitionScore:
             self.problem.family,
             self.problem.prior,
             ScoreSettings(
-                settings.data_weight, settings.alpha, partition_prior=settings.partition_prior
+                settings.data_weight,
+                settings.alpha,
+                reliability_prior=self.sources,
+                partition_prior=settings.partition_prior,
             ),
             self.statistics(best.state),
             self.engine.between(best.state.labels, size),

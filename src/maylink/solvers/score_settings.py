@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from maylink.arrays import Index
+from maylink.links import Links
 from maylink.model.joint import joint_of
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
-from maylink.model.reliability import PRIOR, LinkCounts, log_evidence
+from maylink.model.reliability import LinkCounts, log_evidence
+from maylink.model.source_prior import SHARED, ReliabilityPrior, SourcePrior, source_prior
 from maylink.problem import Problem
 
 
@@ -17,7 +19,7 @@ class ScoreSettings(NamedTuple):
     data_weight: float = 1.0
     alpha: float | None = 1.0  # None: averaged out
     reliability: tuple[float, float] | None = None
-    reliability_prior: tuple[float, float] = PRIOR
+    reliability_prior: ReliabilityPrior | SourcePrior = SHARED
     partition_prior: PartitionPrior = DIRICHLET_PROCESS
 
     def log_joint(self, problem: Problem, labels: Index, prior: Any) -> float:
@@ -33,6 +35,15 @@ class ScoreSettings(NamedTuple):
             self.partition_prior,
         )
 
+    def for_links(self, links: Links) -> ScoreSettings:
+        """Return these settings with the prior of the sources of some links."""
+        return self._replace(reliability_prior=source_prior(self.reliability_prior, links.sources))
+
+    def source_prior(self, n_sources: int) -> SourcePrior:
+        """Return the prior of p and q of the sources, all judged unless :meth:`for_links` knew."""
+        prior = self.reliability_prior
+        return prior if isinstance(prior, SourcePrior) else source_prior(prior, range(n_sources))
+
     def log_links(self, counts: LinkCounts) -> float:
         """Return the log probability of links."""
-        return log_evidence(counts, self.reliability_prior, self.reliability)
+        return log_evidence(counts, self.source_prior(len(counts.may_same)), self.reliability)

@@ -1,9 +1,9 @@
 """TVClust by variational inference: truncated stick breaking, all updates in closed form.
 
 ``q`` factorises into the responsibilities φ_ik of the clusters for the points, Beta distributions
-of the sticks, the conjugate posterior of each cluster, Beta distributions of p and q of each
-source, and a Gamma distribution of α. One sweep updates the responsibilities, linked points in
-sequence, then all the others::
+of the sticks, the conjugate posterior of each cluster, one distribution of p and q of all sources
+together with what these share, and a Gamma distribution of α. One sweep updates the
+responsibilities, linked points in sequence, then all the others::
 
     ln φ_ik = E ln π_k + γ E ln p(x_i | θ_k) + Σ_j φ_jk [may: E ln p − E ln(1−q); may-not: minus
               E ln q − E ln(1−p)] + const
@@ -31,8 +31,9 @@ from maylink.families.base import Statistics
 from maylink.links import Links
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.posterior import VariationalPosterior
-from maylink.model.reliability import PRIOR, LinkCounts, link_pull, log_evidence
+from maylink.model.reliability import LinkCounts, link_pull, log_evidence
 from maylink.model.soft_links import reliabilities, soft_counts
+from maylink.model.source_prior import SHARED, ReliabilityPrior, source_prior
 from maylink.problem import Problem
 from maylink.runtime.threads import share
 from maylink.solvers.fit import Ascent, Status
@@ -49,7 +50,7 @@ class VariationalSettings:
     alpha: float | None = None  # None: learned under alpha_prior
     alpha_prior: tuple[float, float] = (1.0, 1.0)
     reliability: tuple[float, float] | None = None  # None: learned under reliability_prior
-    reliability_prior: tuple[float, float] = PRIOR
+    reliability_prior: ReliabilityPrior = SHARED
     truncation: int | None = None  # None: the clusters of the start and a few more
     tol: float = 1e-5  # of the bound, per point
     max_sweeps: int = 300
@@ -137,8 +138,9 @@ class VariationalSolver:
         counts = soft_counts(problem.links, responsibilities)
         entropy = entropy_of(responsibilities)
         factors = factors_of(
-            problem.family, self.prior, self.settings, statistics, counts, entropy, alpha
-        )
+            problem.family, self.prior, self.settings, statistics, counts, problem.links.sources,
+            entropy, alpha,
+        )  # fmt: skip
         return VariationalState(responsibilities, factors)
 
 
@@ -189,19 +191,21 @@ def factors_of(
     settings: VariationalSettings,
     statistics: Statistics,
     counts: LinkCounts,
+    sources: Sequence[Any],
     entropy: float,
     alpha: Array,
 ) -> Factors:
-    """Return the factors that fit these statistics and counts, and the bound.
+    """Return the factors that fit these statistics and counts of links by source, and the bound.
 
     The entropy is that of the responsibilities; of a stream, of those of the present batch.
     """
     sizes = statistics.size
     weights = fit_weights(sizes, alpha, settings.partition_prior, settings.alpha_prior)
+    of_sources = source_prior(settings.reliability_prior, sources)
     bound = (
         settings.data_weight * float(family.log_marginal(statistics, prior).sum())
         + weights.bound
-        + log_evidence(counts, settings.reliability_prior, settings.reliability)
+        + log_evidence(counts, of_sources, settings.reliability)
         + entropy
     )
     posterior = family.posterior(prior, statistics)
@@ -260,7 +264,8 @@ def point_scores(
 
 def pull_of(links: Links, counts: LinkCounts, settings: VariationalSettings) -> Array:
     """Return what each entry of the links' CSR adds, in expectation."""
-    expected = reliabilities(counts, settings.reliability_prior, settings.reliability)
+    prior = source_prior(settings.reliability_prior, links.sources)
+    expected = reliabilities(counts, prior, settings.reliability)
     return link_pull(links, expected.may_weight, expected.may_not_weight)
 
 

@@ -112,7 +112,7 @@ class BatchSolver(VariationalSolver):
         counts = soft_counts(links, responsibilities)
         entropy = variational.entropy_of(responsibilities)
         factors = variational.factors_of(
-            family, self.prior, settings, total, counts, entropy, factors.alpha
+            family, self.prior, settings, total, counts, links.sources, entropy, factors.alpha
         )
         return BatchState(responsibilities, factors, tuple(by_batch))
 

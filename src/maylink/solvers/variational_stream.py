@@ -97,8 +97,9 @@ class StreamBatchSolver(VariationalSolver):
         counts = _added(self.earlier_counts, soft_counts(self.problem.links, both))
         entropy = variational.entropy_of(batch)
         factors = variational.factors_of(
-            family, self.prior, self.settings, total, counts, entropy, alpha
-        )
+            family, self.prior, self.settings, total, counts, self.problem.links.sources, entropy,
+            alpha,
+        )  # fmt: skip
         return StreamBatchState(both, factors, total)
 
 

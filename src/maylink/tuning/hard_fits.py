@@ -11,8 +11,8 @@ the cluster in which it costs least::
 
 with ξ_may = ln(p/(1−q)) and ξ_not = ln(q/(1−p)) of each source by itself, as the partition agrees
 with the links of that source. This is the assignment step of RDP-means where a divergence is worth
-γ nats a nat of log likelihood, and links are worth what they are reliable. A source that is wrong
-more often than right weighs nothing.
+γ nats a nat of log likelihood, and links are worth what they are reliable. Both are below 0 of a
+source that mostly says the opposite of what is so: its links count the other way round.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from maylink.families.rows import membership
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.reliability import count_links, link_pull, log_odds
+from maylink.model.source_prior import source_prior
 from maylink.problem import Problem
 from maylink.solvers import merging
 from maylink.solvers.score_settings import ScoreSettings
@@ -157,13 +158,14 @@ def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
     family, links = problem.family, problem.links
     csr, alike = links.csr, (np.empty((0, 1)), np.empty(1))  # a link costs the same everywhere
     order = np.flatnonzero(links.touches())
+    sources = source_prior(score.reliability_prior, links.sources)
     labels = first_appearance(labels)[0]
     for _ in range(SWEEPS):
         statistics = problem.cluster_statistics(labels, int(labels.max()) + 1)
         posterior = family.posterior(problem.prior, statistics)
         log_likelihood = family.expected_log_likelihood(problem.X, posterior)
         cost = -score.data_weight * log_likelihood - np.log(statistics.size)
-        pull = link_pull(links, *log_odds(count_links(links, labels)))
+        pull = link_pull(links, *log_odds(count_links(links, labels), sources))
         moved = labels.copy()
         iterated_conditional_modes(
             cost, csr.indptr, csr.neighbour, pull, csr.link, *alike, order, moved

@@ -183,7 +183,7 @@ class FamilyOnData:
     def score(self, labels: Index, links: Links, settings: ScoreSettings) -> float:
         """Return the exact score of a partition."""
         size, data = self.marginal(labels)
-        evidence = settings.log_links(count_links(links, labels))
+        evidence = settings.for_links(links).log_links(count_links(links, labels))
         partition = settings.partition_prior.log_probability(size, settings.alpha)
         return partition + settings.data_weight * data + evidence
 

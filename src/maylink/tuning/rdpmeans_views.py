@@ -31,6 +31,7 @@ from maylink.errors import MaylinkError
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.reliability import count_links
+from maylink.model.source_prior import SHARED, source_prior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import loop
@@ -295,7 +296,8 @@ def _settings(
     divergence = engine.scores(centers)
     penalty = float(divergence.min(axis=1).max()) * ABOVE or 1.0
     scale = _nat(problem, divergence, labels) / weight if n_clusters > 1 else penalty
-    odds = greatest_log_odds(count_links(problem.links, labels))
+    sources = source_prior(SHARED, problem.links.sources)
+    odds = greatest_log_odds(count_links(problem.links, labels), sources)
     chosen = replace(
         settings,
         penalty=penalty,

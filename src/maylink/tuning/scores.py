@@ -20,7 +20,8 @@ from maylink.arrays import Array
 from maylink.errors import MaylinkError
 from maylink.links import MAY, Links
 from maylink.model.posterior import Posterior
-from maylink.model.reliability import PRIOR, count_links, expected
+from maylink.model.reliability import count_links, expected, with_new_source
+from maylink.model.source_prior import SHARED, source_prior
 
 
 class Score(NamedTuple):
@@ -67,7 +68,8 @@ def log_scores(model: Any, links: Links, train: Links | None = None) -> Array:
 def posterior_scores(posterior: Posterior, links: Links) -> Array:
     """Return the log probability of each link under a posterior of partitions, p and q."""
     together = posterior.together(links.i.astype(np.int64), links.j.astype(np.int64))
-    p, q = (part.mean for part in posterior.reliabilities())
+    new = posterior.new_source()[:2]
+    p, q = (np.append(part, last) for part, last in zip(posterior.means(), new, strict=True))
     return predicted(links, together, *by_source(links, posterior.links, p, q))
 
 
@@ -77,7 +79,8 @@ def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> A
     p and q come from how the partition agrees with the training links.
     """
     together = (labels[links.i] == labels[links.j]).astype(np.float64)
-    p, q = expected(count_links(train, labels))
+    prior = source_prior(SHARED, train.sources)
+    p, q = expected(*with_new_source(count_links(train, labels), prior))
     return predicted(links, together, *by_source(links, train, p, q))
 
 
@@ -117,8 +120,7 @@ def summary(scores: Array, weight: Array) -> Score:
 
 
 def by_source(links: Links, train: Links, p: Array, q: Array) -> tuple[Array, Array]:
-    """Return p and q of the links' own sources; one that was never seen is as the prior says."""
-    prior = PRIOR[0] / sum(PRIOR)
+    """Return p and q of the links' own sources; the last are those of a source never seen."""
     at = {name: number for number, name in enumerate(train.sources)}
     number = [at.get(name, -1) for name in links.sources]
-    return (np.append(p, prior)[number], np.append(q, prior)[number])
+    return p[number], q[number]

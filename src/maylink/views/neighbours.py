@@ -18,13 +18,14 @@ from maylink.families import Gaussian
 from maylink.families.columns import column_means
 from maylink.families.principal import principal_directions
 from maylink.links import Links
+from maylink.model.source_prior import NEIGHBOURS
 from maylink.pairs import distinct, pair_keys
 from maylink.problem import Problem
 from maylink.views.nearest import Neighbours, nearest
 
 __all__ = ["SOURCE", "NeighbourGraph", "graph_rows", "nearest", "neighbour_links"]
 
-SOURCE = "neighbours of the data"
+SOURCE = NEIGHBOURS
 """The source of these links."""
 
 PRINCIPAL = 64  # directions in which the neighbours of many features are looked for

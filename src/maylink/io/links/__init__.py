@@ -6,6 +6,7 @@ pairs, two lists of pairs …). Containers are in ``containers.py`` and ``encode
 """
 
 from maylink.io.links.reading import LinkFile, read_link_file, read_links
+from maylink.io.links.votes import by_confidence
 from maylink.io.links.writing import write_links
 
-__all__ = ["LinkFile", "read_link_file", "read_links", "write_links"]
+__all__ = ["LinkFile", "by_confidence", "read_link_file", "read_links", "write_links"]
