@@ -1,4 +1,4 @@
-"""Fits without links: clusters that overlap are found, and links that say nothing change nothing."""
+"""Without links, clusters that overlap are found; links that say nothing change nothing."""
 
 import numpy as np
 import pytest
