@@ -6,6 +6,7 @@ answers the same questions by asking the chunks.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,12 +35,14 @@ from maylink.families.columns import (
     prior_rows,
     sample_rows,
 )
-from maylink.families.kinds import kinds_of
+from maylink.families.kinds import Values, look_at, seen_together
 from maylink.families.registry import check_chunks
 from maylink.families.rows import first_cell
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.runtime.dask import compute, is_dask, tree
+
+logger = logging.getLogger("maylink")
 
 Kinds = Callable[[], frozenset[str]]
 
@@ -261,7 +264,7 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     if in_chunks(X):
         chunked = as_chunks(X)
         linked = as_links(links, int(chunked.shape[0]))
-        facts = DataFacts(lambda: kinds_of_chunks(chunked), False, chunked.shape)
+        facts = DataFacts(lambda: _told(look_at_chunks(chunked)), False, chunked.shape)
         candidates = list(families(facts))
         if len(candidates) > 1:
             candidates = [
@@ -270,8 +273,17 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
         return list(ChunkedProblem.several(chunked, linked, candidates))
     data = as_data(X, estimator)
     linked = as_links(links, data.shape[0])
-    open_families = families(DataFacts(lambda: kinds_of(data), sparse.issparse(data), data.shape))
+    facts = DataFacts(lambda: _told(look_at(data)), sparse.issparse(data), data.shape)
+    open_families = families(facts)
     return [Problem(data, linked, as_family(family).adapt(data)) for family in open_families]
+
+
+def _told(values: Values) -> frozenset[str]:
+    """Return the kinds of data that values could be, and log what whole numbers are taken for."""
+    words = values.about_whole_numbers()
+    if words is not None:
+        logger.info("%s", words)
+    return values.told()
 
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
@@ -332,21 +344,18 @@ def _explain_text(X: Any, name: str) -> None:
 # ---------------------------------------------------------------------- what is asked of chunks
 
 
-def kinds_of_chunks(X: Any) -> frozenset[str]:
-    """Return the kinds of data that all values of a dask array could be."""
+def look_at_chunks(X: Any) -> Values:
+    """Look at the values of all rows of a dask array."""
     from dask import delayed
 
-    look = delayed(_kinds, pure=False)
+    look = delayed(_look, pure=False)
     parts = [look(block) for block in X.to_delayed().ravel()]
-    return frozenset(compute([tree(_common, parts)])[0][0])
+    values: Values = compute([tree(seen_together, parts)])[0][0]
+    return values
 
 
-def _kinds(block: Any) -> frozenset[str]:
-    return kinds_of(np.asarray(block, np.float64))
-
-
-def _common(kinds: list[frozenset[str]]) -> frozenset[str]:
-    return frozenset.intersection(*kinds)
+def _look(block: Any) -> Values:
+    return look_at(np.asarray(block, np.float64))
 
 
 def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtype: Any) -> Columns:

@@ -66,7 +66,7 @@ def candidates(
 def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:
     """Return the families that could describe the data, by the kinds that the values could be.
 
-    All dense data may be real. Whole numbers from 0 up may be counts, too; of ones and zeros a
+    All dense data may be real. What looks like counts may be counts, too; of ones and zeros a
     family of bits may tell more; neither are directions. Sparse whole numbers are counts, or ones
     and zeros. Sparse directions are nothing else.
 
