@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
-from scipy.special import digamma, multigammaln
+from scipy.special import digamma, gammaln, multigammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
@@ -266,10 +266,14 @@ class FullGaussian(EuclideanFamily):
     def log_predictive(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the density of the multivariate t that integrating N(μ, Σ) leaves."""
         d = prior.mean.shape[-1]
-        dof = float(prior.dof - d + 1)
-        shape = prior.scale * (prior.strength + 1) / (prior.strength * dof)
-        t = stats.multivariate_t(prior.mean - self.origin, shape, df=dof)
-        return np.atleast_1d(t.logpdf(np.asarray(self.likelihood_rows(X), np.float64)))
+        factor = np.linalg.cholesky(prior.scale)
+        log_det = 2.0 * np.log(np.diag(factor)).sum()
+        shrink = prior.strength / (prior.strength + 1.0)
+        half = 0.5 * (prior.dof + 1.0)
+        constant = gammaln(half) - gammaln(half - 0.5 * d) - 0.5 * log_det
+        constant += 0.5 * d * np.log(shrink / np.pi)
+        squares = self._squares(X, factor[None], prior.mean[None])[:, 0]
+        return np.asarray(constant - half * np.log1p(shrink * squares))
 
     def sample_parameters(self, prior: NormalInverseWishart, rng: np.random.Generator) -> Array:
         """Draw Σ and μ, return (Σ⁻¹ μ, −½ Σ⁻¹)."""
@@ -291,19 +295,23 @@ class FullGaussian(EuclideanFamily):
 
     def expected_log_likelihood(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the same through Cholesky factors, without an n × d² matrix."""
+        d = prior.mean.shape[-1]
+        out = self._squares(X, np.linalg.cholesky(prior.scale), prior.mean)
+        out *= -0.5 * prior.dof
+        out += -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
+        return out
+
+    def _squares(self, X: Matrix, factors: NDArray[Any], means: Array) -> Array:
+        """Return (x − m)ᵀ (L Lᵀ)⁻¹ (x − m) for K factors L and means m, shape (n, K)."""
         from maylink.kernels.quadratic import distances, pack_factors
 
         T = np.ascontiguousarray(self.likelihood_rows(X), np.float64)
-        center, d = prior.mean - self.origin, prior.mean.shape[-1]
-        rows = pack_factors(np.linalg.cholesky(prior.scale), center)
-        out = np.empty((len(T), len(center)))
+        rows = pack_factors(factors, means - self.origin)
+        out = np.empty((len(T), len(means)))
 
         def part(low: int, high: int) -> None:
-            distances(T, rows, len(center), low, high, out)
-            out[low:high] *= -0.5 * prior.dof
-            out[low:high] += constant
+            distances(T, rows, len(means), low, high, out)
 
-        constant = -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
         share(part, len(T), rows.size // 2)
         return out
 
