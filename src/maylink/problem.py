@@ -30,10 +30,12 @@ from maylink.families.columns import (
     Columns,
     add_chunk,
     add_squares,
+    column_variances,
     columns_of,
     needed_of_columns,
     prior_rows,
     sample_rows,
+    units_differ,
 )
 from maylink.families.kinds import Values, look_at, seen_together
 from maylink.families.registry import check_chunks
@@ -54,6 +56,8 @@ class DataFacts(NamedTuple):
     """Returns the kinds of data that the values could be; asked only where they decide."""
     is_sparse: bool
     shape: tuple[int, int]
+    units_differ: Callable[[], bool] = lambda: False
+    """Returns whether columns are in different units; asked only where that decides."""
 
 
 Families = Callable[[DataFacts], Sequence[Family | str]]
@@ -264,7 +268,12 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     if in_chunks(X):
         chunked = as_chunks(X)
         linked = as_links(links, int(chunked.shape[0]))
-        facts = DataFacts(lambda: _told(look_at_chunks(chunked)), False, chunked.shape)
+        facts = DataFacts(
+            lambda: _told(look_at_chunks(chunked)),
+            False,
+            chunked.shape,
+            lambda: units_differ(compute([chunked.std(axis=0)])[0][0]),
+        )
         candidates = list(families(facts))
         if len(candidates) > 1:
             candidates = [
@@ -273,7 +282,12 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
         return list(ChunkedProblem.several(chunked, linked, candidates))
     data = as_data(X, estimator)
     linked = as_links(links, data.shape[0])
-    facts = DataFacts(lambda: _told(look_at(data)), sparse.issparse(data), data.shape)
+    facts = DataFacts(
+        lambda: _told(look_at(data)),
+        sparse.issparse(data),
+        data.shape,
+        lambda: _units_differ(data),
+    )
     open_families = families(facts)
     return [Problem(data, linked, as_family(family).adapt(data)) for family in open_families]
 
@@ -284,6 +298,14 @@ def _told(values: Values) -> frozenset[str]:
     if words is not None:
         logger.info("%s", words)
     return values.told()
+
+
+def _units_differ(X: Matrix) -> bool:
+    """Say whether columns are in different units; those of sparse data are in one."""
+    if sparse.issparse(X):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # families refuse such values
+        return units_differ(np.sqrt(column_variances(X)))
 
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:

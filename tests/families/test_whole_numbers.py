@@ -104,6 +104,12 @@ def test_dask_arrays_tell_the_same():
         assert ("counts" in told) == (X.min() == 0)
 
 
+@pytest.mark.filterwarnings("error")
+def test_values_whose_squares_overflow_are_not_counts():
+    for unit in (1e155, 1e300, 1e308):
+        assert "counts" not in kinds_of(np.array([[0.0], [1.0], [unit]]))
+
+
 def test_bits_other_numbers_and_sparse_data_are_not_asked():
     years = column(OTHERS["years"][0], 0)
     for X in (years % 2, years + 0.5, -years, sparse.csr_array(years)):

@@ -66,14 +66,15 @@ class NotCounts(NamedTuple):
 def whole_columns(X: NDArray[Any]) -> WholeColumns:
     """Sum columns of whole numbers from 0 up, of one row or more."""
     values = np.asarray(X, np.float64)
-    return WholeColumns(
-        len(values),
-        values.min(axis=0),
-        values.max(axis=0),
-        values.sum(axis=0),
-        np.square(values).sum(axis=0),
-        np.sqrt(values).sum(axis=0),
-    )
+    with np.errstate(over="ignore"):  # squares that overflow are too wide for counts
+        return WholeColumns(
+            len(values),
+            values.min(axis=0),
+            values.max(axis=0),
+            values.sum(axis=0),
+            np.square(values).sum(axis=0),
+            np.sqrt(values).sum(axis=0),
+        )
 
 
 def added(parts: Sequence[WholeColumns]) -> WholeColumns:
@@ -103,8 +104,9 @@ def not_counts(columns: WholeColumns) -> NotCounts | None:
     """
     n, smallest, largest, total, squares, roots = columns
     mean = total / n
-    deviation = np.sqrt(np.maximum(squares / n - mean**2, 0.0))
-    width = 2.0 * np.sqrt(np.maximum(mean - (roots / n) ** 2, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.sqrt(np.maximum(squares / n - mean**2, 0.0))
+        width = 2.0 * np.sqrt(np.maximum(mean - (roots / n) ** 2, 0.0))
     below = np.where(smallest > 0, n * pdtr(np.maximum(smallest - 1.0, 0.0), mean), 0.0)
     reasons = (
         (smallest > FAR * deviation, "is far from 0"),
