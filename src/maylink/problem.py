@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from maylink.arrays import Index, Matrix
 from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
-from maylink.errors import DomainError, MaylinkError
+from maylink.errors import DataTypeError, DomainError, MaylinkError
 from maylink.families import Family, as_family
 from maylink.families.base import Statistics
 from maylink.families.columns import (
@@ -324,7 +324,8 @@ def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
         )
     except (ValueError, TypeError) as error:
         _explain_text(X, name)
-        raise error
+        kind = DataTypeError if isinstance(error, TypeError) else DomainError
+        raise kind(str(error)) from None
     if sparse.issparse(data):
         data = sparse.csr_array(data)  # of a csr_matrix, ** would be a matrix power
         if not data.has_canonical_format:
