@@ -11,7 +11,7 @@ from maylink import RDPMeans, load, save
 from maylink.errors import MaylinkError
 from maylink.families.columns import units_differ
 from maylink.metrics import pair_f
-from zoo import random_links
+from zoo import true_links
 
 NOISE = 1e6
 
@@ -27,13 +27,19 @@ def table(seed, n=160, noise=1):
 @pytest.mark.parametrize("noise", [1, 4])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_column_of_noise_in_another_unit_does_not_decide(seed, noise):
-    """No worse than the plain distance behind a scaler; before, F was .2."""
+    """It did, where all was left open and where a hint was given."""
     X, y = table(seed, noise=noise)
-    model = RDPMeans(random_state=0).fit(X)
-    behind = RDPMeans("gaussian", random_state=0).fit(StandardScaler().fit_transform(X))
-    assert model.family_.name == "diagonal-gaussian"
-    assert pair_f(y, model.labels_) > max(0.7, pair_f(y, behind.labels_) - 0.02)
-    assert pair_f(y, RDPMeans(scale=False, random_state=0).fit(X).labels_) < 0.3
+    scores = {}
+    for name, settings in (
+        ("open", {}),
+        ("hint", {"n_clusters_hint": 4}),
+        ("raw", {"n_clusters_hint": 4, "scale": False}),
+    ):
+        model = RDPMeans(random_state=0, **settings).fit(X)
+        scores[name] = pair_f(y, model.labels_)
+        assert (model.family_.name == "gaussian") == (name == "raw")
+    assert scores["open"] > 0.9
+    assert scores["hint"] > scores["raw"] + 0.2
 
 
 def test_units_do_not_matter_where_they_differ(tmp_path):
@@ -69,20 +75,20 @@ def test_what_is_given_in_the_unit_of_the_distance_leaves_columns_as_they_are():
         {"cluster_penalty": 1e12},
         {"link_weight": 0.001},
         {"family": "gaussian"},
-        {"scale": False},
+        {"scale": False, "n_clusters_hint": 4},
     ):
         model = RDPMeans(random_state=0, n_init=1, **settings).fit(X)
         assert model.family_.name == "gaussian"
-    one_unit = RDPMeans(random_state=0).fit(X[:, :4])
+    one_unit = RDPMeans(n_clusters_hint=4, random_state=0).fit(X[:, :4])
     assert one_unit.family_.name == "gaussian"
     given = RDPMeans(scale=True, cluster_penalty=5.0, random_state=0).fit(X)
     assert given.family_.name == "diagonal-gaussian"
 
 
 def test_links_choose_among_families_that_compare_columns(caplog):
-    X, _ = table(0)
+    X, y = table(0)
     with caplog.at_level(logging.INFO, "maylink"):
-        model = RDPMeans(random_state=0).fit(X, links=random_links(len(X), 80, 0))
+        model = RDPMeans(random_state=0).fit(X, links=true_links(y, 80, 0))
     assert "gaussian" not in set(model.selection_["family"])
     assert "diagonal-gaussian" in set(model.selection_["family"])
     assert "columns are compared in units of their standard deviations" in caplog.text
@@ -93,7 +99,8 @@ def test_data_on_dask_and_sparse_data():
     X, _ = table(0)
     model = RDPMeans(random_state=0, n_init=1).fit(dask_array.from_array(X, chunks=(70, 5)))
     assert model.family_.name == "diagonal-gaussian"
-    stored = RDPMeans(random_state=0, n_init=1).fit(sparse.csr_array(X))
+    hint = RDPMeans(n_clusters_hint=4, random_state=0, n_init=1)
+    stored = hint.fit(sparse.csr_array(X))
     assert stored.family_.name == "gaussian"  # columns of sparse data are of one unit
 
 

@@ -53,6 +53,23 @@ def test_predictive_of_any_units_is_that_of_one_unit(power):
         stats.multivariate_t(other.mean, other.scale, df=3.5)
 
 
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e20, 1e100])
+@pytest.mark.parametrize("d", [1, 3])
+def test_a_far_outlier_leaves_posteriors_positive(far, d):
+    """A code for what is missing, say: the points beside it lose their digits, not their sign."""
+    rows = np.random.default_rng(0).normal(size=(30, d))
+    rows[0] = far
+    family = FullGaussian().adapt(rows)
+    prior = family.default_prior(rows)
+    labels = (np.arange(30) > 0).astype(np.int64) + (np.arange(30) > 15)
+    posterior = family.posterior(prior, family.cluster_statistics(rows, labels, 3))
+    assert np.isfinite(family.expected_log_likelihood(rows, posterior)).all()
+    assert (np.linalg.eigvalsh(posterior.scale)[:, -1] > 0).all()
+    model = TVClust("full-gaussian", data_weight=1.0, random_state=0).fit(rows)
+    assert (model.labels_ == model.labels_[0]).sum() == 1
+    assert np.isfinite(model.predict_proba(rows)).all()
+
+
 def test_new_points_of_a_fit_on_columns_of_many_units(tmp_path):
     """A full covariance of raw measurements: predict, score, and a saved model do the same."""
     rng = np.random.default_rng(0)

@@ -96,15 +96,18 @@ def try_drawn(target, seed, n_cases, seen=None, until=float("inf")):
     )
     @hypothesis.given(TARGETS[target].cases)
     def run(case):
-        if time.monotonic() > until:
+        if time.monotonic() > until and "failed" not in last:  # a failure is shrunk to the end
             return
-        last["case"] = case
-        seen[target, try_case(target, case)] += 1
+        try:
+            seen[target, try_case(target, case)] += 1
+        except Exception:
+            last["failed"] = case
+            raise
 
     try:
         run()
     except Exception as error:
-        return _finding(target, seed, last["case"], error)
+        return _finding(target, seed, last["failed"], error)
     return None
 
 

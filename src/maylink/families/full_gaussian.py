@@ -29,6 +29,8 @@ from maylink.runtime.threads import one_thread, share
 
 BLOCK = 500_000  # products of columns that are kept at a time
 
+ROUNDING = 4.0 * np.finfo(np.float64).eps  # of a sum of squares, relative, for each feature
+
 REDUNDANT = 1e-10  # variance of standardised data below which a direction is left out
 
 
@@ -254,6 +256,11 @@ class FullGaussian(EuclideanFamily):
             + _outer(prior.mean - self.origin, prior.strength)
             - _outer(mean - self.origin, strength)
         )
+        # Far outliers leave the other points few digits: what rounding may have taken is added.
+        diagonal = np.arange(d)
+        squares = statistics.total[:, d:].reshape(-1, d, d)[:, diagonal, diagonal]
+        squares = squares + prior.strength[..., None] * np.square(prior.mean - self.origin)
+        scale[:, diagonal, diagonal] += ROUNDING * d * squares
         return NormalInverseWishart(mean, strength, prior.dof + statistics.size, scale)
 
     def log_normalizer(self, prior: NormalInverseWishart) -> Array:
@@ -266,7 +273,7 @@ class FullGaussian(EuclideanFamily):
     def log_predictive(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the density of the multivariate t that integrating N(μ, Σ) leaves."""
         d = prior.mean.shape[-1]
-        factor = np.linalg.cholesky(prior.scale)
+        factor = _factor(prior.scale)
         log_det = 2.0 * np.log(np.diag(factor)).sum()
         shrink = prior.strength / (prior.strength + 1.0)
         half = 0.5 * (prior.dof + 1.0)
@@ -296,7 +303,7 @@ class FullGaussian(EuclideanFamily):
     def expected_log_likelihood(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the same through Cholesky factors, without an n × d² matrix."""
         d = prior.mean.shape[-1]
-        out = self._squares(X, np.linalg.cholesky(prior.scale), prior.mean)
+        out = self._squares(X, _factor(prior.scale), prior.mean)
         out *= -0.5 * prior.dof
         out += -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
         return out
@@ -326,12 +333,23 @@ class FullGaussian(EuclideanFamily):
         """Return means; strength and degrees of freedom; the factor of the scale."""
         mean = prior.mean - self.origin
         scalars = np.array([prior.strength, prior.dof, 0.0], np.float64)
-        factor = np.asarray(np.linalg.cholesky(prior.scale), np.float64)
+        factor = np.asarray(_factor(prior.scale), np.float64)
         return [Block(self.code, np.stack([mean, mean]), scalars, factor)]
 
 
 def _covariance(X: Matrix) -> Array:
     return np.atleast_2d(np.cov(np.asarray(X, np.float64).T, bias=True))
+
+
+def _factor(scale: Array) -> NDArray[Any]:
+    """Return the Cholesky factor of a scale, over a leading axis where there is one."""
+    try:
+        return np.linalg.cholesky(scale)
+    except np.linalg.LinAlgError:
+        raise DomainError(
+            "X: a full covariance of these values is beyond double precision; drop outliers, scale "
+            "the columns, or give covariance='diagonal'"
+        ) from None
 
 
 def _outer(vector: Array, weight: Array) -> Array:

@@ -21,7 +21,7 @@ def read_npy(path: str | Path, name: str, options: ReadOptions) -> RawTable:
     try:
         with open(path, "rb") as file:
             array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, TokenError) as error:
+    except (ValueError, EOFError, SyntaxError, TokenError, BadZipFile) as error:
         raise damaged(name, "NPY", error) from error
     if not isinstance(array, np.ndarray):
         raise FileError(f"{name}: is not an NPY file but an archive; rename it to .npz")
