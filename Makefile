@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test warm lint types format docs bench agreement table1 clean
+.PHONY: demo test fuzz warm lint types format docs bench agreement table1 clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,6 +20,11 @@ demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
 
 test: $(STAMP) warm  ## all tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+MINUTES ?= 5
+SEED ?= 0
+fuzz: $(STAMP) warm  ## odd data, links, files and commands for MINUTES; prints seeds of what fails
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED)
 
 warm: $(STAMP)  ## compiles the kernels once, so that no test process has to
 	$(BIN)/python -c "import maylink; maylink.warmup()"

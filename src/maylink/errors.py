@@ -29,6 +29,10 @@ class DomainError(MaylinkError):
     """Data outside the domain of the family, for example a negative count."""
 
 
+class DataTypeError(DomainError, TypeError):
+    """Data of a type that cannot be taken: sparse where only dense ones can, or not numbers."""
+
+
 class DatasetError(MaylinkError):
     """A data set that is unknown, missing or unreachable."""
 

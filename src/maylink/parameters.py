@@ -95,6 +95,20 @@ def check_penalty(cluster_penalty: Any, n_clusters_hint: Any) -> None:
         check_number("cluster_penalty", cluster_penalty, 0.0, above=True)
 
 
+def as_scale(scale: Any, family: Any, has_unit: bool) -> bool | None:
+    """Turn "auto" into None, or into False where something is given in the unit of the distance."""
+    if isinstance(scale, str) and scale == "auto":
+        return False if has_unit else None
+    if not isinstance(scale, FLAG):
+        raise MaylinkError(f"scale: {scale!r} is not 'auto', True or False")
+    if scale and not (isinstance(family, str) and family == "auto"):
+        raise MaylinkError(
+            "scale: True with a family that is given, which says itself how columns are compared; "
+            "leave one of them out"
+        )
+    return bool(scale)
+
+
 def as_link_weights(link_weight: Any) -> tuple[float, float]:
     """Turn a number or a pair into (ξ_may, ξ_not)."""
     pair = link_weight if isinstance(link_weight, (tuple, list)) else (link_weight, link_weight)

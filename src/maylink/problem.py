@@ -6,6 +6,7 @@ answers the same questions by asking the chunks.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from maylink.arrays import Index, Matrix
 from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
-from maylink.errors import DomainError, MaylinkError
+from maylink.errors import DataTypeError, DomainError, MaylinkError
 from maylink.families import Family, as_family
 from maylink.families.base import Statistics
 from maylink.families.columns import (
@@ -29,17 +30,21 @@ from maylink.families.columns import (
     Columns,
     add_chunk,
     add_squares,
+    column_variances,
     columns_of,
     needed_of_columns,
     prior_rows,
     sample_rows,
+    units_differ,
 )
-from maylink.families.kinds import kinds_of
+from maylink.families.kinds import Values, look_at, seen_together
 from maylink.families.registry import check_chunks
 from maylink.families.rows import first_cell
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.runtime.dask import compute, is_dask, tree
+
+logger = logging.getLogger("maylink")
 
 Kinds = Callable[[], frozenset[str]]
 
@@ -51,6 +56,8 @@ class DataFacts(NamedTuple):
     """Returns the kinds of data that the values could be; asked only where they decide."""
     is_sparse: bool
     shape: tuple[int, int]
+    units_differ: Callable[[], bool] = lambda: False
+    """Returns whether columns are in different units; asked only where that decides."""
 
 
 Families = Callable[[DataFacts], Sequence[Family | str]]
@@ -261,7 +268,12 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
     if in_chunks(X):
         chunked = as_chunks(X)
         linked = as_links(links, int(chunked.shape[0]))
-        facts = DataFacts(lambda: kinds_of_chunks(chunked), False, chunked.shape)
+        facts = DataFacts(
+            lambda: _told(look_at_chunks(chunked)),
+            False,
+            chunked.shape,
+            lambda: units_differ(compute([chunked.std(axis=0)])[0][0]),
+        )
         candidates = list(families(facts))
         if len(candidates) > 1:
             candidates = [
@@ -270,8 +282,30 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
         return list(ChunkedProblem.several(chunked, linked, candidates))
     data = as_data(X, estimator)
     linked = as_links(links, data.shape[0])
-    open_families = families(DataFacts(lambda: kinds_of(data), sparse.issparse(data), data.shape))
+    facts = DataFacts(
+        lambda: _told(look_at(data)),
+        sparse.issparse(data),
+        data.shape,
+        lambda: _units_differ(data),
+    )
+    open_families = families(facts)
     return [Problem(data, linked, as_family(family).adapt(data)) for family in open_families]
+
+
+def _told(values: Values) -> frozenset[str]:
+    """Return the kinds of data that values could be, and log what whole numbers are taken for."""
+    words = values.about_whole_numbers()
+    if words is not None:
+        logger.info("%s", words)
+    return values.told()
+
+
+def _units_differ(X: Matrix) -> bool:
+    """Say whether columns are in different units; those of sparse data are in one."""
+    if sparse.issparse(X):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # families refuse such values
+        return units_differ(np.sqrt(column_variances(X)))
 
 
 def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
@@ -290,7 +324,8 @@ def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
         )
     except (ValueError, TypeError) as error:
         _explain_text(X, name)
-        raise error
+        kind = DataTypeError if isinstance(error, TypeError) else DomainError
+        raise kind(str(error)) from None
     if sparse.issparse(data):
         data = sparse.csr_array(data)  # of a csr_matrix, ** would be a matrix power
         if not data.has_canonical_format:
@@ -332,21 +367,18 @@ def _explain_text(X: Any, name: str) -> None:
 # ---------------------------------------------------------------------- what is asked of chunks
 
 
-def kinds_of_chunks(X: Any) -> frozenset[str]:
-    """Return the kinds of data that all values of a dask array could be."""
+def look_at_chunks(X: Any) -> Values:
+    """Look at the values of all rows of a dask array."""
     from dask import delayed
 
-    look = delayed(_kinds, pure=False)
+    look = delayed(_look, pure=False)
     parts = [look(block) for block in X.to_delayed().ravel()]
-    return frozenset(compute([tree(_common, parts)])[0][0])
+    values: Values = compute([tree(seen_together, parts)])[0][0]
+    return values
 
 
-def _kinds(block: Any) -> frozenset[str]:
-    return kinds_of(np.asarray(block, np.float64))
-
-
-def _common(kinds: list[frozenset[str]]) -> frozenset[str]:
-    return frozenset.intersection(*kinds)
+def _look(block: Any) -> Values:
+    return look_at(np.asarray(block, np.float64))
 
 
 def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtype: Any) -> Columns:

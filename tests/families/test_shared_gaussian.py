@@ -53,6 +53,19 @@ def test_units_do_not_matter():
         plain.divergence(X, plain.points(X)), other.divergence(scaled, other.points(scaled)),
         rtol=1e-5, atol=1e-5,
     )  # fmt: skip
+    moved = np.log(np.geomspace(1e-6, 1e6, 6)).sum()
+    assert other.log_volume == pytest.approx(plain.log_volume + moved)
+    assert plain.log_volume == pytest.approx(0.5 * np.linalg.slogdet(plain.axes @ plain.axes.T)[1])
+
+
+def test_columns_of_many_units_have_an_evidence():
+    """The volume was lost in rounding, and the fit ended in an error."""
+    X, y, links, _ = clusters(2, n=120, d=4, k=3)
+    unit = np.array([4e5, 3e-6, 4e4, 1e6])
+    model = TVClust("shared-gaussian", data_weight=1.0, random_state=0).fit(X * unit, links=links)
+    assert pair_f(y, model.labels_) > 0.95
+    plain = TVClust("shared-gaussian", data_weight=1.0, random_state=0).fit(X, links=links)
+    assert model.bound_ == pytest.approx(plain.bound_ - 120 * np.log(unit).sum(), rel=1e-5)
 
 
 def test_constant_features_are_left_out():

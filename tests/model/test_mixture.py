@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from maylink import Links
+from maylink import Links, TVClust
+from maylink.errors import DomainError
 from maylink.families import Gaussian
 from maylink.model.mixture import Mixture, one_hot, one_of
 from zoo import FAMILIES, draw, example
@@ -68,3 +69,17 @@ def test_one_of_many_posteriors(name):
         family.log_predictive(data, one_of(posterior, 1)),
         family.log_predictive(data, one_of(alone, 0)),
     )
+
+
+@pytest.mark.filterwarnings("error")
+def test_points_beyond_double_precision_are_refused():
+    """They had probabilities that were no numbers."""
+    rng = np.random.default_rng(0)
+    unit = np.array([1e-120, 1e120])
+    X = rng.normal(size=(20, 2)) * unit
+    model = TVClust(covariance="shared", data_weight=1.0, random_state=0).fit(X)
+    for ask in (model.predict, model.predict_proba, model.score):
+        with pytest.raises(DomainError, match="in the units of the fit"):
+            ask(X[:, ::-1])
+    model = TVClust(covariance="diagonal", data_weight=1.0, random_state=0).fit(X)
+    assert np.isfinite(model.score(X[:, ::-1]))  # whose squares do not overflow

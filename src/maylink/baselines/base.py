@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.arrays import Array, Index
 from maylink.baselines.centers import squared_distances
-from maylink.errors import MaylinkError
+from maylink.errors import DataTypeError, MaylinkError
 from maylink.estimators.base import keep_fitted
 from maylink.families import Gaussian
 from maylink.labels import first_appearance
@@ -161,7 +161,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
     def _data(self, X: Any) -> Any:
         data = as_data(X, self)
         if sparse.issparse(data):
-            raise TypeError(
+            raise DataTypeError(
                 f"X: Sparse data was passed, and {type(self).__name__} needs dense data; "
                 "give X.toarray()"
             )

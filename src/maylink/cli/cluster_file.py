@@ -45,6 +45,8 @@ def cluster_file(request: ClusterRequest) -> None:
         plan = choose_plan(table.X, request.method, request.family, request.k, quiet=request.quiet)
         family = "chosen by the fit" if plan.family == "auto" else plan.family
         print_note("family", family, quiet=request.quiet)
+        if plan.family == "auto":
+            _print_about_whole_numbers(table, request.quiet)
         model = fit(table.X, links, plan, request.k, request.seed, bar=not request.quiet)
     without_links = None
     contrast = request.report is not None and request.contrast and links is not None
@@ -78,6 +80,15 @@ def _check(request: ClusterRequest) -> None:
     }
     inputs = {"DATA": request.data, "--links": request.links}
     check_outputs(outputs, inputs, force=request.force, stream="--out")
+
+
+def _print_about_whole_numbers(table: Table, quiet: bool) -> None:
+    """Say what whole numbers are taken for, where the fit chooses the family."""
+    from maylink.families.kinds import look_at
+
+    note = look_at(table.X).about_whole_numbers(table.columns)
+    if note is not None:
+        print_note("data", note, quiet=quiet)
 
 
 def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from maylink.link_forms import as_links
 from maylink.parameters import (
     as_generator,
     as_link_weights,
+    as_scale,
     check_choice,
     check_integer,
     check_neighbours,
@@ -57,6 +58,10 @@ class RDPMeans(CenterEstimator):
         chooses by held-out links among those that the values allow; without 40 links it is
         "gaussian", or "plda" for large data of many features. It is "gaussian" on Dask, and where
         penalty, hint, link weight, start or ``keep="objective"`` are given.
+    scale : "auto", True or False, default "auto"
+        Whether "auto" has "diagonal-gaussian" in place of "gaussian": columns in units of their
+        deviations. "auto": where units differ (:func:`maylink.families.columns.units_differ`), but
+        not with a given penalty or given link weights, which are in the unit of the distance.
     neighbours : "auto", False or int, default "auto"
         The neighbour graph of the data as one more source of links, with weights of its own. "auto"
         chooses among none, 10 and 20 for more than 32 features; False leaves the graph out.
@@ -173,6 +178,7 @@ class RDPMeans(CenterEstimator):
         self,
         family: Family | str = "auto",
         *,
+        scale: bool | str = "auto",
         neighbours: str | int = "auto",
         cluster_penalty: float | str = "auto",
         n_clusters_hint: int | None = None,
@@ -188,6 +194,7 @@ class RDPMeans(CenterEstimator):
         random_state: Any = None,
     ) -> None:
         self.family = family
+        self.scale = scale
         self.neighbours = neighbours
         self.cluster_penalty = cluster_penalty
         self.n_clusters_hint = n_clusters_hint
@@ -241,17 +248,18 @@ class RDPMeans(CenterEstimator):
             max_sweeps=int(schedule.max_sweeps),
             keep=self.keep,
         )
-        hint = self.n_clusters_hint
+        penalty = None if self.cluster_penalty == "auto" else float(self.cluster_penalty)
         return RDPMeansRequest(
             family=self.family,
             settings=settings,
             relative_weights=is_open,
             choose_weights=self.link_weight == "auto" and self.keep == "probability",
-            cluster_penalty=None if self.cluster_penalty == "auto" else float(self.cluster_penalty),
-            n_clusters_hint=None if hint is None else int(hint),
+            cluster_penalty=penalty,
+            n_clusters_hint=self.n_clusters_hint and int(self.n_clusters_hint),
             neighbours=self.neighbours,
             has_start=self.init is not None,
             small_data=as_tuning(self.tuning).small_data,
+            scale=as_scale(self.scale, self.family, penalty is not None or not is_open),
         )
 
     def _tune(
@@ -274,11 +282,10 @@ class RDPMeans(CenterEstimator):
         self, choice: RDPMeansChoice, request: RDPMeansRequest, session: Session
     ) -> Fit[Clustering]:
         """Run RDP-means from every start and keep the best."""
-        solver = RDPMeansSolver(choice.problem, choice.engine, choice.settings)
-        starts = self._starts
-        problem, parameters = choice.problem, self.get_params()
+        problem, settings, starts = choice.problem, choice.settings, self._starts
+        solver = RDPMeansSolver(problem, choice.engine, settings)
         checkpoint = checkpoint_of(
-            self.checkpoint, "rdpmeans", problem, choice.settings, parameters, self.init
+            self.checkpoint, "rdpmeans", problem, settings, self.get_params(), self.init
         )
         runs = RDPMeansRuns(solver, checkpoint)
         with session.progress("RDP-means", starts.n_runs) as progress:
@@ -288,8 +295,8 @@ class RDPMeans(CenterEstimator):
             runs.finish()
         state = fit.state
         if choice.pieces is not None:
-            state = in_parts(choice.problem, state, choice.pieces, self.n_jobs)
-        return replace(fit, state=faithful(choice.problem, state, self.n_jobs))
+            state = in_parts(problem, state, choice.pieces, self.n_jobs)
+        return replace(fit, state=faithful(problem, state, self.n_jobs))
 
     def _describe(
         self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]
@@ -401,16 +408,13 @@ class RDPMeans(CenterEstimator):
         data = self._new_data(X)
         warn_overlooked(stream.family, data)
         batch_links = links_of_new_points(links, stream.n, data.shape[0])
-        rng = as_generator(self.random_state)
-        order, shuffle = self._starts.draw_order(data.shape[0], rng)
-        max_sweeps = request.settings.max_sweeps
+        order, shuffle = self._starts.draw_order(data.shape[0], as_generator(self.random_state))
+        sweeps = request.settings.max_sweeps
         stream, fit = stream.add(
-            data, batch_links, order, shuffle, max_sweeps=max_sweeps, n_jobs=self.n_jobs
+            data, batch_links, order, shuffle, max_sweeps=sweeps, n_jobs=self.n_jobs
         )
         rdpmeans.warn_unsettled(fit, stacklevel=2)
-        weight = self.link_weight_
-        if batch_links is not None and batch_links.n_links:
-            weight = (stream.xi_may, stream.xi_not)
+        linked = batch_links is not None and batch_links.n_links > 0
         names = [field.name for field in fields(CenterDescription)]
         first: dict[str, Any] = {name: getattr(self, f"{name}_", None) for name in names}
         description = replace(
@@ -418,7 +422,7 @@ class RDPMeans(CenterEstimator):
             labels=fit.state.labels,
             n_clusters=fit.state.n_clusters,
             cluster_centers=stream.family.units(fit.state.centers),
-            link_weight=weight,
+            link_weight=(stream.xi_may, stream.xi_not) if linked else self.link_weight_,
             objective=fit.objective,
             kept_sweep=fit.trace.kept,
             n_iter=len(fit.trace),

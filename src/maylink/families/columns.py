@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PRIOR_ROWS = 20_000  # rows that place a prior, at most
 STEP = 8192  # rows added at a time
 SAMPLE_ROWS = 2000  # rows that tell how near neighbours are, at most
-OTHER_UNIT = 10.0  # times the middle deviation: a column beyond it is in another unit
+OTHER_UNIT = 10.0  # times the deviation of other columns: a column beyond it is in another unit
 VARIANCE, SAMPLE = "variance", "sample"  # what a family may need beside the plain columns
 
 
@@ -227,18 +227,39 @@ def scale_columns(matrix: Matrix, factor: Array) -> Matrix:
     return scaled
 
 
+def units_differ(deviation: Array) -> bool:
+    """Say whether columns of such deviations are in different units, as those of a table.
+
+    Columns of one unit (pixels, embeddings, coordinates) should be left as they are: that one
+    varies more than another is then part of what they tell, and dividing would raise border pixels,
+    which are noise, to the rank of all others. Two things tell that units differ. The largest
+    deviation is beyond 10 times the middle one: that column alone would decide who is near. Or, in
+    the order of their deviations, one is beyond 10 times the one before, which a tenth of all
+    columns or more do not exceed: these would have no say. Of two columns the middle one is the
+    smaller. Constant columns do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families.columns import units_differ
+    >>> units_differ(np.array([1.0, 3000.0])), units_differ(np.array([1.0, 3.0]))
+    (True, False)
+    """
+    varying = np.sort(deviation[deviation > 0])
+    if varying.size < 2:
+        return False
+    if varying[-1] > OTHER_UNIT * varying[(varying.size - 1) // 2]:
+        return True
+    steps = varying[1:] > OTHER_UNIT * varying[:-1]
+    return bool(steps[-(-varying.size // 10) - 1 :].any())
+
+
 def in_one_unit(X: Matrix) -> Matrix:
     """Return the data with columns that a distance can compare, dense ones counted from their mean.
 
-    Columns of one unit (pixels, embeddings, coordinates) are left as they are: that one varies more
-    than another is then part of what they tell, and dividing would raise border pixels, which are
-    noise, to the rank of all others. Columns of a table with different units are divided by their
-    deviations. What tells the two apart is the largest deviation: beyond 10 times the middle one,
-    its column alone would decide who is near, so its unit is taken for another one. Columns of
-    small deviation do no such harm and do not count. Of two columns the middle one is the smaller.
-
-    Sparse data are left as they are: their columns are words or links, of one unit, and rare words
-    have small deviations by nature.
+    Where :func:`units_differ`, columns are divided by their deviations. Sparse data are left as
+    they are: their columns are words or links, of one unit, and rare words have small deviations by
+    nature.
 
     Examples
     --------
@@ -254,9 +275,8 @@ def in_one_unit(X: Matrix) -> Matrix:
     if sparse.issparse(X):
         return X
     deviation = np.sqrt(column_variances(X))
-    varying = np.sort(deviation[deviation > 0])
     rows = np.subtract(X, column_means(X), dtype=X.dtype, casting="same_kind")
-    if varying.size == 0 or varying[-1] <= OTHER_UNIT * varying[(varying.size - 1) // 2]:
+    if not units_differ(deviation):
         return rows
     return scale_columns(rows, 1.0 / np.where(deviation > 0, deviation, 1.0))
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
-from scipy.special import digamma, multigammaln
+from scipy.special import digamma, gammaln, multigammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
@@ -28,6 +28,8 @@ from maylink.kernels.codes import Block, Code
 from maylink.runtime.threads import one_thread, share
 
 BLOCK = 500_000  # products of columns that are kept at a time
+
+ROUNDING = 4.0 * np.finfo(np.float64).eps  # of a sum of squares, relative, for each feature
 
 REDUNDANT = 1e-10  # variance of standardised data below which a direction is left out
 
@@ -254,6 +256,11 @@ class FullGaussian(EuclideanFamily):
             + _outer(prior.mean - self.origin, prior.strength)
             - _outer(mean - self.origin, strength)
         )
+        # Far outliers leave the other points few digits: what rounding may have taken is added.
+        diagonal = np.arange(d)
+        squares = statistics.total[:, d:].reshape(-1, d, d)[:, diagonal, diagonal]
+        squares = squares + prior.strength[..., None] * np.square(prior.mean - self.origin)
+        scale[:, diagonal, diagonal] += ROUNDING * d * squares
         return NormalInverseWishart(mean, strength, prior.dof + statistics.size, scale)
 
     def log_normalizer(self, prior: NormalInverseWishart) -> Array:
@@ -266,10 +273,14 @@ class FullGaussian(EuclideanFamily):
     def log_predictive(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the density of the multivariate t that integrating N(μ, Σ) leaves."""
         d = prior.mean.shape[-1]
-        dof = float(prior.dof - d + 1)
-        shape = prior.scale * (prior.strength + 1) / (prior.strength * dof)
-        t = stats.multivariate_t(prior.mean - self.origin, shape, df=dof)
-        return np.atleast_1d(t.logpdf(np.asarray(self.likelihood_rows(X), np.float64)))
+        factor = _factor(prior.scale)
+        log_det = 2.0 * np.log(np.diag(factor)).sum()
+        shrink = prior.strength / (prior.strength + 1.0)
+        half = 0.5 * (prior.dof + 1.0)
+        constant = gammaln(half) - gammaln(half - 0.5 * d) - 0.5 * log_det
+        constant += 0.5 * d * np.log(shrink / np.pi)
+        squares = self._squares(X, factor[None], prior.mean[None])[:, 0]
+        return np.asarray(constant - half * np.log1p(shrink * squares))
 
     def sample_parameters(self, prior: NormalInverseWishart, rng: np.random.Generator) -> Array:
         """Draw Σ and μ, return (Σ⁻¹ μ, −½ Σ⁻¹)."""
@@ -291,19 +302,23 @@ class FullGaussian(EuclideanFamily):
 
     def expected_log_likelihood(self, X: Matrix, prior: NormalInverseWishart) -> Array:
         """Return the same through Cholesky factors, without an n × d² matrix."""
+        d = prior.mean.shape[-1]
+        out = self._squares(X, _factor(prior.scale), prior.mean)
+        out *= -0.5 * prior.dof
+        out += -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
+        return out
+
+    def _squares(self, X: Matrix, factors: NDArray[Any], means: Array) -> Array:
+        """Return (x − m)ᵀ (L Lᵀ)⁻¹ (x − m) for K factors L and means m, shape (n, K)."""
         from maylink.kernels.quadratic import distances, pack_factors
 
         T = np.ascontiguousarray(self.likelihood_rows(X), np.float64)
-        center, d = prior.mean - self.origin, prior.mean.shape[-1]
-        rows = pack_factors(np.linalg.cholesky(prior.scale), center)
-        out = np.empty((len(T), len(center)))
+        rows = pack_factors(factors, means - self.origin)
+        out = np.empty((len(T), len(means)))
 
         def part(low: int, high: int) -> None:
-            distances(T, rows, len(center), low, high, out)
-            out[low:high] *= -0.5 * prior.dof
-            out[low:high] += constant
+            distances(T, rows, len(means), low, high, out)
 
-        constant = -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
         share(part, len(T), rows.size // 2)
         return out
 
@@ -318,12 +333,23 @@ class FullGaussian(EuclideanFamily):
         """Return means; strength and degrees of freedom; the factor of the scale."""
         mean = prior.mean - self.origin
         scalars = np.array([prior.strength, prior.dof, 0.0], np.float64)
-        factor = np.asarray(np.linalg.cholesky(prior.scale), np.float64)
+        factor = np.asarray(_factor(prior.scale), np.float64)
         return [Block(self.code, np.stack([mean, mean]), scalars, factor)]
 
 
 def _covariance(X: Matrix) -> Array:
     return np.atleast_2d(np.cov(np.asarray(X, np.float64).T, bias=True))
+
+
+def _factor(scale: Array) -> NDArray[Any]:
+    """Return the Cholesky factor of a scale, over a leading axis where there is one."""
+    try:
+        return np.linalg.cholesky(scale)
+    except np.linalg.LinAlgError:
+        raise DomainError(
+            "X: a full covariance of these values is beyond double precision; drop outliers, scale "
+            "the columns, or give covariance='diagonal'"
+        ) from None
 
 
 def _outer(vector: Array, weight: Array) -> Array:

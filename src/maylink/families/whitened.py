@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 
 from maylink.arrays import Array, Matrix
 from maylink.families.gaussian import EuclideanFamily
@@ -75,7 +76,11 @@ class WhitenedFamily(EuclideanFamily):
         """½ log det of the covariance that is whitened."""
         if self.axes is None:
             return 0.0
-        return float(0.5 * np.linalg.slogdet(self.axes @ self.axes.T)[1])
+        # Not from axes axesᵀ, in which columns of a small unit would be lost. The longest rows come
+        # first: so a QR decomposition that pivots is as exact in each unit as it is in one.
+        order = np.argsort(-np.abs(self.axes).max(axis=0), kind="stable")
+        (factor, _) = linalg.qr(self.axes[:, order].T, mode="r", pivoting=True)
+        return float(np.log(np.abs(np.diag(factor))).sum())
 
     def _whiten(self, T: Array) -> Array:
         if self.whitening is None:

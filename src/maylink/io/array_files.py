@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 from zipfile import BadZipFile
 from zlib import error as ZlibError  # noqa: N812
@@ -20,7 +21,7 @@ def read_npy(path: str | Path, name: str, options: ReadOptions) -> RawTable:
     try:
         with open(path, "rb") as file:
             array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, SyntaxError, TokenError, BadZipFile) as error:
         raise damaged(name, "NPY", error) from error
     if not isinstance(array, np.ndarray):
         raise FileError(f"{name}: is not an NPY file but an archive; rename it to .npz")
@@ -47,6 +48,8 @@ def read_npz(path: str | Path, name: str, options: ReadOptions) -> RawTable:
     except FileError:
         raise
     except (ValueError, EOFError, BadZipFile, ZlibError, AttributeError, TypeError) as error:
+        raise damaged(name, "NPZ", error) from error
+    except (LookupError, RuntimeError, SyntaxError, TokenError) as error:
         raise damaged(name, "NPZ", error) from error
 
 

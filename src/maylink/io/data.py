@@ -126,6 +126,7 @@ def read_data(
     _check_choice("text", text, ("error", "drop"))
     _check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
     _check_choice("dtype", dtype, (None, *DTYPES))
+    _check_marks(sep, decimal)
     options = ReadOptions(
         id=id,
         drop=(drop,) if isinstance(drop, (str, int)) else tuple(drop),
@@ -166,6 +167,14 @@ def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     if value not in choices:
         shown = ", ".join(repr(choice) for choice in choices if choice is not None)
         raise FileError(f"{name}: {value!r} is not one of {shown}")
+
+
+def _check_marks(sep: str | None, decimal: str) -> None:
+    """Refuse marks of a text file that are not one character each, or the same."""
+    if sep and (len(sep) != 1 or sep in '"\r\n'):
+        raise FileError(f"sep: {sep!r} is not one character; give the one between cells")
+    if len(decimal) != 1 or decimal == sep:
+        raise FileError(f"decimal: {decimal!r} is not one character, or is what separates cells")
 
 
 def _reader(path: str | Path, name: str, format: str | None) -> Reader:  # noqa: A002

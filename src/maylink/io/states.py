@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -216,7 +217,7 @@ def open_state(
         raise FileError(f"{path}: {what} ({error})") from error
     except (LookupError, ValueError, TypeError, AttributeError, EOFError) as error:
         raise FileError(f"{path}: is damaged ({_one_line(error)})") from error
-    except (zlib.error, RecursionError, MemoryError, NotImplementedError, RuntimeError) as error:
+    except (zlib.error, MemoryError, RuntimeError, SyntaxError, TokenError) as error:
         raise FileError(f"{path}: is damaged ({_one_line(error)})") from error
 
 

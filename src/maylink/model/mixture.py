@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from maylink.arrays import Array, Index, Matrix
+from maylink.errors import DomainError
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.links import Links
@@ -84,8 +85,15 @@ class Mixture:
 
     def log_predictive(self, X: Matrix) -> Array:
         """Return log predictive_k(x) of each point in each cluster, shape (n, K)."""
-        columns = [self.family.log_predictive(X, posterior) for posterior in self.posteriors]
-        return np.column_stack(columns)
+        with np.errstate(over="ignore", invalid="ignore"):
+            columns = [self.family.log_predictive(X, posterior) for posterior in self.posteriors]
+        values = np.column_stack(columns)
+        if np.isnan(values).any() or not np.isfinite(values).any(axis=1).all():
+            raise DomainError(
+                "X: some points lie so far from those of the fit that their probabilities are "
+                "beyond double precision; give them in the units of the fit, or drop them"
+            )
+        return values
 
     def responsibilities(self, X: Matrix) -> Array:
         """Return the probability of each cluster for each point, shape (n, K)."""
@@ -135,8 +143,8 @@ class Mixture:
 
     def log_density(self, X: Matrix) -> Array:
         """Return the log predictive density of each point under the whole mixture, (n,)."""
-        fresh = self.family.log_predictive(X, self.prior)
-        terms = np.column_stack([self.log_predictive(X), fresh])
+        known = self.log_predictive(X)
+        terms = np.column_stack([known, self.family.log_predictive(X, self.prior)])
         weights = self.log_weights
         return np.asarray(logsumexp(terms + weights - logsumexp(weights), axis=1))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from maylink.families.kinds import look_at
 from maylink.report.encoding import rounded, shortened
 from maylink.report.inputs import ReportInputs
 from maylink.version import __version__
@@ -45,6 +46,9 @@ def settings_section(inputs: ReportInputs) -> dict[str, Any]:
             ", ".join(shortened(str(s), 40) for s in links.sources[:20]) or "none",
         ],
     ]
+    if getattr(model, "family", None) == "auto":
+        about = look_at(inputs.X).about_whole_numbers(inputs.columns)
+        facts += [] if about is None else [["data", shortened(about, 200)]]
     facts += [
         [words, _as_text(getattr(model, name))]
         for name, words in ATTRIBUTES.items()

@@ -6,9 +6,13 @@ Families say themselves which kind of data they are for and whether "auto" tries
 
 from __future__ import annotations
 
-from maylink.families import Family, Gaussian, all_families, as_family
+import logging
+
+from maylink.families import DiagonalGaussian, Family, Gaussian, all_families, as_family
 from maylink.families.registry import covariances
 from maylink.problem import DataFacts
+
+logger = logging.getLogger("maylink")
 
 AUTO = "auto"
 FEW_FEATURES = 32
@@ -63,10 +67,39 @@ def candidates(
     return list(names)
 
 
+def comparable(
+    names: list[Family | str], data: DataFacts, scale: bool | None = None
+) -> list[Family | str]:
+    """Return families with the standardised distance in place of the plain one, where needed.
+
+    Parameters
+    ----------
+    names : list of Family or str
+        Those that are open to choice.
+    data : DataFacts
+        What is known of the data.
+    scale : bool, optional
+        Whether it is needed; None: where the units of columns differ.
+
+    Examples
+    --------
+    >>> from maylink.problem import DataFacts
+    >>> from maylink.tuning.candidates import comparable
+    >>> table = DataFacts(frozenset, False, (100, 3), units_differ=lambda: True)
+    >>> comparable(["gaussian"], table), comparable(["gaussian", "plda"], table, scale=False)
+    (['diagonal-gaussian'], ['gaussian', 'plda'])
+    """
+    if Gaussian.name not in names or not (data.units_differ() if scale is None else scale):
+        return names
+    logger.info("columns are compared in units of their standard deviations")
+    swapped = [DiagonalGaussian.name if name == Gaussian.name else name for name in names]
+    return list(dict.fromkeys(swapped))
+
+
 def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:
     """Return the families that could describe the data, by the kinds that the values could be.
 
-    All dense data may be real. Whole numbers from 0 up may be counts, too; of ones and zeros a
+    All dense data may be real. What looks like counts may be counts, too; of ones and zeros a
     family of bits may tell more; neither are directions. Sparse whole numbers are counts, or ones
     and zeros. Sparse directions are nothing else.
 

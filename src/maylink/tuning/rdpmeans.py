@@ -46,7 +46,7 @@ from maylink.solvers.rdpmeans import (
     RDPMeansState,
 )
 from maylink.tuning import penalty, race
-from maylink.tuning.candidates import AUTO, candidates
+from maylink.tuning.candidates import AUTO, candidates, comparable
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import partition_scores
@@ -91,6 +91,8 @@ class RDPMeansRequest:
         Whether labels or centres to start from are given.
     small_data : int
         Numbers (rows times columns) up to which data are small.
+    scale : bool, optional
+        Whether columns are standardised; None where that depends on whether their units differ.
     """
 
     family: Family | str
@@ -102,6 +104,7 @@ class RDPMeansRequest:
     neighbours: str | int = False
     has_start: bool = False
     small_data: int = 20_000
+    scale: bool | None = False
 
     @property
     def is_given(self) -> bool:
@@ -113,7 +116,10 @@ class RDPMeansRequest:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
         if isinstance(self.family, Family) or self.family != AUTO:
             return [self.family]
-        return [Gaussian.name] if self.is_given else candidates(AUTO, AUTO, data, self.small_data)
+        names: list[Family | str] = [Gaussian.name]
+        if not self.is_given:
+            names = candidates(AUTO, AUTO, data, self.small_data)
+        return comparable(names, data, self.scale)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from maylink.model.posterior import Posterior
 from maylink.model.reliability import count_links, expected, with_new_source
 from maylink.model.source_prior import SHARED, source_prior
 
+POOLED = 10.0  # links: the say of all sources in what is guessed of one
+
 
 class Score(NamedTuple):
     """Mean log probability of a held-out vote, and its standard error."""
@@ -85,12 +87,16 @@ def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> A
 
 
 def guessed_scores(train: Links, links: Links) -> Array:
-    """Return the log probability of each link for who knows only how often a source says may."""
+    """Return the log probability of each link for who knows only how often a source says may.
+
+    What all sources say counts as ten links of each: a source with few links is guessed like them.
+    """
     may = np.bincount(train.source, train.weight * (train.kind == MAY), minlength=1)
     total = np.bincount(train.source, train.weight, minlength=1)
-    share = (may + 0.5) / (total + 1.0)
+    pooled = (may.sum() + 0.5) / (total.sum() + 1.0)
+    share = (may + POOLED * pooled) / (total + POOLED)
     at = {name: number for number, name in enumerate(train.sources)}
-    seen = np.append(share, 0.5)[[at.get(name, -1) for name in links.sources]][links.source]
+    seen = np.append(share, pooled)[[at.get(name, -1) for name in links.sources]][links.source]
     return np.asarray(np.log(np.where(links.kind == MAY, seen, 1.0 - seen)))
 
 
