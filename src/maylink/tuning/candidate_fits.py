@@ -101,11 +101,11 @@ class CandidateFits:
         return fit_from_pieces(view, links, settings, prior)
 
     def _plain(self, name: str, settings: VariationalSettings, prior: Any) -> PieceFit:
-        """Fit from a hard fit and from the clusters of the data alone; the better one counts."""
+        """Fit from a hard fit, from the data alone and from links alone; the best one counts."""
         view, alone = self.views.pieces[name], self.views.alone.get(name)
         problem = replace(view.problem, links=self.links)
         solver = VariationalSolver(problem, problem.prior if prior is None else prior, settings)
         hard = hard_fit(view, self.links, score_settings(settings), self.by_links)
-        starts = [hard.labels, *([] if alone is None else [alone])]
+        starts = [hard.labels, *([] if alone is None else [alone]), *self.by_links]
         fits = [loop.run(solver, solver.init(labels)) for labels in starts]
         return PieceFit(problem, solver, max(fits, key=lambda fit: worth_of(solver, fit)))

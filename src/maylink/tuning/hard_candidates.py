@@ -68,6 +68,7 @@ def hard_race(
     tuning: Tuning,
     rng: np.random.Generator,
     progress: Progress = SILENT,
+    is_small: bool = False,
 ) -> race.RaceResult:
     """Let held-out links choose among hard fits.
 
@@ -81,7 +82,7 @@ def hard_race(
         What may be chosen.
     prior : function
         The log probability of a candidate before any link was seen.
-    tuning, rng, progress
+    tuning, rng, progress, is_small
         As in :func:`maylink.tuning.race.compete`.
     """
 
@@ -99,5 +100,5 @@ def hard_race(
         path=lambda one: (one.family, one.neighbours),
         group=lambda one: (one.family, one.neighbours),
         prior=prior,
-        is_small=False,
+        is_small=is_small,
     )

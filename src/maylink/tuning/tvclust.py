@@ -185,6 +185,11 @@ class TVClustTuner:
         return sampled(self.first, self.tuning.sample_size, self.rng)
 
     @property
+    def is_small(self) -> bool:
+        """Whether fits are cheap."""
+        return bool(self.sample.X.size <= self.tuning.small_data)
+
+    @property
     def links(self) -> Links:
         """The judged links between these points."""
         return self.sample.links
@@ -292,7 +297,7 @@ class TVClustTuner:
             path=lambda one: one,
             prior=prior,
             rank=None if prior is None or self.views.plain else lambda one: round(-prior(one)),
-            is_small=False,
+            is_small=self.is_small,
         )
 
     def screened(self, usual: TVClustCandidate, prior: Prior) -> list[TVClustCandidate]:
@@ -306,7 +311,9 @@ class TVClustTuner:
             if one.data_weight >= self.tuning.least_weight_of_pieces
         }
         views = self.views.pieces
-        rows = hard_race(views, self.links, list(tried), prior, self.tuning, self.rng).rows
+        rows = hard_race(
+            views, self.links, list(tried), prior, self.tuning, self.rng, is_small=self.is_small
+        ).rows
         ordered = sorted(rows, key=lambda row: (row["folds"], row["score"]), reverse=True)
         best = [
             tried[HardCandidate(*(row[name] for name in HardCandidate._fields))]
