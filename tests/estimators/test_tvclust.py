@@ -175,6 +175,7 @@ def test_sources_of_new_links_are_known_by_name(model):
     assert odds(both) == pytest.approx(odds(both[::-1]), rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:chains disagree")
 def test_known_reliability_counts_for_new_links_and_in_the_joint():
     model = TVClust(
         Gaussian(), data_weight=1, reliability=(0.99, 0.98), alpha=1.0, random_state=0, **SHORT

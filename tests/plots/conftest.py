@@ -30,6 +30,12 @@ def variational():
 
 
 @pytest.fixture(scope="session")
+def without_draws():
+    inference = ml.Variational(interval_draws=0)
+    return ml.TVClust(**PLAIN, inference=inference).fit(DRAW.X, links=DRAW.links)
+
+
+@pytest.fixture(scope="session")
 def sampled():
     inference = ml.Gibbs(n_chains=2, n_warmup=10, n_draws=30)
     model = ml.TVClust(**PLAIN, inference=inference, n_jobs=1)

@@ -32,19 +32,19 @@ def test_densities_have_the_means_of_the_model(which, request):
     np.testing.assert_allclose(density.sum(axis=2) / 1000, 1.0, atol=0.01)
     means = (density * grid).sum(axis=2) / density.sum(axis=2)
     expected = model.reliability_[["p", "q"]].to_numpy().T
-    np.testing.assert_allclose(means, expected, atol=0.005 if which == "variational" else 0.05)
+    np.testing.assert_allclose(means, expected, atol=0.02 if which == "variational" else 0.05)
 
 
-def test_the_density_of_a_variational_fit_is_a_mixture_over_what_sources_share(variational):
+def test_the_density_of_a_fit_without_draws_is_a_mixture_over_what_sources_share(without_draws):
     grid = np.array([0.3, 0.7, 0.9])
-    good, bad = variational.posterior_.counts[:2]
+    good, bad = without_draws.posterior_.counts[:2]
     weights, densities = [], []
     for log_weight, right, wrong in zip(*shared_grid()[:3], strict=True):
         rises = betaln(right + good, wrong + bad) - betaln(right, wrong)
         weights.append(log_weight + rises.sum())
         densities.append(stats.beta.pdf(grid, right + good[1], wrong + bad[1]))
     exact = softmax(weights) @ np.array(densities)
-    np.testing.assert_allclose(_densities(variational, grid)[0, 1], exact, atol=1e-9)
+    np.testing.assert_allclose(_densities(without_draws, grid)[0, 1], exact, atol=1e-9)
 
 
 def test_known_reliability_has_no_density(ax):

@@ -29,7 +29,7 @@ class OneCluster:
 
     init = "one"
 
-    def __call__(self, rng):
+    def __call__(self, rng, number):
         return np.zeros(40, np.int64)
 
 
@@ -38,7 +38,7 @@ class GivenLabels(OneCluster):
 
     init = np.arange(40) % 3
 
-    def __call__(self, rng):
+    def __call__(self, rng, number):
         return self.init
 
 

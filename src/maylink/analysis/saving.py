@@ -39,6 +39,7 @@ from maylink.model.posterior import (
     StreamPosterior,
     VariationalPosterior,
 )
+from maylink.model.refined_posterior import RefinedPosterior
 from maylink.model.reliability import LinkCounts
 from maylink.problem import Problem
 from maylink.solvers.fit import Ascent, Clustering, Fit, Parts, Status, Sweep, Trace
@@ -57,9 +58,9 @@ KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
     Ascent, Clustering, DirichletProcess, Draws, Fit, Gibbs, LinkCounts, LinkedPosterior,
-    MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem, SampledPosterior,
-    Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, Totals, Trace, Tuning, Variational,
-    VariationalPosterior, VariationalSettings, VariationalStream,
+    MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior,
+    SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, Totals, Trace,
+    Tuning, Variational, VariationalPosterior, VariationalSettings, VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 
@@ -111,6 +112,8 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
         raise MaylinkError(f"model: this {name} is not fitted; call fit first")
     if not keep_data:
         fitted.pop(DATA, None)
+    if isinstance(fitted.get("posterior_"), RefinedPosterior):
+        fitted["posterior_"] = fitted["posterior_"].with_draws()
     if is_lazy_array(fitted.get("responsibilities_")):
         del fitted["responsibilities_"]  # computed from the data whenever they are asked for
     # An array that stands in several places gets the name of the attribute that users know.
@@ -257,7 +260,9 @@ def _rebuilt(cls: type, state: OpenState, decoder: Decoder) -> tuple[Any, list[s
     unknown = [f"parameters.{key}" for key in parameters if key not in names]
     model = cls(**{key: decoder.decode(tree) for key, tree in parameters.items() if key in names})
     for key, tree in fitted.items():
-        if not _is_fitted(key) or hasattr(cls, key):  # never over a method or a property
+        if isinstance(getattr(cls, key, None), property):
+            continue  # it was stored once, and now is computed from what else is there
+        if not _is_fitted(key) or hasattr(cls, key):  # never over a method
             unknown.append(f"fitted.{key}")
             continue
         setattr(model, key, decoder.decode(tree))

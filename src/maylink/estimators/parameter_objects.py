@@ -26,6 +26,12 @@ class Variational(BaseEstimator):
         Stop when a sweep raises the bound by less than this per point.
     batch_size : int, optional
         Visit so many points at a time, which needs memory for one batch's work only.
+    interval_draws : int, default 500
+        Draws behind intervals, ``coclustering`` and ``suspect_links``, made when they are first
+        asked for; fewer where they would take much longer than a second, and none where not even a
+        hundred could be made (docs/tvclust.md). 0 leaves all to the factors of the fit.
+    learn_prior : bool, default True
+        Whether these draws also draw the scales of the clusters' prior, where none is given.
 
     Examples
     --------
@@ -42,16 +48,21 @@ class Variational(BaseEstimator):
         max_sweeps: int = 300,
         tol: float = 1e-5,
         batch_size: int | None = None,
+        interval_draws: int = 500,
+        learn_prior: bool = True,
     ) -> None:
         self.n_init = n_init
         self.truncation = truncation
         self.max_sweeps = max_sweeps
         self.tol = tol
         self.batch_size = batch_size
+        self.interval_draws = interval_draws
+        self.learn_prior = learn_prior
 
     def check(self) -> None:
         """Raise about the first parameter that makes no sense."""
         check_number("tol", self.tol, 0.0)
+        check_integer("interval_draws", self.interval_draws, 0)
         for name in ("n_init", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
         for name in ("truncation", "batch_size"):

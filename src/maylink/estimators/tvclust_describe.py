@@ -10,6 +10,7 @@ import numpy as np
 from maylink.arrays import Array
 from maylink.estimators.tvclust_solve import ClusterSummary, GibbsSummary
 from maylink.families import Family
+from maylink.model.diagnostics import warn_unmixed
 from maylink.model.draws import Draws
 from maylink.model.mixture import Mixture
 from maylink.model.posterior import Posterior
@@ -41,7 +42,6 @@ class TVClustDescription(TuningSummary):
     cluster_centers: Array
     mixture: Mixture
     posterior: Posterior
-    reliability: pd.DataFrame
     alpha: float
     prior: Any
     family: Family
@@ -115,7 +115,6 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
                 summary.partition_prior,
             ),
             posterior=summary.posterior,
-            reliability=summary.posterior.reliability(),
             alpha=summary.alpha,
             prior=summary.prior,
             family=family,
@@ -126,6 +125,7 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
     )
     responsibilities = summary.responsibilities
     if isinstance(summary, GibbsSummary):
+        warn_unmixed(summary.draws, summary.chain_lengths, problem.links)
         return GibbsDescription(
             **shared,
             responsibilities=responsibilities,
@@ -156,7 +156,6 @@ def describe_stream(choice: TuningSummary, stream: VariationalStream) -> StreamD
         cluster_centers=family.units(family.centroid(stream.means()[columns])),
         mixture=mixture,
         posterior=posterior,
-        reliability=posterior.reliability(),
         alpha=mixture.alpha,
         prior=stream.prior,
         family=family,

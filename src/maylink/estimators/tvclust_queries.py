@@ -48,6 +48,11 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
     draws_: Draws  # of inference="gibbs" alone
     chain_lengths_: list[int]
 
+    @property
+    def reliability_(self) -> pd.DataFrame:
+        """Reliability of each source: p and q with 95% intervals and the votes behind them."""
+        return self.posterior_.reliability()
+
     def suspect_links(self) -> pd.DataFrame:
         """Return each link with the posterior probability that it is wrong, worst first.
 

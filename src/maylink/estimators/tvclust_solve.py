@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.estimators.parameter_objects import Gibbs, Variational
 from maylink.families.base import Statistics
 from maylink.labels import first_appearance
@@ -22,7 +22,8 @@ from maylink.model import partitions
 from maylink.model.draws import Draws
 from maylink.model.mixture import one_hot
 from maylink.model.partition_priors import PartitionPrior
-from maylink.model.posterior import Posterior, SampledPosterior
+from maylink.model.posterior import Posterior, SampledPosterior, VariationalPosterior
+from maylink.model.refined_posterior import RefinedPosterior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.session import Session
 from maylink.solvers import chains, loop, variational
@@ -33,8 +34,10 @@ from maylink.solvers.fit import Ascent, Fit, Trace
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
 from maylink.solvers.partition_weights import expected_alpha
-from maylink.solvers.variational import VariationalSolver
+from maylink.solvers.refinement import Refinement
+from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.solvers.variational_batches import BatchSolver
+from maylink.tuning.chain_starts import ChainStarts
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pool import worth_of
 from maylink.tuning.settings import Tuning
@@ -42,6 +45,7 @@ from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_rest
 from maylink.tuning.tvclust_choice import TVClustChoice
 
 P = TypeVar("P", bound=Posterior)
+PRIOR_DRAWS = 5  # rounds over the scales of the prior, in a short chain; a sweep costs far more
 
 
 @dataclass(frozen=True)
@@ -184,7 +188,8 @@ def _in_memory(task: TVClustTask, inference: Variational, session: Session) -> F
             lambda fit: worth_of(solver, fit),
         )
     omitted = float((problem.log_base - prepared.log_base).sum())
-    return _summarised(task, _shifted(fit, settings.data_weight * omitted))
+    fit = _shifted(fit, settings.data_weight * omitted)
+    return _summarised(task, inference, fit, session)
 
 
 def _in_batches(task: TVClustTask, inference: Variational, session: Session) -> Fit[ClusterSummary]:
@@ -194,28 +199,65 @@ def _in_batches(task: TVClustTask, inference: Variational, session: Session) -> 
     with session.progress("TVClust", model.settings.max_sweeps, "sweep") as progress:
         state = solver.init(solver.start_labels(starts))
         fit = loop.run(solver, state, progress, after_step=lambda *_: progress.advance())
-    return _summarised(task, fit)
+    return _summarised(task, inference, fit, session)
 
 
-def _summarised(task: TVClustTask, fit: Fit[Any]) -> Fit[ClusterSummary]:
+def _summarised(
+    task: TVClustTask, inference: Variational, fit: Fit[Any], session: Session
+) -> Fit[ClusterSummary]:
     """Return a fit with responsibilities in memory as a summary of its clusters."""
     problem, state = task.problem, fit.state
     labels, columns = first_appearance(state.responsibilities.argmax(axis=1))
     responsibilities = renormalised(state.responsibilities, columns)
     settings = task.model.settings
-    posterior = variational.posterior_of(problem.links, settings, state)
+    factors = variational.posterior_of(problem.links, settings, state)
     summary = ClusterSummary(
         labels=labels,
         responsibilities=responsibilities,
         statistics=problem.family.soft_statistics(problem.X, responsibilities),
         points=np.asarray(responsibilities.T @ problem.family.points(problem.X)),
-        posterior=task.judged(posterior),
+        posterior=task.judged(_refined(task, factors, labels, inference, session)),
         alpha=expected_alpha(state.factors.alpha),
         prior=task.model.prior,
         partition_prior=settings.partition_prior,
-        neighbour_reliability=task.neighbour_reliability(posterior),
+        neighbour_reliability=task.neighbour_reliability(factors),
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)
+
+
+def _refined(
+    task: TVClustTask,
+    factors: VariationalPosterior,
+    labels: Index,
+    inference: Variational,
+    session: Session,
+) -> Posterior:
+    """Return a posterior that draws when it is asked, or the factors where it cannot."""
+    is_open = task.parameters.get("prior") is None  # what the user believes stays as it is
+    settings = gibbs_settings(
+        task.model.settings,
+        learn_prior=bool(inference.learn_prior) and is_open,
+        n_prior_draws=PRIOR_DRAWS,
+        n_split_merge=1,
+    )
+    n_draws, seed = int(inference.interval_draws), int(session.rng.integers(2**63))
+    source = Refinement(task.problem, task.model.prior, settings, labels, n_draws, seed)
+    if n_draws == 0 or not source.is_possible:
+        return factors
+    return RefinedPosterior(factors, source, factors.links)
+
+
+def gibbs_settings(settings: VariationalSettings, **how: Any) -> GibbsSettings:
+    """Return the settings of a sampler of the same model."""
+    return GibbsSettings(
+        data_weight=settings.data_weight,
+        alpha=settings.alpha,
+        alpha_prior=settings.alpha_prior,
+        reliability=settings.reliability,
+        reliability_prior=settings.reliability_prior,
+        partition_prior=settings.partition_prior,
+        **how,
+    )
 
 
 def _in_chunks(
@@ -295,19 +337,15 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
         session.verbose,
     )  # fmt: skip
     kind = CollapsedSampler if inference.sampler == "collapsed" else InstantiatedSampler
-    gibbs = GibbsSettings(
-        data_weight=settings.data_weight,
-        alpha=settings.alpha,
-        alpha_prior=settings.alpha_prior,
-        reliability=settings.reliability,
-        reliability_prior=settings.reliability_prior,
+    gibbs = gibbs_settings(
+        settings,
         learn_prior=inference.learn_prior,
         thin=inference.thin,
         n_split_merge=inference.n_split_merge,
-        partition_prior=settings.partition_prior,
     )
     seed = int(session.rng.integers(2**63))
-    start = ProblemStart(problem, task.start, task.tuning, task.model)
+    first = ProblemStart(problem, task.start, task.tuning, task.model)
+    start = ChainStarts(first, differ=isinstance(task.init, str) and task.init == "auto")
     fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed, session.stop)
     draws = chains.gather(fit.state)
     posterior = SampledPosterior(draws, problem.links, settings.reliability_prior)

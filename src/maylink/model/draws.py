@@ -32,3 +32,7 @@ class Draws(NamedTuple):
         traces, by_source = np.empty(0), np.empty((0, n_sources))
         labels, sizes = np.empty((0, n), np.int32), np.empty(0, np.int64)
         return cls(labels, sizes, traces, traces, by_source, by_source, np.empty((0, n_scales)))
+
+    def after(self, count: int) -> Draws:
+        """Return the draws without the first ones."""
+        return self._replace(**{name: self._asdict()[name][count:] for name in self._fields})

@@ -103,8 +103,9 @@ def _densities(model: Any, grid: Array) -> Array:
 
     posterior = model.posterior_
     prior = source_prior(model.reliability_prior, posterior.links.sources)
-    if hasattr(model, "draws_"):
-        labels = model.draws_.labels
+    draws = getattr(posterior, "draws", None)
+    if draws is not None:
+        labels = draws.labels
         spaced = labels[:: max(1, len(labels) // DRAWS)]
         counts_of_draws = [count_links(posterior.links, draw.astype(np.int64)) for draw in spaced]
     else:

@@ -54,10 +54,10 @@ class Sampler(Protocol):
 
 
 class ChainStart(Protocol):
-    """Makes the partition that a chain starts from."""
+    """Makes the partitions that chains start from."""
 
-    def __call__(self, rng: np.random.Generator) -> Index:
-        """Return the partition."""
+    def __call__(self, rng: np.random.Generator, number: int) -> Index:
+        """Return the partition of the chain with this number."""
 
     @property
     def init(self) -> Any:
@@ -181,7 +181,7 @@ def solve(
     sampler : Sampler
         Makes the draws.
     start : ChainStart
-        Makes the partition that a chain starts from, with the chain's generator.
+        Makes the partition that a chain starts from, with the chain's generator and number.
     plan : ChainPlan
         How many chains and draws.
     seed : int
@@ -232,7 +232,7 @@ def run_chain(
         checkpoint = Checkpoint(path, "chain", mark, (ChainState, GibbsState, Draws, BlockOfDraws))
     state: ChainState | None = None if checkpoint is None else checkpoint.load()
     if state is None:
-        state = solver.init(start(rng))
+        state = solver.init(start(rng, number))
     else:
         rng.bit_generator.state = state.generator
         logger.info("chain %d goes on after %d draws", number, state.n_draws)

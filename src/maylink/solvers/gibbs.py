@@ -40,6 +40,7 @@ class GibbsSettings:
     reliability: tuple[float, float] | None = None  # None: learned under reliability_prior
     reliability_prior: ReliabilityPrior = SHARED
     learn_prior: bool = False
+    n_prior_draws: int = 1  # rounds of steps over the scales of the prior, between blocks of sweeps
     thin: int = 1
     n_split_merge: int = 3
     n_scans: int = 3
@@ -225,7 +226,7 @@ class CollapsedSampler:
             return float(self.settings.data_weight * data - 0.5 * (logs @ logs))
 
         factors, value = state.factors, target(state.factors)
-        for position in range(factors.size):
+        for position in np.tile(np.arange(factors.size), self.settings.n_prior_draws):
             proposed = factors.copy()
             proposed[position] *= np.exp(STEP * rng.standard_normal())
             other = target(proposed)
