@@ -2,8 +2,9 @@
 
 ``python benchmarks/labels.py labels`` compares ways to make links of noisy labels; ``python
 benchmarks/labels.py pairs`` compares errors near borders with as many anywhere, and splits a source
-by how alike the two points are, or by how near borders they lie. Simulated clusters, TVClust with
-spherical covariance and data weight 1. Some minutes each.
+by how alike the two points are, or by how near borders they lie: simulated clusters, TVClust with
+spherical covariance and data weight 1. ``python benchmarks/labels.py defaults`` fits labels with
+estimators that choose. Some minutes each. Further arguments: how many seeds, the first, and names.
 """
 
 import sys
@@ -20,6 +21,8 @@ from maylink.metrics import pair_f
 
 N = 400
 BLOBS = {"3 clear": (3, 5.0), "3 overlap": (3, 2.5), "10 clear": (10, 6.0), "10 overlap": (10, 3.0)}
+WAYS = ("none", "pairs", "2/(m-1)", "votes", "few", "label model")
+SPLITS = ("one source", "by distance", "by a fit without links", "by true border")
 
 
 def blobs(k, gap, seed):
@@ -95,7 +98,7 @@ def wrong_found(model, votes, wrong):
     return average_precision_score(wrong[votes.touches()], share[votes.touches()])
 
 
-def label_rows(seed):
+def label_rows(seed, tried):
     """One row for each cell and way."""
     for name, (k, gap) in BLOBS.items():
         X, y, _ = blobs(k, gap, seed)
@@ -104,8 +107,9 @@ def label_rows(seed):
                 rng = np.random.default_rng([seed, count, int(100 * error)])
                 labels = noisy_labels(y, count, error, rng)
                 links, free = ways(labels, rng), labels < 0
-                models = {way: fit(X, some) for way, some in links.items()}
-                models["label model"] = label_model(X, labels)
+                models = {way: fit(X, some) for way, some in links.items() if way in tried}
+                if "label model" in tried:
+                    models["label model"] = label_model(X, labels)
                 votes = links["votes"]
                 same = y[votes.i] == y[votes.j]
                 true_p = (votes.kind[same] == 1).mean()
@@ -120,6 +124,23 @@ def label_rows(seed):
                     yield row
 
 
+def default_rows(seed, tried):
+    """Estimators as they are, with 60 labels."""
+    for name, (k, gap) in BLOBS.items():
+        X, y, _ = blobs(k, gap, seed)
+        for error in (0.0, 0.15, 0.3):
+            rng = np.random.default_rng([seed, 60, int(100 * error)])
+            links = ways(noisy_labels(y, 60, error, rng), rng)
+            for estimator in tried:
+                for way in ("none", "pairs", "votes"):
+                    some = links[way]
+                    if way == "pairs":
+                        some = some.labelled_as(())
+                    model = getattr(ml, estimator)(random_state=0).fit(X, links=some)
+                    value = pair_f(y, model.labels_)
+                    yield {"data": name, "wrong": error, "way": (estimator, way), "F": value}
+
+
 # ---------------------------------------------------------------------- errors that depend on pairs
 
 
@@ -128,7 +149,7 @@ def thirds(values):
     return np.searchsorted(np.quantile(values, [1 / 3, 2 / 3]), values)
 
 
-def pair_rows(seed):
+def pair_rows(seed, tried):
     """One row for each cell, kind of error and way to split the source."""
     for k, gap in ((3, 5.0), (3, 3.0), (10, 4.0)):
         X, y, centers = blobs(k, gap, seed)
@@ -155,6 +176,8 @@ def pair_rows(seed):
                 for where, wrong in (("anywhere", anywhere), ("near borders", near)):
                     kind = np.where((y[i] == y[j]) != wrong, 1, -1)
                     for split, source in splits.items():
+                        if split not in tried:
+                            continue
                         model = fit(X, Links(N, i, j, kind, source=source))
                         table = model.suspect_links().sort_index()["wrong"].to_numpy()
                         said, p = table > 0.5, model.reliability_
@@ -168,20 +191,29 @@ def pair_rows(seed):
                         }  # fmt: skip
 
 
-def main(what, n_seeds=3):
-    """Print means over the seeds."""
-    rows = label_rows if what == "labels" else pair_rows
-    frame = pd.DataFrame([row for seed in range(1, 1 + int(n_seeds)) for row in rows(seed)])
+RUNS = {
+    "labels": (label_rows, WAYS),
+    "pairs": (pair_rows, SPLITS),
+    "defaults": (default_rows, ("RDPMeans", "TVClust")),
+}
+
+
+def main(what, n_seeds=2, first=1, names=""):
+    """Print means over the seeds, of what is named with commas between, or of all."""
+    rows, known = RUNS[what]
+    seeds = range(int(first), int(first) + int(n_seeds))
+    tried = names.split(",") if names else known
+    frame = pd.DataFrame([row for seed in seeds for row in rows(seed, tried)])
     pd.options.display.width = 200
-    if what == "labels":
-        for value in ("F", "F unlabelled", "p - true p", "precision"):
-            for index in (["data", "wrong"], ["labels", "wrong"]):
+    values = ["F", "F unlabelled", "p - true p", "precision", "suspects said", "truly"]
+    values = [value for value in values if value in frame]
+    by = ["errors", "split"] if what == "pairs" else ["way"]
+    print(frame.groupby(by)[values].mean().round(3).to_string())
+    for value in values[:4]:
+        for index in (["data", "wrong"], ["labels", "wrong"]):
+            if index[0] in frame:
                 print(f"\n{value}")
-                print(frame.pivot_table(value, index, "way").round(3).to_string())
-        return
-    values = ["F", "p - true p", "precision", "suspects said", "truly"]
-    print(frame.groupby(["errors", "split"])[values].mean().round(3).to_string())
-    print(frame.pivot_table("F", ["data", "wrong"], ["errors", "split"]).round(3).to_string())
+                print(frame.pivot_table(value, index, by).round(3).to_string())
 
 
 if __name__ == "__main__":
