@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import entropy
 
 from maylink import Links
 from maylink.errors import MaylinkError
@@ -127,6 +128,56 @@ def test_from_labels_all_pairs():
     assert Links.from_labels(["a", -1, "a", "b"]) == links
     assert Links.from_labels(pd.Series(["a", None, "a", "b"], dtype="category")) == links
     assert Links.from_labels(pd.array([0, None, 0, 1], dtype="Int64")) == links
+
+
+def test_a_label_has_one_vote_on_each_group():
+    labels = np.array(["a"] * 3 + ["b"] * 4 + ["c"])
+    links = Links.from_labels(labels)
+    votes = dict(
+        zip(zip(links.i.tolist(), links.j.tolist(), strict=True), links.weight, strict=True)
+    )
+    assert votes[0, 1] == pytest.approx(0.75 / 2)  # each shares its vote between two others
+    assert votes[0, 3] == pytest.approx(0.75 * (1 / 4 + 1 / 3) / 2)
+    assert votes[0, 7] == pytest.approx(0.75 * (1 + 1 / 3) / 2)
+    # Half a vote of each label for its group, half of one against each other group.
+    may = links.kind == 1
+    assert links.weight[may].sum() == pytest.approx(0.75 * 7 / 2)
+    assert links.weight[~may].sum() == pytest.approx(0.75 * 8 * 2 / 2)
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 10])
+def test_votes_of_labels_weigh_as_labels_that_err(n_groups):
+    """The log probability of a label with an error of its own, one in ten wrong, to a seventh."""
+    error, rng = 0.1, np.random.default_rng(0)
+    y = np.arange(600) % n_groups
+    wrong = rng.permutation(600)[:60]
+    labels = y.copy()
+    labels[wrong] = (y[wrong] + rng.integers(1, n_groups, 60)) % n_groups
+    links = Links.from_labels(labels)
+    same = y[links.i] == y[links.j]
+    total = 0.0
+    for inside in (True, False):
+        votes, may = links.weight[same == inside], links.kind[same == inside] == 1
+        rate = votes @ may / votes.sum()
+        total += votes.sum() * entropy([rate, 1 - rate])
+    exact = 600 * (entropy([error, 1 - error]) + error * np.log(n_groups - 1))
+    assert total == pytest.approx(exact, rel=1 / 7)
+
+
+def test_links_remember_that_they_are_labels():
+    links = Links.from_labels([0, 0, 1, -1, 1], source="ann")
+    judged = Links.from_pairs(may=[(0, 3)], n=5, source="bob")
+    assert (links.sources, links.labelled) == (("ann",), ("ann",))
+    both = judged + links
+    assert both.labelled == ("ann",)
+    assert both.of_labels().tolist() == [False] + [True] * 6
+    assert both[[0, 1, 2]].labelled == ("ann",)
+    assert both.chosen(both.of_labels(), 5).labelled == ("ann",)
+    assert pickle.loads(pickle.dumps(both)) == both
+    assert both != both.labelled_as(())
+    assert both.with_sources(both.source, ("x", "y")).labelled == ()
+    assert Links.from_labels([-1, 2]).labelled == ()
+    assert not Links.empty(3).of_labels().any()
 
 
 def test_from_labels_sample():

@@ -32,6 +32,8 @@ class LinkColumns(NamedTuple):
     source: NDArray[np.int32]
     """For each link the position of its source in ``sources``."""
     sources: tuple[Hashable, ...]
+    labelled: tuple[Hashable, ...] = ()
+    """Names of the sources whose links were made of labels: one error for all links of a label."""
 
 
 def checked_columns(
@@ -106,6 +108,30 @@ def as_whole(numbers: NDArray[Any], name: str) -> NDArray[Any]:
             "from 0; to look ids up use pandas.Index(ids_of_X).get_indexer(ids)"
         )
     return numbers
+
+
+def as_rows(rows: Any, n: int) -> NDArray[np.int64]:
+    """Return a slice, a mask or row numbers as row numbers, each at most once, or raise."""
+    if isinstance(rows, slice):
+        return np.arange(n)[rows]
+    index = np.asarray(rows)
+    if index.size == 0:
+        index = index.reshape(-1).astype(np.int64)
+    if index.ndim != 1 or index.dtype.kind not in "iub":
+        raise LinksError("links: index with a slice, a mask or an array of row numbers")
+    if index.dtype.kind == "b":
+        if index.size != n:
+            raise LinksError(f"links: a mask of length {index.size} does not fit {n} points")
+        return np.flatnonzero(index)
+    index = index.astype(np.int64)
+    forbid_first(
+        (index < -n) | (index >= n),
+        lambda at: f"links: row {index[at]} is out of range for {n} points",
+    )
+    chosen = np.where(index < 0, index + n, index)
+    if np.bincount(chosen, minlength=n).max(initial=0) > 1:
+        raise LinksError("links: a row is asked for twice; links cannot repeat points")
+    return chosen
 
 
 def _as_points(values: Any, n: int, name: str) -> NDArray[Any]:

@@ -31,6 +31,10 @@ from maylink.pairs import draw_distinct, unrank_pairs
 logger = logging.getLogger(__name__)
 
 CODINGS = ("signed", "paper")
+# What a label's vote counts. Its votes on several groups are not independent: at 3/4 each, labels
+# of which one in ten is wrong have about the probability of the model in which each label errs by
+# itself (docs/decisions/0034-labels-are-labels.md).
+VOTE_OF_LABEL = 0.75
 MANY_LINKS = 20_000_000  # from labels; more of them than this deserve a warning
 
 
@@ -103,7 +107,10 @@ def columns_of_matrix(matrix: Any, coding: str) -> LinkColumns:
 
 
 def columns_of_labels(
-    labels: Any, sample: int | None = None, rng: np.random.Generator | int | None = None
+    labels: Any,
+    sample: int | None = None,
+    rng: np.random.Generator | int | None = None,
+    source: Hashable = 0,
 ) -> LinkColumns:
     """Return the columns of links between the labelled points of partly labelled data."""
     codes, names = label_codes(labels)
@@ -128,7 +135,32 @@ def columns_of_labels(
         ranks = draw_distinct(n_pairs, int(sample), np.random.default_rng(rng))
         a, b = unrank_pairs(ranks, labelled.size)
     i, j = labelled[a], labelled[b]
-    return checked_columns(codes.size, i, j, np.where(codes[i] == codes[j], MAY, MAY_NOT))
+    kind = np.where(codes[i] == codes[j], MAY, MAY_NOT)
+    columns = checked_columns(codes.size, i, j, kind, votes_of_labels(codes, i, j))
+    return columns._replace(sources=(source,) * bool(i.size), labelled=(source,) * bool(i.size))
+
+
+def votes_of_labels(
+    codes: NDArray[np.int64], i: NDArray[np.int64], j: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the votes of links that were made of labels.
+
+    A label says of each group whether its point belongs there, once, whatever the size of the
+    group. So of the d links of a point with points of one group each has 1/d of one vote. A link
+    has the mean of what its two labels give it, times ``VOTE_OF_LABEL``.
+
+    Parameters
+    ----------
+    codes : array of shape (n,)
+        The group of each point.
+    i, j : arrays of shape (n_links,)
+        The points of each link.
+    """
+    size = int(codes.max(initial=0)) + 1
+    ends = np.concatenate([i * size + codes[j], j * size + codes[i]])
+    _, place, count = np.unique(ends, return_inverse=True, return_counts=True)
+    share = 1.0 / count[place]
+    return np.asarray(VOTE_OF_LABEL * 0.5 * (share[: i.size] + share[i.size :]), np.float64)
 
 
 def _as_pairs(pairs: Any, n: int, name: str) -> NDArray[Any]:

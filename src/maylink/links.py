@@ -24,8 +24,8 @@ from maylink.link_columns import (
     MAY,
     MAY_NOT,
     LinkColumns,
+    as_rows,
     checked_columns,
-    forbid_first,
 )
 from maylink.link_conversions import (
     columns_of_frame,
@@ -85,6 +85,8 @@ class Links:
     source: NDArray[np.int32]
     """For each link the position of its source in ``sources``."""
     sources: tuple[Hashable, ...]
+    labelled: tuple[Hashable, ...]
+    """Names of the sources whose links were made of labels; see :meth:`from_labels`."""
 
     # numpy must not take the links apart as if they were a sequence of rows.
     __iter__ = None
@@ -112,14 +114,12 @@ class Links:
             column = getattr(columns, name).view()
             column.setflags(write=False)
             vars(self)[name] = column
-        vars(self).update(n=columns.n, sources=columns.sources)
+        vars(self).update(n=columns.n, sources=columns.sources, labelled=columns.labelled)
         return self
 
     def as_columns(self) -> LinkColumns:
         """Return the number of points, the five columns and the names of the sources."""
-        return LinkColumns(
-            self.n, self.i, self.j, self.kind, self.weight, self.source, self.sources
-        )
+        return LinkColumns(*(getattr(self, name) for name in LinkColumns._fields))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("links do not change; make new ones")
@@ -203,24 +203,32 @@ class Links:
         *,
         sample: int | None = None,
         rng: np.random.Generator | int | None = None,
+        source: Hashable = 0,
     ) -> Links:
         """Links between the labelled points of partly labelled data.
+
+        A wrong label makes all its links wrong, so these do not err independently, as judged links
+        do. Each label therefore has one vote for its group and one against each other, shared out
+        among its links; it counts ¾. Held-out links are those of whole labels.
 
         Parameters
         ----------
         labels : array-like of shape (n,)
-            A label for each point; −1, None or NaN where it is unknown.
+            A label for each point; −1, None or NaN where it is unknown. The groups of an existing
+            clustering, or of cards that somebody sorted, are labels too.
         sample : int, optional
             How many pairs to draw, without repetition; all of them by default.
         rng : Generator or int, optional
             Source of randomness for ``sample``.
+        source : str or int, default 0
+            Who gave the labels. A source gives labels or judges pairs, not both.
 
         Returns
         -------
         Links
             A may link for each pair with equal labels, a may-not link for the other pairs.
         """
-        return cls._of(columns_of_labels(labels, sample, rng))
+        return cls._of(columns_of_labels(labels, sample, rng, source))
 
     @classmethod
     def empty(cls, n: int) -> Links:
@@ -261,6 +269,10 @@ class Links:
         linked[self.i] = True
         linked[self.j] = True
         return linked
+
+    def of_labels(self) -> NDArray[np.bool_]:
+        """Say for each link whether its source is labels, shape (n_links,)."""
+        return np.array([name in self.labelled for name in self.sources], bool)[self.source]
 
     @cached_property
     def classes(self) -> NDArray[np.int64]:
@@ -341,7 +353,7 @@ class Links:
             if len(rows) != 2 or rows[1] is not Ellipsis:
                 raise LinksError("links: index with one set of rows, which slices both axes")
             rows = rows[0]
-        chosen = _as_rows(rows, self.n)
+        chosen = as_rows(rows, self.n)
         new_index = np.full(self.n, -1, self.i.dtype)
         new_index[chosen] = np.arange(chosen.size)
         i, j = new_index[self.i], new_index[self.j]
@@ -363,7 +375,17 @@ class Links:
         codes = np.asarray(source)
         if codes.shape != self.i.shape or not np.isin(codes, np.arange(len(sources))).all():
             raise LinksError("links: source names a source that is not there")
-        return Links._of(self.as_columns()._replace(source=codes.astype(np.int32), sources=sources))
+        labelled = tuple(name for name in self.labelled if name in sources)
+        columns = self.as_columns()._replace(sources=sources, labelled=labelled)
+        return Links._of(columns._replace(source=codes.astype(np.int32)))
+
+    def with_weights(self, weight: NDArray[np.float64]) -> Links:
+        """Return the same links with other weights."""
+        return Links._of(self.as_columns()._replace(weight=weight))
+
+    def labelled_as(self, names: tuple[Hashable, ...]) -> Links:
+        """Return the same links, those of the sources of these names taken as made of labels."""
+        return Links._of(self.as_columns()._replace(labelled=names))
 
     def __add__(self, other: object) -> Links:
         """Join two sets of links on the same points; sources of one name are one source."""
@@ -378,13 +400,18 @@ class Links:
             for name in ("i", "j", "kind", "weight")
         }
         source = np.concatenate([self.source, code[other.source]])
-        return Links._of(LinkColumns(self.n, **columns, source=source, sources=names))
+        labelled = tuple(dict.fromkeys(self.labelled + other.labelled))
+        return Links._of(
+            LinkColumns(self.n, **columns, source=source, sources=names, labelled=labelled)
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Links):
             return NotImplemented
-        return (self.n, self.sources) == (other.n, other.sources) and all(
+        return all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in COLUMNS
+        ) and all(
+            getattr(self, name) == getattr(other, name) for name in ("n", "sources", "labelled")
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -414,26 +441,3 @@ def _rebuild(*columns: Any) -> Links:
 def _entries_at(columns: LinkColumns, which: NDArray[Any]) -> LinkColumns:
     """Return the columns of some of the links."""
     return columns._replace(**{name: getattr(columns, name)[which] for name in COLUMNS})
-
-
-def _as_rows(rows: Any, n: int) -> NDArray[np.int64]:
-    if isinstance(rows, slice):
-        return np.arange(n)[rows]
-    index = np.asarray(rows)
-    if index.size == 0:
-        index = index.reshape(-1).astype(np.int64)
-    if index.ndim != 1 or index.dtype.kind not in "iub":
-        raise LinksError("links: index with a slice, a mask or an array of row numbers")
-    if index.dtype.kind == "b":
-        if index.size != n:
-            raise LinksError(f"links: a mask of length {index.size} does not fit {n} points")
-        return np.flatnonzero(index)
-    index = index.astype(np.int64)
-    forbid_first(
-        (index < -n) | (index >= n),
-        lambda at: f"links: row {index[at]} is out of range for {n} points",
-    )
-    chosen = np.where(index < 0, index + n, index)
-    if np.bincount(chosen, minlength=n).max(initial=0) > 1:
-        raise LinksError("links: a row is asked for twice; links cannot repeat points")
-    return chosen

@@ -13,7 +13,7 @@ from maylink import Links, RDPMeans, Schedule, Tuning, log_joint
 from maylink.errors import LinksError, MaylinkError
 from maylink.metrics import pair_f
 from maylink.solvers.fit import Status
-from zoo import FAMILIES, draw, example
+from zoo import FAMILIES, draw, example, true_links
 
 X, Y = make_blobs(120, centers=4, random_state=3, cluster_std=1.0)
 LINKS = Links.from_labels(Y, sample=300, rng=0)
@@ -23,7 +23,7 @@ QUICK = Tuning(data_weights=(1.0, 0.1), cluster_hints=(1, 4, 8), n_folds_of_few=
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_fits_predicts_and_scores(name):
     data, y = draw(name, 90, 2)
-    links = Links.from_labels(y, sample=400, rng=0)
+    links = true_links(y, 400, 0)
     model = RDPMeans(example(name), tuning=QUICK, random_state=0).fit(data, links=links)
     assert model.cluster_centers_.shape == (model.n_clusters_, data.shape[1])
     assert pair_f(y, model.labels_) > 0.9

@@ -266,6 +266,7 @@ def test_partial_labels(text):
     assert triples(read(text)) == [(0, 1, 1), (0, 3, -1), (1, 3, -1)]
     assert read(text, sample=2, rng=0).n_links == 2
     assert read(text, source="expert").sources == ("expert",)
+    assert read(text, source="expert").labelled == ("expert",)
     with pytest.raises(LinkFileError, match="4 labels for 5 rows"):
         read(text, n=5)
 
@@ -276,6 +277,15 @@ def test_labels_of_other_names_and_arrays(tmp_path):
     assert read_links(tmp_path / "y.npy").n_links == 3
     np.save(tmp_path / "y.npy", [3.0, 3.0, np.nan, 4.0])
     assert read_links(tmp_path / "y.npy").n_links == 3
+
+
+def test_a_file_of_links_does_not_say_that_they_were_labels(tmp_path, caplog):
+    links = read("label\na\na\nb\n")
+    write_links(links, tmp_path / "links.csv")
+    assert "no place for that links were made of labels" in caplog.text
+    again = read_links(tmp_path / "links.csv")
+    assert again.labelled == ()
+    assert np.array_equal(again.weight, links.weight)
 
 
 def test_a_header_alone_is_no_labels():

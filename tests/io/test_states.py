@@ -86,6 +86,7 @@ VALUES = {
     "several generators": [np.random.Generator(np.random.Philox(k)).bit_generator.state
                            for k in range(2)],
     "links": Links(5, [0, 1], [3, 4], [1, -1], [1.0, 2.5], ["é", 7]),
+    "links of labels": Links.from_labels([0, 0, -1, 1], source="ann"),
     "sparse": sparse.csr_array(np.diag([1.0, 0.0, 2.0])),
     "plain": [None, True, 2**100, -0.0, float("inf"), "ü", (), {}, {"two words": np.ones(1)}],
 }  # fmt: skip

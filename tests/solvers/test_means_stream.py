@@ -17,7 +17,7 @@ from maylink.problem import Problem
 from maylink.solvers.fit import Status
 from maylink.solvers.means_stream import MeansStream
 from reference import TooCloseError, by_first_appearance, chosen, geometry
-from zoo import draw, draw_pairs, links_of, pieces
+from zoo import draw, draw_pairs, links_of, pieces, true_links
 
 FAMILIES = [
     "gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma",
@@ -182,7 +182,7 @@ def test_wrong_links_do_no_harm_where_the_data_are_clear():
 
 
 def test_a_stream_follows_what_one_fit_finds():
-    links = Links.from_labels(Y, sample=2000, rng=0)
+    links = true_links(Y, 2000, 0)
     model = RDPMeans(random_state=0)
     for low in range(0, 240, 60):
         model.partial_fit(X[low : low + 60], links=links[np.arange(low + 60)])

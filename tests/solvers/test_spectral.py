@@ -16,7 +16,7 @@ from maylink.solvers.fit import Status
 from maylink.solvers.spectral import SpectralSettings, SpectralSolver
 from maylink.tuning.settings import tuning_context
 from reference import all_partitions
-from zoo import random_links
+from zoo import random_links, true_links
 
 
 def dense_view(X, E):
@@ -124,7 +124,7 @@ def test_links_separate_what_the_data_cannot():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     y = np.arange(100) % 2
-    links = Links.from_labels(y, sample=1500, rng=0)
+    links = true_links(y, 1500, 0)
     model = SpectralRDPMeans(random_state=0).fit(X, links=links)
     assert pair_f(y, model.labels_) > 0.95
 

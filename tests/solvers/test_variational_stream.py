@@ -14,6 +14,7 @@ from maylink.problem import Problem
 from maylink.solvers import loop
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.solvers.variational_stream import StreamBatchSolver, VariationalStream
+from zoo import true_links
 
 
 class OneCluster:
@@ -97,7 +98,7 @@ def test_links_to_earlier_points_are_honoured():
     X = rng.normal(size=(120, 2)) + np.where(y == 0, -0.6, 0.6)[:, None]
     order = rng.permutation(120)
     X, y = X[order], y[order]
-    first, both = np.arange(60), Links.from_labels(y, sample=2000, rng=0)
+    first, both = np.arange(60), true_links(y, 2000, 0)
     model = TVClust(Gaussian(), data_weight=1, random_state=0)
     model.partial_fit(X[:60], links=both[first]).partial_fit(X[60:], links=both)
     alone = TVClust(Gaussian(), data_weight=1, random_state=0)

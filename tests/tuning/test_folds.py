@@ -6,6 +6,7 @@ import pytest
 from maylink import Links
 from maylink.errors import MaylinkError
 from maylink.tuning import LinkFolds
+from maylink.tuning.folds import n_judgements
 from zoo import random_links
 
 
@@ -117,3 +118,47 @@ def test_all_links_on_one_pair_cannot_be_divided():
     links = random_links(2, 30, 0)
     with pytest.raises(MaylinkError, match="do not fill 2 folds"):
         list(LinkFolds(2, random_state=0).split(links))
+
+
+# ---------------------------------------------------------------------- labels
+
+
+def labels_and_links():
+    """Labels of 30 of 50 points, and judged links of another source."""
+    codes = np.where(np.arange(50) < 30, np.arange(50) % 3, -1)
+    return Links.from_labels(codes, source="labels") + random_links(50, 80, seed=0)
+
+
+def test_a_label_is_held_out_with_all_its_links():
+    links = labels_and_links()
+    held = []
+    for fold in LinkFolds(5, random_state=0).split(links):
+        test, train = fold.test[:], fold.train
+        of_test, of_train = test.of_labels(), train.of_labels()
+        seen = np.union1d(train.i[of_train], train.j[of_train])
+        assert seen.size == 24  # of 30 labels
+        # One of the two labels of a held-out link is in no training link.
+        assert not (np.isin(test.i[of_test], seen) & np.isin(test.j[of_test], seen)).any()
+        held += rows(test)
+    assert sorted(held) == rows(links)
+
+
+def test_labels_that_are_left_have_whole_votes():
+    links = Links.from_labels(np.arange(40) % 4)
+    for fold in LinkFolds(4, random_state=0).split(links):
+        inside = fold.train.kind == 1
+        votes = fold.train.weight[inside].sum() / 30
+        assert votes == pytest.approx(links.weight[links.kind == 1].sum() / 40, rel=0.15)
+
+
+def test_judgements_are_pairs_and_labels():
+    assert (
+        n_judgements(labels_and_links()) == 30 + np.unique(random_links(50, 80, 0).pair_keys).size
+    )
+    assert n_judgements(many_links()) == np.unique(many_links().pair_keys).size
+    assert n_judgements(Links.empty(5)) == 0
+
+
+def test_too_few_labels_for_the_folds():
+    with pytest.raises(MaylinkError, match="do not fill"):
+        list(LinkFolds(8, random_state=0).split(Links.from_labels([0, 1, 0])))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maylink import DPMeans, Links, RDPMeans, Tuning, log_joint, sample_links
+from maylink import DPMeans, RDPMeans, Tuning, log_joint, sample_links
 from maylink.datasets import make_two_view
 from maylink.engines.cpu import CpuEngine
 from maylink.metrics import adjusted_rand
@@ -104,7 +104,8 @@ def test_links_move_the_choice():
     X = rng.normal(size=(120, 2))
     y = (X[:, 0] > 0).astype(int)
     assert DPMeans(random_state=0).fit(X).n_clusters_ == 1
-    links = Links.from_labels(y, sample=800, rng=0)
+    links = sample_links(y, rate=0.111, rng=0)
+    assert links.n_links == 799
     assert RDPMeans(random_state=0).fit(X, links=links).n_clusters_ == 2
 
 

@@ -163,3 +163,11 @@ def test_a_baseline_is_scored_by_its_labels():
     model = PlainKMeans(2, random_state=0).fit(X)
     test = Links.from_pairs(may=[(0, 1)], may_not=[(0, 2)], n=4)
     assert link_score(model, test).mean == pytest.approx(np.log(0.9))
+
+
+def test_links_that_share_a_vote_are_not_so_many_votes():
+    scores = np.random.default_rng(0).normal(size=40)
+    whole = summary(scores, np.ones(40))
+    shared = summary(np.repeat(scores, 10), np.full(400, 0.1))
+    assert shared.mean == pytest.approx(whole.mean)
+    assert shared.error == pytest.approx(whole.error)

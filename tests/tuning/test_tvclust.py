@@ -190,7 +190,7 @@ def test_clusters_of_several_blobs():
 @pytest.mark.parametrize("n_links", [0, 60])
 def test_any_family(name, names, n_links):
     X, y = draw(name, 60, 0)
-    links = Links.from_labels(y, sample=n_links, rng=0) if n_links else None
+    links = sample_links(y, 2 * n_links / 60**2, rng=0) if n_links else None
     model = TVClust(inference=ONCE, tuning=QUICK, random_state=0).fit(
         sparse.csr_array(X), links=links
     )

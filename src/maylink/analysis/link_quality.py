@@ -18,7 +18,7 @@ from maylink.analysis import methods
 from maylink.analysis.comparison import held_out_score
 from maylink.analysis.source_counts import count_by_source
 from maylink.links import MAY, Links
-from maylink.tuning.folds import LinkFolds
+from maylink.tuning.folds import LinkFolds, n_judgements
 from maylink.tuning.settings import as_tuning
 
 if TYPE_CHECKING:
@@ -74,6 +74,11 @@ class Diagnosis:
         What the figures mean, and what to do, in sentences.
     held_out_failure : str
         Why held-out links could not be predicted; "" where no fit failed.
+    suspect_labels : DataFrame, optional
+        Labels that most labels of their cluster speak against, worst first: ``point``, ``source``
+        and ``against``. Of sources that are labels.
+    n_judgements : int
+        Pairs that carry a link, but of sources that are labels the labels.
     """
 
     n_points: int
@@ -98,11 +103,13 @@ class Diagnosis:
     findings: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     held_out_failure: str = ""
+    suspect_labels: pd.DataFrame | None = None
+    n_judgements: int = 0
 
     @property
     def enough(self) -> bool:
         """Whether there are links enough to choose settings by holding some out."""
-        return self.n_pairs >= as_tuning(None).fewest_pairs
+        return self.n_judgements >= as_tuning(None).fewest_pairs
 
 
 def diagnose(
@@ -159,6 +166,8 @@ def diagnose(
         held_out=score.mean,
         held_out_error=score.error,
         held_out_failure=score.failure,
+        suspect_labels=methods.suspect_labels(model, links),
+        n_judgements=n_judgements(links),
         guess=_guess_score(links, seed),
         n_between=int((uncertainty.between & ~links.touches()).sum()),
         pairs=_pairs_to_judge(model, links, uncertainty, n_pairs),
@@ -276,13 +285,14 @@ def _interval_width(row: Any) -> float:
 
 def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
     """Return what the figures mean; ``wide`` are sources whose reliability is not known well."""
-    n_pairs = diagnosis.n_pairs
+    count = diagnosis.n_judgements
+    what = "linked pairs" if count == diagnosis.n_pairs else "linked pairs and labels"
     if diagnosis.enough:
-        findings = [f"{n_pairs} linked pairs are enough to choose settings by held-out links"]
+        findings = [f"{count} {what} are enough to choose settings by held-out links"]
     else:
         fewest = as_tuning(None).fewest_pairs
         findings = [
-            f"{n_pairs} linked pairs are fewer than {fewest}: nothing can be held out, so settings "
+            f"{count} {what} are fewer than {fewest}: nothing can be held out, so settings "
             "were not chosen by links"
         ]
     if diagnosis.held_out_failure:
@@ -298,6 +308,9 @@ def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
     if len(diagnosis.suspects):
         fraction = len(diagnosis.suspects) / diagnosis.n_links
         findings.append(f"{len(diagnosis.suspects)} links look wrong ({fraction:.0%})")
+    if diagnosis.suspect_labels is not None and len(diagnosis.suspect_labels):
+        count = len(diagnosis.suspect_labels)
+        findings.append(f"{count} labels look wrong, with all their links")
     return findings
 
 
@@ -314,7 +327,7 @@ def _held_out_finding(diagnosis: Diagnosis) -> str:
 def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
     advice = []
     if not diagnosis.enough:
-        missing = as_tuning(None).fewest_pairs - diagnosis.n_pairs
+        missing = as_tuning(None).fewest_pairs - diagnosis.n_judgements
         advice.append(f"judge {missing} more pairs or more, so that links can choose the settings")
     advice += [
         f"collect more links of source {name}: how reliable it is cannot be told well yet"

@@ -279,6 +279,14 @@ def suspect_links(model: Any, links: Links) -> pd.DataFrame:
     return frame[frame["wrong"] > SUSPECT_LIMIT]
 
 
+def suspect_labels(model: Any, links: Links) -> pd.DataFrame:
+    """Return the labels that most labels of their cluster speak against, worst first."""
+    from maylink.model import suspect_labels as labels
+
+    frame = labels.suspect_labels(link_posterior(model, links))
+    return frame[frame["against"] > SUSPECT_LIMIT]
+
+
 def _class_of(name: str) -> Any:
     """Return the class of a method; baselines load much, so they load only for a baseline."""
     if name in ESTIMATORS:

@@ -76,6 +76,9 @@ def _as_json(diagnosis: Diagnosis, names: Any) -> dict[str, Any]:
     fields["sources"] = diagnosis.sources.rename_axis("source").reset_index()
     for name in ("suspects", "pairs", "conflicts"):
         fields[name] = _with_names(fields[name], names)
+    labels = diagnosis.suspect_labels
+    if labels is not None:
+        fields["suspect_labels"] = labels.assign(point=names[labels["point"].to_numpy(int)])
     fields["conflicts"]["chain"] = [
         list(names[list(chain)]) for chain in diagnosis.conflicts["chain"]
     ]
@@ -101,6 +104,7 @@ def _print_as_tables(diagnosis: Diagnosis, names: Any) -> None:
     print_table(
         "Links that look wrong, the worst", ("i", "j", "kind", "source", "P(wrong)"), suspects
     )
+    _print_suspect_labels(diagnosis, names)
     print_table("Findings", ("",), [(f"- {text}",) for text in diagnosis.findings])
     print_table("What to do", ("",), [(f"- {text}",) for text in diagnosis.advice])
     pairs, columns = _with_names(diagnosis.pairs, names), {"i": "i", "j": "j"}
@@ -108,6 +112,14 @@ def _print_as_tables(diagnosis: Diagnosis, names: Any) -> None:
         columns["together"] = "P(same cluster)"
     rows = pairs[list(columns)].to_numpy(object).tolist()
     print_table("Pairs to judge next", tuple(columns.values()), rows)
+
+
+def _print_suspect_labels(diagnosis: Diagnosis, names: Any) -> None:
+    if diagnosis.suspect_labels is not None:
+        worst = diagnosis.suspect_labels.head(SHOWN)
+        rows = worst.assign(point=names[worst["point"].to_numpy(int)]).to_numpy(object).tolist()
+        columns = ("row", "source", "share against it")
+        print_table("Labels that look wrong, the worst", columns, rows)
 
 
 def _print_counts(diagnosis: Diagnosis) -> None:

@@ -22,6 +22,7 @@ from maylink.model.mixture import Mixture, labels_of_rows, one_hot, responsibili
 from maylink.model.partition_priors import PartitionPrior
 from maylink.model.posterior import Posterior
 from maylink.model.source_prior import ReliabilityPrior
+from maylink.model.suspect_labels import suspect_labels
 from maylink.problem import Problem
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
@@ -64,6 +65,22 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
         """
         check_is_fitted(self)
         return self.posterior_.suspects()
+
+    def suspect_labels(self) -> pd.DataFrame:
+        """Return each label with how far the labels of its cluster speak against it, worst first.
+
+        Of links that were made of labels (:meth:`maylink.Links.from_labels`): a wrong label is one
+        error, however many links it has.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``point``, ``source`` and ``against``, the share of the votes inside the point's
+            cluster that are against its label; above ½ most of them say another. It is no
+            probability: with one label in five wrong, it is about .2 of a label that is right.
+        """
+        check_is_fitted(self)
+        return suspect_labels(self.posterior_)
 
     def coclustering(self, pairs: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return the probability of pairs to share a cluster.

@@ -75,7 +75,10 @@ def _update(digest: Any, value: Any) -> None:
 def _update_compound(digest: Any, value: Any) -> None:
     name = type(value).__name__
     if isinstance(value, Links):
-        _update_fields(digest, name, value.as_columns()._asdict())
+        columns = value.as_columns()._asdict()
+        if not value.labelled:  # as before there were labels, so that old checkpoints still fit
+            del columns["labelled"]
+        _update_fields(digest, name, columns)
     elif hasattr(value, "_asdict"):
         _update_fields(digest, name, value._asdict())
     elif isinstance(value, (list, tuple)):

@@ -306,7 +306,8 @@ class Decoder:
         parts = self._fields(tree["links"], LinkColumns._fields, "Links")
         # The constructor checks: kernels trust links to be in range.
         links = Links(parts["n"], parts["i"], parts["j"], parts["kind"], parts["weight"])
-        return links.with_sources(parts["source"], parts["sources"])
+        links = links.with_sources(parts["source"], parts["sources"])
+        return links.labelled_as(parts.get("labelled", ()))  # none in older files
 
     def _record(self, tree: Any) -> Any:
         cls = self._class(tree["record"])

@@ -121,7 +121,8 @@ def predicted(links: Links, together: Array, p: Array, q: Array) -> Array:
 def summary(scores: Array, weight: Array) -> Score:
     """Return mean and standard error over links, each as often as it has votes."""
     mean = float(np.average(scores, weights=weight))
-    spread = float(np.sqrt(np.sum(weight**2 * (scores - mean) ** 2)))
+    # A link of three votes says one thing thrice; several that share a vote say one thing together.
+    spread = float(np.sqrt(np.sum(weight * np.maximum(weight, 1.0) * (scores - mean) ** 2)))
     return Score(mean, spread / float(weight.sum()), int(scores.size))
 
 

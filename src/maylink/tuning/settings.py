@@ -8,12 +8,12 @@ from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.parameters import check_integer, check_number
+from maylink.tuning.folds import n_judgements
 
 
 class Tuning(BaseEstimator):
@@ -32,7 +32,8 @@ class Tuning(BaseEstimator):
     few_links : int, default 2000
         Links below which there are ``n_folds_of_few`` folds.
     fewest_pairs : int, default 40
-        Linked pairs below which the choice made without links must be overruled by links, if at all
+        Linked pairs, or labels of sources that are labels, below which the choice made without
+        links must be overruled by links, if at all
         (:mod:`maylink.tuning.settings_prior`).
     fewest_held_out : int, default 16
         Linked pairs below which nothing is held out: two in each fold.
@@ -133,12 +134,12 @@ class Tuning(BaseEstimator):
         return self.n_folds_of_few if few else self.n_folds
 
     def can_hold_out(self, links: Links) -> bool:
-        """Whether there are linked pairs enough to choose by those held out alone."""
-        return _has_pairs(links, self.fewest_pairs)
+        """Whether there are linked pairs, or labels, enough to choose by those held out alone."""
+        return _has_judgements(links, self.fewest_pairs)
 
     def can_race(self, links: Links) -> bool:
-        """Whether there are linked pairs enough to hold some out."""
-        return _has_pairs(links, min(self.fewest_held_out, self.fewest_pairs))
+        """Whether there are linked pairs, or labels, enough to hold some out."""
+        return _has_judgements(links, min(self.fewest_held_out, self.fewest_pairs))
 
     def most(self, n_folds: int) -> int:
         """Return how many candidates go on after so many folds, at most."""
@@ -149,8 +150,8 @@ class Tuning(BaseEstimator):
         return float(self.behind[min(n_folds, len(self.behind)) - 1])
 
 
-def _has_pairs(links: Links, fewest: int) -> bool:
-    return links.n_links >= fewest and int(np.unique(links.pair_keys).size) >= fewest
+def _has_judgements(links: Links, fewest: int) -> bool:
+    return links.n_links >= fewest and n_judgements(links) >= fewest
 
 
 _DEFAULT: ContextVar[Tuning | None] = ContextVar("tuning", default=None)

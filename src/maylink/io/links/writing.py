@@ -126,5 +126,7 @@ def _warn_of_loss(links: Links, layout: LinkLayout) -> None:
         lost.append("weights")
     if not layout.keeps_sources and links.sources not in ((), (0,)):
         lost.append("sources")
+    if links.labelled:
+        lost.append("that links were made of labels")
     if lost:
         logger.warning("%s has no place for %s; left out", layout.name, " and ".join(lost))

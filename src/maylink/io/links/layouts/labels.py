@@ -1,9 +1,10 @@
 """Partial labels: one label a row, empty where it is unknown.
 
 Every pair of labelled rows makes a link, so 1000 labels make half a million; ``sample`` draws some
-of them (see :meth:`maylink.Links.from_labels`). Unknown is an empty cell, −1, NaN or null. In a
-file of one column a blank line is a row with no label; blank lines at its end count only as far as
-there are rows for them.
+of them. A label has one vote on each group, however many links it makes (see
+:meth:`maylink.Links.from_labels`). Unknown is an empty cell, −1, NaN or null. In a file of one
+column a blank line is a row with no label; blank lines at its end count only as far as there are
+rows for them.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ class LabelsLayout(LinkLayout):
             labels = self._of_table(content, into, options)
         if into.n is not None and len(labels) != into.n:
             raise LinkFileError(f"{into.name}: {len(labels)} labels for {into.n} rows")
-        links = Links.from_labels(labels, sample=options.sample, rng=options.rng)
-        return into.sourced(links)
+        return Links.from_labels(
+            labels, sample=options.sample, rng=options.rng, source=into.default_source
+        )
 
     def _of_table(self, content: TableContent, into: Collector, options: Options) -> list[Any]:
         column = _column(content, options)
