@@ -134,6 +134,11 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         best = min(runs, key=lambda one: (one.failure is not None, float(one.path[-1])))
         if best.failure is not None:
             raise best.failure
+        if not np.isfinite(best.by_cluster.get("cluster_centers_", 0.0)).all():
+            raise MaylinkError(
+                "the centres are not finite: values of X and weights of links are too large "
+                "together for double precision; scale X, or lower the weights"
+            )
         return self._keep(X, best)
 
     def _keep(self, X: Any, run: BaselineRun) -> Self:
