@@ -134,7 +134,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         best = min(runs, key=lambda one: (one.failure is not None, float(one.path[-1])))
         if best.failure is not None:
             raise best.failure
-        if not all(np.isfinite(value).all() for value in best.by_cluster.values()):
+        if not np.isfinite(best.by_cluster.get("cluster_centers_", 0.0)).all():
             raise MaylinkError(
                 "the centres are not finite: values of X and weights of links are too large "
                 "together for double precision; scale X, or lower the weights"
