@@ -71,7 +71,9 @@ def test_labels_are_those_of_the_same_rows_in_a_file(method, capsys):
     for result in (folder, file):
         del result["seconds"], result["peak_memory_mb"]
     first, second = (result.pop("reliability") for result in (folder, file))
-    assert {name: pytest.approx(row) for name, row in first.items()} == second  # sums are rounded
+    for source, row in first.items():  # of a file, a chain of draws tells more than the factors
+        assert row["p_votes"] == pytest.approx(second[source]["p_votes"])
+        assert row["p"] == pytest.approx(second[source]["p"], abs=0.05)
     assert folder == file
 
 

@@ -174,7 +174,9 @@ def test_the_exact_score_of_a_partition_does_not_care_where_rows_of_zeros_are():
         RDPMeans("von-mises-fisher", random_state=0),
         TVClust("von-mises-fisher", random_state=0),
         TVClust(
-            "von-mises-fisher", inference=Gibbs(n_chains=1, n_warmup=20, n_draws=20), random_state=0
+            "von-mises-fisher",
+            inference=Gibbs(n_chains=1, n_warmup=200, n_draws=50),
+            random_state=0,
         ),
     ],
     ids=["rdp-means", "variational", "gibbs"],

@@ -39,6 +39,14 @@ N = 90
 pytestmark = pytest.mark.usefixtures("two_dask_threads")
 
 
+def without_draws(**options):
+    """TVClust whose intervals are those of its factors, as they are of data in chunks."""
+    inference = options.pop("inference", Variational())
+    if isinstance(inference, Variational):
+        inference = clone(inference).set_params(interval_draws=0)
+    return TVClust(inference=inference, **options)
+
+
 def cut(X, seed):
     """A dask array with chunks of all sizes, some of one row each, one for all, or one empty."""
     n = len(X)
@@ -100,8 +108,8 @@ def problem_of(seed):
 @pytest.mark.parametrize("seed", range(16))
 def test_fits_are_those_of_one_machine(seed):
     X, links, setting = problem_of(seed)
-    theirs = TVClust(**setting).fit(X, links=links)
-    ours = TVClust(**setting).fit(cut(X, seed), links=links)
+    theirs = without_draws(**setting).fit(X, links=links)
+    ours = without_draws(**setting).fit(cut(X, seed), links=links)
     assert len(theirs.bounds_) > 2
     compare(ours, theirs, X)
 
@@ -119,8 +127,8 @@ def test_starts_are_those_of_one_machine(init):
     setting = GIVEN | {"init": np.arange(60) % 7 if init == "labels" else init}
     setting |= {"inference": Variational(n_init=2)}
     links = Links.from_labels(Y[:60], sample=50, rng=0)
-    theirs = TVClust(**setting).fit(X[:60], links=links)
-    compare(TVClust(**setting).fit(cut(X[:60], 0), links=links), theirs, X)
+    theirs = without_draws(**setting).fit(X[:60], links=links)
+    compare(without_draws(**setting).fit(cut(X[:60], 0), links=links), theirs, X)
 
 
 @pytest.mark.parametrize("n_links", [80, 10])
@@ -129,8 +137,8 @@ def test_what_is_auto_is_chosen_alike(n_links, monkeypatch):
     two = ["gaussian", "diagonal-gaussian"]
     monkeypatch.setattr(tvclust_choice, "candidates", lambda *_, **__: two)
     links = Links.from_labels(Y[:90], sample=n_links, rng=0)
-    theirs = TVClust(random_state=0, tuning=FEW).fit(X[:90], links=links)
-    ours = TVClust(random_state=0, tuning=FEW).fit(cut(X[:90], 3), links=links)
+    theirs = without_draws(random_state=0, tuning=FEW).fit(X[:90], links=links)
+    ours = without_draws(random_state=0, tuning=FEW).fit(cut(X[:90], 3), links=links)
     assert ours.selection_.equals(theirs.selection_)
     compare(ours, theirs, X)
 
@@ -149,10 +157,10 @@ def test_more_points_than_a_sample():
     data, y = blobs(600)
     links = Links.from_labels(y, sample=100, rng=0)
     setting = GIVEN | {"inference": Variational(n_init=1), "tuning": Tuning(sample_size=200)}
-    ours = TVClust(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    ours = without_draws(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
     labels = ours.labels_.compute()
     assert same_partition(labels, y)
-    assert labels.tolist() == TVClust(**setting).fit(data, links=links).labels_.tolist()
+    assert labels.tolist() == without_draws(**setting).fit(data, links=links).labels_.tolist()
     assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
 
 
@@ -160,11 +168,11 @@ def test_what_is_auto_is_chosen_on_a_sample():
     data, y = blobs(600)
     links = Links.from_labels(y, sample=300, rng=0)
     setting = {"random_state": 0, "tuning": clone(FEW).set_params(sample_size=150)}
-    ours = TVClust(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    ours = without_draws(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
     assert ours.chosen_by_ == "held-out links"
     assert same_partition(ours.labels_.compute(), y)
     assert (np.diff(ours.bounds_) > -1e-9 * abs(ours.bound_)).all()
-    again = TVClust(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
+    again = without_draws(**setting).fit(da.from_array(data, chunks=(170, 2)), links=links)
     assert again.bounds_.tolist() == ours.bounds_.tolist()
 
 
@@ -175,16 +183,16 @@ def test_frames_and_folders_of_parquet(tmp_path):
     for number, part in enumerate(np.array_split(np.arange(150), 3)):
         frame.iloc[part].to_parquet(tmp_path / f"part-{number}.parquet")
     setting = GIVEN | {"init": np.arange(150) % 4}
-    theirs = TVClust(**setting).fit(X, links=LINKS)
+    theirs = without_draws(**setting).fit(X, links=LINKS)
     for data in (tmp_path, str(tmp_path), dd.from_pandas(frame, npartitions=3)):
-        compare(TVClust(**setting).fit(data, links=LINKS), theirs, X)
+        compare(without_draws(**setting).fit(data, links=LINKS), theirs, X)
 
 
 # ---------------------------------------------------------------------- what a fit answers
 
 
 def quick(**options):
-    return TVClust(**(GIVEN | {"init": np.arange(150) % 4} | options))
+    return without_draws(**(GIVEN | {"init": np.arange(150) % 4} | options))
 
 
 def test_predictions_are_lazy():
@@ -332,7 +340,7 @@ def test_a_sample_has_starts_of_its_own(monkeypatch):
 
     monkeypatch.setattr(StartPool, "best", watched)
     setting = GIVEN | {"inference": Variational(n_init=1), "tuning": Tuning(sample_size=100)}
-    TVClust(**setting).fit(cut(X, 0), links=LINKS)
+    without_draws(**setting).fit(cut(X, 0), links=LINKS)
     assert set(sizes) == {100}
 
 

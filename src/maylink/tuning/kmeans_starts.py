@@ -5,6 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
+import numpy as np
+from scipy import sparse
+
 from maylink.arrays import Index
 from maylink.labels import first_appearance
 from maylink.problem import Problem
@@ -28,6 +31,9 @@ def kmeans_partitions(problem: Problem, counts: Iterable[int], seed: int) -> lis
     from sklearn.exceptions import ConvergenceWarning
 
     rows = problem.family.neighbour_rows(problem.X)
+    if sparse.issparse(rows) and rows.indices.dtype != np.int32:  # scikit-learn takes no others
+        parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows = sparse.csr_array(parts, shape=rows.shape)
     means = [KMeans(count, n_init=1, max_iter=30, random_state=seed) for count in counts]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer points differ: as well

@@ -363,6 +363,9 @@ class TVClustTuner:
         problem, view = self.problems[chosen.family], self.views.pieces[chosen.family]
         family = fit.problem.family.unprepared() if problem.family.learns else problem.family
         learned, labels = replace(problem, family=family), fit.labels
+        if self.sample.n < problem.n and self.in_chunks:
+            prior = fit.solver.settings.partition_prior
+            return TVClustChoice(learned, chosen.data_weight, by, prior, _frame(rows))
         if self.sample.n < problem.n:
             if self.are_small(labels) and problem.n <= merging.MOST:
                 labels = pieces_of(learned.prepared())  # most clusters have no point in the sample
