@@ -1,5 +1,7 @@
 """Without links, clusters that overlap are found; links that say nothing change nothing."""
 
+import os
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -14,6 +16,9 @@ from maylink.tuning.alone import fit_alone
 from maylink.tuning.pieces import PieceView
 from maylink.views.neighbours import NeighbourGraph
 
+slow = pytest.mark.skipif(
+    "MAYLINK_SLOW" not in os.environ, reason="takes long: set MAYLINK_SLOW=1 to run it"
+)
 CENTERS = 3.5 * np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])
 
 
@@ -31,7 +36,7 @@ def links_that_say_nothing(n, count, seed=0):
     return Links.from_pairs(may=pairs[may], may_not=pairs[~may], n=n)
 
 
-@pytest.mark.parametrize("seed", [4, 5, 12])
+@pytest.mark.parametrize("seed", [4, pytest.param(5, marks=slow), pytest.param(12, marks=slow)])
 @pytest.mark.parametrize("kind", [TVClust, RDPMeans])
 def test_three_clusters_that_overlap_are_found_without_links(kind, seed):
     assert kind(random_state=0).fit(three_that_overlap(seed)[0]).n_clusters_ == 3
@@ -49,7 +54,9 @@ def test_the_bound_is_at_least_that_of_one_cluster():
     assert len(np.unique(alone.labels)) == 3
 
 
-@pytest.mark.parametrize("count", [20, 300, 1200])
+@pytest.mark.parametrize(
+    "count", [pytest.param(20, marks=slow), 300, pytest.param(1200, marks=slow)]
+)
 @pytest.mark.parametrize("kind", [TVClust, RDPMeans])
 def test_links_that_say_nothing_leave_the_clusters_of_the_data(kind, count):
     X = load_iris().data
