@@ -164,7 +164,7 @@ class RDPMeans(CenterEstimator):
     >>> RDPMeans(random_state=0).fit(X).labels_
     array([0, 0, 0, 0, 1, 1])
     >>> links = Links.from_pairs(may=[(0, 1), (2, 3)], may_not=[(0, 2), (1, 3)], n=6)
-    >>> RDPMeans(random_state=0).fit(X, links=links).labels_
+    >>> RDPMeans(link_weight=1.0, random_state=0).fit(X, links=links).labels_
     array([0, 0, 1, 1, 2, 2])
     """
 

@@ -28,6 +28,7 @@ from maylink.families.columns import (
     without_outliers,
 )
 from maylink.families.rows import row_sums
+from maylink.families.tails import Tails
 from maylink.kernels.codes import Block, Code
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -60,6 +61,8 @@ class EuclideanFamily(Family):
     """The features that are not constant, where some are: the others have no variance to learn."""
     spread: float = field(default=1.0, repr=False, kw_only=True)
     """Variance that the prior expects inside clusters, in units of the usual one."""
+    tails: Tails | None = field(default=None, repr=False, compare=False, kw_only=True)
+    """Clusters that points are drawn in towards, where clusters have heavy tails."""
 
     # ------------------------------------------------------------------ domain
 
@@ -109,10 +112,15 @@ class EuclideanFamily(Family):
 
     def centred(self, X: Matrix) -> Matrix:
         """Return X less the offset, in the precision of X; with no offset sparse data stay so."""
+        X = self.drawn_in(X)
         if self.offset is None or not self.offset.any():
             return X
         dense = X.toarray() if sparse.issparse(X) else X
         return np.subtract(dense, self.offset, dtype=X.dtype, casting="same_kind")
+
+    def drawn_in(self, X: Matrix) -> Matrix:
+        """Return X with points far out drawn in, where clusters have heavy tails."""
+        return X if self.tails is None else self.tails.drawn_in(X)
 
     @property
     def shift(self) -> Any:
@@ -131,7 +139,7 @@ class EuclideanFamily(Family):
 
     def neighbour_rows(self, X: Matrix) -> Matrix:
         """Return the data, in deviations where the columns are not in one unit."""
-        return in_one_unit(X)
+        return in_one_unit(self.drawn_in(X))
 
     # ------------------------------------------------------------------ likelihood
 

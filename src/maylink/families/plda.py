@@ -189,7 +189,7 @@ class PLDA(WhitenedFamily):
         """Return the data in whitened principal directions, in the precision of X."""
         if self.ready:
             return X
-        return self._project(X).astype(X.dtype)
+        return self._project(self.drawn_in(X)).astype(X.dtype)
 
     def neighbour_rows(self, X: Matrix) -> Matrix:
         """Return the whitened directions, each weighed by √(between/(1 + between)).

@@ -14,6 +14,7 @@ from typing import TypeVar
 from maylink.errors import MaylinkError, not_one_of
 from maylink.families.base import Family, Statistics
 from maylink.families.kinds import KINDS
+from maylink.families.tails import Tails
 
 FamilyClass = TypeVar("FamilyClass", bound=type[Family])
 
@@ -153,7 +154,7 @@ def records() -> list[type]:
 
 def _records_of(families: Iterable[type[Family]]) -> list[type]:
     classes = [record for cls in families for record in (cls, *cls.records)]
-    return list(dict.fromkeys([Statistics, *classes]))
+    return list(dict.fromkeys([Statistics, Tails, *classes]))
 
 
 def _check_facts(cls: type[Family]) -> None:

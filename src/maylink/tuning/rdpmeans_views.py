@@ -45,6 +45,7 @@ from maylink.tuning import race, rdpmeans
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
+from maylink.tuning.heavy_tails import with_tails
 from maylink.tuning.kmeans_starts import kmeans_partitions
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, telling_variants
@@ -102,6 +103,8 @@ def tune(
         )
     if request.is_given or isinstance(first, ChunkedProblem):
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
+    problems = with_tails(problems)
+    first = problems[0]
     sample = sampled(first, tuning.sample_size, rng)
     samples = {one.family.name: replace(sample, family=one.family) for one in problems}
     tried, race_is_open = _candidates(samples, request, tuning), tuning.can_race(sample.links)

@@ -37,6 +37,7 @@ from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandi
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
+from maylink.tuning.heavy_tails import with_tails
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import (
     PieceFit,
@@ -90,7 +91,7 @@ def tune(
     progress : Progress, optional
         Counts folds.
     """
-    return TVClustTuner(problems, request, tuning, rng, n_jobs).choose(progress)
+    return TVClustTuner(with_tails(problems), request, tuning, rng, n_jobs).choose(progress)
 
 
 def quick(settings: VariationalSettings) -> VariationalSettings:
@@ -113,7 +114,7 @@ def fit_every_candidate(
     problems, request, tuning, rng, n_jobs
         As in :func:`tune`.
     """
-    tuner = TVClustTuner(problems, request, tuning, rng, n_jobs)
+    tuner = TVClustTuner(with_tails(problems), request, tuning, rng, n_jobs)
     fits = tuner.fits(problems[0].links, VariationalSettings())
     return {candidate: fits.labels(candidate) for candidate in tuner.candidates}
 
