@@ -42,7 +42,7 @@ NEIGHBOURS = 10  # that tell how dense points lie
 ALONE = 2.0  # times as far from its neighbours as they are from theirs: a point that is alone
 
 
-class Mixture(NamedTuple):
+class TailMixture(NamedTuple):
     """A mixture that was fitted; its distances are Student-t's, or Gaussian at infinite freedom."""
 
     weights: Array
@@ -116,12 +116,12 @@ def find_tails(X: Array) -> Tails | None:
     return Tails(best.weights, best.centers * scale + shift, best.whitenings / scale, best.freedom)
 
 
-def _best(Z: Array) -> Mixture | None:
+def _best(Z: Array) -> TailMixture | None:
     from sklearn.cluster import KMeans
 
     near = Z[~_are_alone(Z)]
     spread = near.var(axis=0) / expected_clusters(len(Z)) ** (2.0 / Z.shape[1])
-    best, falls, tried = dict[float, Mixture](), 0, 0
+    best, falls, tried = dict[float, TailMixture](), 0, 0
     for count in LEVELS:
         if count * POINTS_A_CLUSTER > len(near) or falls == FALLS:
             break
@@ -146,7 +146,7 @@ def _are_alone(Z: Array) -> Any:
     return reach > ALONE * np.median(reach[neighbour], axis=1)
 
 
-def _mixture(Z: Array, labels: Index, freedom: float, spread: Array) -> Mixture:
+def _mixture(Z: Array, labels: Index, freedom: float, spread: Array) -> TailMixture:
     """Fit a mixture from a partition; ``spread`` counts as d + 2 points of each cluster."""
     (n, d), count = Z.shape, int(labels.max()) + 1
     shares, scales = np.eye(count)[labels], np.ones((n, count))
@@ -173,7 +173,7 @@ def _mixture(Z: Array, labels: Index, freedom: float, spread: Array) -> Mixture:
         last = value
     numbers = count * (1 + d + d * (d + 1) // 2) - 1
     criterion = value - 0.5 * np.log(n) * numbers
-    return Mixture(size / n, centers, whitenings, freedom, criterion)
+    return TailMixture(size / n, centers, whitenings, freedom, criterion)
 
 
 def _log_density(square: Array, d: int, freedom: float) -> Array:
