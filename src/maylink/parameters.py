@@ -72,6 +72,15 @@ def check_integer(name: str, value: Any, least: int) -> None:
     _check(name, value, Integral, f"a whole number of at least {least}", min_val=least)
 
 
+def check_pair(name: str, value: Any, below: float = np.inf) -> None:
+    """Raise unless value is a pair of numbers above 0 and below a limit."""
+    pair = value if isinstance(value, (tuple, list)) else ()
+    numbers = all(isinstance(number, (int, float, np.number)) for number in pair)
+    if len(pair) != 2 or not numbers or not all(0.0 < number < below for number in pair):
+        limit = " and below 1" if below == 1.0 else ""
+        raise MaylinkError(f"{name}: {value!r} is not a pair of numbers above 0{limit}")
+
+
 def check_flag(name: str, value: Any) -> None:
     """Raise unless value is True or False."""
     _check(name, value, FLAG, "True or False")

@@ -15,8 +15,8 @@ from scipy import sparse
 
 import maylink as ml
 from found import BASELINES, ESTIMATORS, LINKED, build
-from maylink.analysis import methods
 from maylink.errors import FileError, MaylinkError
+from maylink.model.posterior import SUSPECT_LIMIT
 from maylink.report import ReportLimits, write_report
 from maylink.report.encoding import shortened
 from zoo import true_links
@@ -188,7 +188,7 @@ def test_suspect_links_with_both_sides(path):
     assert worst["wrong"] > 0.9
     assert page["doubts"]["wrong"] == 1
     assert page["doubts"]["links"] == 91
-    assert page["doubts"]["limit"] == methods.SUSPECT_LIMIT
+    assert page["doubts"]["limit"] == SUSPECT_LIMIT
     gaps = {page["columns"][column]: gap for column, _, _, gap in worst["cells"]}
     assert set(gaps) == set("abcd")
     assert gaps["a"] == pytest.approx(abs(X[0, 0] - X[1, 0]) / X[:, 0].std(), rel=0.01)

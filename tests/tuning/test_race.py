@@ -39,6 +39,9 @@ def test_the_leader_wins_and_the_table_tells_the_race():
     assert [row["chosen"] for row in outcome.rows] == [False, True, False]
     for row in outcome.rows:
         assert row["score"] == pytest.approx(row["mean"], abs=0.1)
+    held_out, row = outcome.held_out, outcome.rows[1]
+    assert held_out.score == row["score"]
+    assert held_out.n_links == row["n_links"]
 
 
 def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():

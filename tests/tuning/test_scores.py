@@ -12,7 +12,14 @@ from maylink.model.draws import Draws
 from maylink.model.posterior import SampledPosterior
 from maylink.problem import Problem
 from maylink.tuning import link_score
-from maylink.tuning.scores import by_source, expected, log_scores, predicted, summary
+from maylink.tuning.scores import (
+    beside_guess,
+    by_source,
+    expected,
+    log_scores,
+    predicted,
+    summary,
+)
 
 
 class Hard:
@@ -171,3 +178,14 @@ def test_links_that_share_a_vote_are_not_so_many_votes():
     shared = summary(np.repeat(scores, 10), np.full(400, 0.1))
     assert shared.mean == pytest.approx(whole.mean)
     assert shared.error == pytest.approx(whole.error)
+
+
+def test_beside_a_guess():
+    scores, guesses = np.log([0.9, 0.5, 0.2]), np.log([0.6, 0.6, 0.4])
+    weight = np.array([2.0, 1.0, 1.0])
+    result = beside_guess(scores, guesses, weight)
+    assert result.score == pytest.approx((2 * scores[0] + scores[1] + scores[2]) / 4)
+    assert result.guess == pytest.approx((2 * guesses[0] + guesses[1] + guesses[2]) / 4)
+    assert result.right == (2 + 0.5) / 4
+    assert result.guess_right == (2 + 1) / 4
+    assert result.error == pytest.approx(summary(scores - guesses, weight).error)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from maylink.analysis import methods
 from maylink.analysis.methods import MethodPlan
+from maylink.estimators.verdict import Verdict, judge
 from maylink.links import Links
 
 SUSPECT_COLUMNS = ("i", "j", "kind", "weight", "source", "wrong")
@@ -49,6 +50,8 @@ class FitSummary:
         Number of links that are more likely wrong than right.
     status : str
         Why the fit ended.
+    verdict : dict
+        The fields of :class:`maylink.estimators.verdict.Verdict`.
     """
 
     rows: int
@@ -66,6 +69,7 @@ class FitSummary:
     reliability: dict[str, dict[str, float]]
     suspects: int
     status: str
+    verdict: dict[str, Any]
 
 
 class FitDescription(NamedTuple):
@@ -83,7 +87,12 @@ class LinkJudgement(NamedTuple):
 
 
 def describe_fit(
-    model: Any, X: Any, columns: Sequence[str], plan: MethodPlan, links: Links | None
+    model: Any,
+    X: Any,
+    columns: Sequence[str],
+    plan: MethodPlan,
+    links: Links | None,
+    without_links: Any = None,
 ) -> FitDescription:
     """Describe a fit to data in memory.
 
@@ -99,6 +108,8 @@ def describe_fit(
         Why this method was fitted.
     links : Links or None
         The links of the fit.
+    without_links : array of shape (n,), optional
+        Labels of a fit without links.
 
     Returns
     -------
@@ -106,7 +117,8 @@ def describe_fit(
     """
     judgement = _judge(model, links)
     sizes = np.bincount(model.labels_).tolist()
-    return _described(model, X, columns, plan, links, sizes, judgement)
+    verdict = judge(model, links=links, without_links=without_links)
+    return _described(model, X, columns, plan, links, sizes, judgement, verdict)
 
 
 def describe_fit_on_dask(
@@ -129,7 +141,8 @@ def describe_fit_on_dask(
         judgement = _judge(SimpleNamespace(labels_=labels), links[linked_rows])
         rows_of_ends = {end: linked_rows[judgement.suspects[end].to_numpy(int)] for end in "ij"}
         judgement = judgement._replace(suspects=judgement.suspects.assign(**rows_of_ends))
-    return _described(model, X, columns, plan, links, sizes.tolist(), judgement)
+    verdict = judge(model, links=links)
+    return _described(model, X, columns, plan, links, sizes.tolist(), judgement, verdict)
 
 
 def _judge(model: Any, links: Links | None) -> LinkJudgement:
@@ -148,6 +161,7 @@ def _described(
     links: Links | None,
     sizes: list[int],
     judgement: LinkJudgement,
+    verdict: Verdict,
 ) -> FitDescription:
     family = getattr(model, "family_", None)
     summary = FitSummary(
@@ -166,5 +180,6 @@ def _described(
         reliability=judgement.reliability,
         suspects=len(judgement.suspects),
         status=str(getattr(model, "status_", "converged")),
+        verdict=vars(verdict),
     )
     return FitDescription(summary, judgement.suspects)

@@ -66,7 +66,6 @@ ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""
 
 SPREADS = 10.0  # how often the widest column may be as wide as the narrowest, in one unit
-SUSPECT_LIMIT = 0.5  # probability of being wrong above which a link is a suspect
 
 
 @dataclass(frozen=True)
@@ -255,26 +254,18 @@ def link_posterior(model: Any, links: Links) -> Posterior:
     Returns
     -------
     Posterior
-        ``model.posterior_`` where there is one. Otherwise a link is wrong with probability 1 where
-        the partition says the opposite, and p and q are learnt from how often that happens.
+        ``model.posterior_`` where there is one; otherwise what the partition says.
     """
-    import numpy as np
-
-    from maylink.model.posterior import StreamPosterior
-    from maylink.model.reliability import count_links
-    from maylink.model.source_prior import SHARED
+    from maylink.model.posterior import partition_posterior
 
     posterior: Posterior | None = getattr(model, "posterior_", None)
-    if posterior is not None:
-        return posterior
-    labels = np.asarray(model.labels_)
-    same = (labels[links.i] == labels[links.j]).astype(np.float64)
-    counts = count_links(links, labels)
-    return StreamPosterior(np.empty((0, 0)), counts, None, SHARED, links, same)
+    return partition_posterior(model.labels_, links) if posterior is None else posterior
 
 
 def suspect_links(model: Any, links: Links) -> pd.DataFrame:
     """Return the links that are more likely wrong than right, worst first."""
+    from maylink.model.posterior import SUSPECT_LIMIT
+
     frame = link_posterior(model, links).suspects()
     return frame[frame["wrong"] > SUSPECT_LIMIT]
 
@@ -282,6 +273,7 @@ def suspect_links(model: Any, links: Links) -> pd.DataFrame:
 def suspect_labels(model: Any, links: Links) -> pd.DataFrame:
     """Return the labels that most labels of their cluster speak against, worst first."""
     from maylink.model import suspect_labels as labels
+    from maylink.model.posterior import SUSPECT_LIMIT
 
     frame = labels.suspect_labels(link_posterior(model, links))
     return frame[frame["against"] > SUSPECT_LIMIT]

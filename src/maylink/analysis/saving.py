@@ -48,6 +48,7 @@ from maylink.solvers.spectral import SpectralCandidate
 from maylink.solvers.variational import VariationalSettings
 from maylink.solvers.variational_stream import VariationalStream
 from maylink.tuning.penalty import PenaltyStep
+from maylink.tuning.scores import HeldOut
 from maylink.tuning.settings import Tuning
 from maylink.version import __version__
 
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
-    Ascent, Clustering, DirichletProcess, Draws, Fit, Gibbs, LinkCounts, LinkedPosterior,
+    Ascent, Clustering, DirichletProcess, Draws, Fit, Gibbs, HeldOut, LinkCounts, LinkedPosterior,
     MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior,
     SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, Totals, Trace,
     Tuning, Variational, VariationalPosterior, VariationalSettings, VariationalStream,

@@ -57,7 +57,8 @@ def cluster_file(request: ClusterRequest) -> None:
         with times.stage("report"):
             _write_report(request, request.report, model, table, links, without_links)
     with times.stage("write"):
-        description = describe_fit(model, table.X, table.columns, plan, links)
+        others = _labels_to_compare(without_links)
+        description = describe_fit(model, table.X, table.columns, plan, links, others)
         if request.model is not None:
             _save(model, table, request.model, request.force)
         if request.suspects is not None:
@@ -131,10 +132,9 @@ def _write_report(
     links: Links | None,
     without_links: Any,
 ) -> None:
-    """Write the report; an interrupted fit without links is nothing to compare with."""
+    """Write the report."""
     from maylink.report import write_report
 
-    comparable = without_links is not None and not was_interrupted(without_links)
     name = "standard input" if request.data == STDIN else request.data
     with write_errors(path):
         write_report(
@@ -145,11 +145,18 @@ def _write_report(
             columns=table.columns,
             ids=table.ids,
             text=table.text,
-            without_links=without_links.labels_ if comparable else None,
+            without_links=_labels_to_compare(without_links),
             title=f"Clusters of {name}",
             force=request.force,
             reading=reading_code(request.data, request.links, request.reading, str(table.X.dtype)),
         )
+
+
+def _labels_to_compare(without_links: Any) -> Any:
+    """Return the labels of a fit without links; an interrupted one is nothing to compare with."""
+    if without_links is None or was_interrupted(without_links):
+        return None
+    return without_links.labels_
 
 
 def _raise_if_interrupted(model: Any, without_links: Any) -> None:

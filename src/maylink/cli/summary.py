@@ -11,6 +11,8 @@ from maylink.cli.stage_times import StageTimes, peak_memory
 if TYPE_CHECKING:
     from maylink.analysis.fit_summary import FitSummary
 
+VERDICT_PARTS = {"Verdict": "trust", "What links changed": "changed", "What to do": "advice"}
+
 
 def print_summary(
     summary: FitSummary, times: StageTimes, *, json: bool, only_times: bool = False
@@ -25,6 +27,7 @@ def print_summary(
 
 
 def _print_as_table(summary: FitSummary) -> None:
+    print_verdict(summary.verdict)
     rows = [("method", f"{summary.method}: {summary.why}"), ("family", summary.family or "none")]
     if summary.data_weight is not None:
         rows.append(("data weight", f"{summary.data_weight:g}"))
@@ -37,6 +40,12 @@ def _print_as_table(summary: FitSummary) -> None:
         rows.append(("suspect links", f"{summary.suspects} of {summary.links}"))
     print_facts(rows)
     print_reliability(summary.reliability)
+
+
+def print_verdict(verdict: Mapping[str, Any]) -> None:
+    """Print what to think of a fit, before any figure."""
+    for title, name in VERDICT_PARTS.items():
+        print_table(title, ("",), [(f"- {sentence}",) for sentence in verdict[name]])
 
 
 def print_reliability(by_source: Mapping[str, Mapping[str, Any]]) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
 from maylink.errors import LinksError, MaylinkError
+from maylink.estimators.verdict import Verdict, judge
 from maylink.families import Family, as_family
 from maylink.link_forms import as_links
 from maylink.links import Links
@@ -137,6 +138,25 @@ class Estimator(DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice
                 params[name] = clone(make(value))
         super().set_params(**params)
         return self
+
+    def summary(self, *, links: Links | None = None, without_links: Any = None) -> Verdict:
+        """Say in sentences whether the fit can be trusted, and what to do next; print it.
+
+        Parameters
+        ----------
+        links : Links, optional
+            The links of the fit, of estimators that do not keep them: then the summary counts links
+            that look wrong.
+        without_links : array-like of shape (n,), optional
+            Labels of a fit without links; by default those that the choice of settings left.
+
+        Returns
+        -------
+        Verdict
+            See :mod:`maylink.estimators.verdict`.
+        """
+        check_is_fitted(self)
+        return judge(self, links=links, without_links=without_links)
 
     def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Any:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""

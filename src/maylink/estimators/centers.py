@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.estimators.base import Estimator
 from maylink.families import Family
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.model.joint import joint_of
+from maylink.model.posterior import partition_posterior
+from maylink.model.source_prior import NEIGHBOURS
 from maylink.problem import Problem
 from maylink.solvers.fit import Clustering, Fit, Parts, Status
 from maylink.solvers.placing import divergences, place
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
+from maylink.tuning.scores import HeldOut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +51,54 @@ class CenterDescription:
     family: Family
     prior: Any
     result: Fit[Clustering]
+    reliability: pd.DataFrame | None
+    held_out: HeldOut | None
+    labels_without_links: Index | None
+
+
+def describe(choice: RDPMeansChoice, fit: Fit[Clustering]) -> CenterDescription:
+    """Return the attributes of a fit."""
+    problem, settings, sweep = choice.problem, choice.settings, fit.trace.sweeps[fit.trace.kept]
+    links = judged_links(problem.links)
+    return CenterDescription(
+        labels=fit.state.labels,
+        n_clusters=fit.state.n_clusters,
+        cluster_centers=problem.family.units(fit.state.centers),
+        cluster_penalty=settings.penalty,
+        penalty_path=list(choice.steps),
+        data_weight=settings.data_weight,
+        n_neighbours=choice.n_neighbours,
+        link_scale=choice.link_scale,
+        chosen_by=choice.by,
+        selection=choice.table,
+        link_weight=(sweep.xi_may, sweep.xi_not) if choice.has_links else None,
+        objective=fit.objective,
+        kept_sweep=fit.trace.kept,
+        n_iter=len(fit.trace),
+        status=fit.status,
+        family=problem.family,
+        prior=problem.prior,
+        result=fit,
+        reliability=_reliability(fit.state.labels, links),
+        held_out=choice.held_out,
+        labels_without_links=choice.without_links if links.n_links else None,
+    )
+
+
+def judged_links(links: Links) -> Links:
+    """Return links without those of the neighbour graph, whose source is the last."""
+    if links.sources[-1:] != (NEIGHBOURS,):
+        return links
+    judged = links.source < len(links.sources) - 1
+    some = links.chosen(np.flatnonzero(judged), links.n)
+    return some.with_sources(some.source, links.sources[:-1])
+
+
+def _reliability(labels: Any, links: Links) -> pd.DataFrame | None:
+    """Return p and q as the partition shows them; labels of data on Dask are not looked at."""
+    if not links.n_links or not isinstance(labels, np.ndarray):
+        return None
+    return partition_posterior(labels, links).reliability()
 
 
 class CenterEstimator(

@@ -14,6 +14,9 @@ from maylink.families import Family
 from maylink.parameters import forbid_links_as_y
 from maylink.tuning.settings import Tuning, as_tuning
 
+# Of RDPMeans; DPMeans has no links.
+LINK_ATTRIBUTES = ("link_weight_", "reliability_", "held_out_", "labels_without_links_")
+
 
 class DPMeans(CenterEstimator):
     """DP-means: K-means over any Bregman divergence that opens clusters by itself.
@@ -134,7 +137,7 @@ kept_sweep_, n_iter_, status_, family_
         forbid_links_as_y(y)
         model = RDPMeans(**self.get_params(deep=False))
         if hasattr(self, "stream_"):
-            model.__dict__ |= _fitted_attributes(self) | {"link_weight_": None}
+            model.__dict__ |= _fitted_attributes(self) | dict.fromkeys(LINK_ATTRIBUTES)
         return self._copy_fit(model.partial_fit(X))
 
     def _copy_fit(self, model: RDPMeans) -> Self:
@@ -142,7 +145,7 @@ kept_sweep_, n_iter_, status_, family_
         for name in _fitted_attributes(self):
             delattr(self, name)
         for name, value in _fitted_attributes(model).items():
-            if name != "link_weight_":
+            if name not in LINK_ATTRIBUTES:
                 setattr(self, name, value)
         return self
 

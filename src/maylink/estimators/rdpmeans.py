@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
-from maylink.estimators.centers import CenterDescription, CenterEstimator, labels_of_rows
+from maylink.estimators.centers import (
+    CenterDescription,
+    CenterEstimator,
+    describe,
+    labels_of_rows,
+)
 from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.families import Family
 from maylink.link_forms import as_links
@@ -146,6 +151,13 @@ class RDPMeans(CenterEstimator):
         Why it stopped.
     family_ : Family
         The family with what it took from the data.
+    reliability_ : DataFrame or None
+        p and q of each source with 95% intervals, as the partition shows them; None without links,
+        in a stream and on Dask.
+    held_out_ : HeldOut or None
+        How held-out links were predicted, and how by a guess; None where none were held out.
+    labels_without_links_ : array of shape (n,) or None
+        The best partition without links, where the choice of settings has made one.
     prior_
         The prior by which :meth:`score` judges partitions.
     result_ : Fit
@@ -303,27 +315,7 @@ class RDPMeans(CenterEstimator):
     ) -> CenterDescription:
         """Return the fitted attributes."""
         rdpmeans.warn_unsettled(fit, stacklevel=4)
-        problem, settings, sweep = choice.problem, choice.settings, fit.trace.sweeps[fit.trace.kept]
-        return CenterDescription(
-            labels=fit.state.labels,
-            n_clusters=fit.state.n_clusters,
-            cluster_centers=problem.family.units(fit.state.centers),
-            cluster_penalty=settings.penalty,
-            penalty_path=list(choice.steps),
-            data_weight=settings.data_weight,
-            n_neighbours=choice.n_neighbours,
-            link_scale=choice.link_scale,
-            chosen_by=choice.by,
-            selection=choice.table,
-            link_weight=(sweep.xi_may, sweep.xi_not) if choice.has_links else None,
-            objective=fit.objective,
-            kept_sweep=fit.trace.kept,
-            n_iter=len(fit.trace),
-            status=fit.status,
-            family=problem.family,
-            prior=problem.prior,
-            result=fit,
-        )
+        return describe(choice, fit)
 
     @property
     def _starts(self) -> RDPMeansStarts:
@@ -428,6 +420,8 @@ class RDPMeans(CenterEstimator):
             n_iter=len(fit.trace),
             status=fit.status,
             result=fit,
+            reliability=None,  # links of earlier batches are not kept
+            labels_without_links=None,
         )
         self._keep(X, description)
         self.stream_ = stream

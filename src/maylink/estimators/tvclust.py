@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink.chunks import in_chunks
@@ -32,6 +31,7 @@ from maylink.parameters import (
     check_choice,
     check_neighbours,
     check_number,
+    check_pair,
     forbid_links_as_y,
 )
 from maylink.problem import ChunkedProblem, Problem, check
@@ -156,6 +156,10 @@ class TVClust(TVClustQueries):
         standard error, how far behind the choice that is on the same links, how many links and
         folds it is of, and which one was chosen; see
         :func:`maylink.plots.plot_selection`.
+    held_out_ : HeldOut or None
+        How held-out links were predicted, and how by a guess; None where none were held out.
+    labels_without_links_ : array of shape (n,) or None
+        The best partition without links, where the choice of settings has made one.
     prior_
         The prior in use; with ``Gibbs(learn_prior=True)``, its scales at their geometric
         posterior means.
@@ -369,7 +373,10 @@ class TVClust(TVClustQueries):
             first = tuning_summary(choice)
         else:
             data = self._new_data(X)
-            first = TuningSummary(self.data_weight_, self.chosen_by_, self.selection_, 0)
+            held_out = getattr(self, "held_out_", None)
+            first = TuningSummary(
+                self.data_weight_, self.chosen_by_, self.selection_, 0, held_out, None
+            )
         warn_overlooked(stream.family, data)
         batch_links = links_of_new_points(links, stream.n, data.shape[0])
         model = StartModel(stream.prior, stream.settings)
@@ -413,13 +420,13 @@ class TVClust(TVClustQueries):
             check_number("data_weight", self.data_weight, 0.0)
         check_neighbours(self.neighbours)
         if isinstance(self.alpha, (tuple, list)):
-            _check_pair("alpha", self.alpha)
+            check_pair("alpha", self.alpha)
         else:
             check_number("alpha", self.alpha, 0.0, above=True)
         self._partition_prior()
         check_reliability_prior(self.reliability_prior)
         if self.reliability is not None:
-            _check_pair("reliability", self.reliability, 1.0)
+            check_pair("reliability", self.reliability, 1.0)
         if isinstance(self.init, str):
             check_choice("init", self.init, STARTS)
         if self.checkpoint is not None and self.random_state is None:
@@ -439,12 +446,3 @@ class TVClust(TVClustQueries):
             raise MaylinkError(
                 "data_weight: the instantiated sampler needs 1; use sampler='collapsed'"
             )
-
-
-def _check_pair(name: str, value: Any, below: float = np.inf) -> None:
-    """Raise unless value is a pair of numbers above 0 and below a limit."""
-    pair = value if isinstance(value, (tuple, list)) else ()
-    numbers = all(isinstance(number, (int, float, np.number)) for number in pair)
-    if len(pair) != 2 or not numbers or not all(0.0 < number < below for number in pair):
-        limit = " and below 1" if below == 1.0 else ""
-        raise MaylinkError(f"{name}: {value!r} is not a pair of numbers above 0{limit}")

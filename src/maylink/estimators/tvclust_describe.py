@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.estimators.tvclust_solve import ClusterSummary, GibbsSummary
 from maylink.families import Family
 from maylink.model.diagnostics import warn_unmixed
@@ -17,6 +17,7 @@ from maylink.model.posterior import Posterior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.solvers.fit import Fit, Status
 from maylink.solvers.variational_stream import VariationalStream
+from maylink.tuning.scores import HeldOut
 from maylink.tuning.tvclust_choice import TVClustChoice
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class TuningSummary:
     chosen_by: str
     selection: pd.DataFrame | None
     n_neighbours: int
+    held_out: HeldOut | None
+    labels_without_links: Index | None
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,10 @@ class GibbsDescription(TVClustDescription):
 
 def tuning_summary(choice: TVClustChoice) -> TuningSummary:
     """Return how family and data weight came about."""
-    return TuningSummary(choice.data_weight, choice.by, choice.table, choice.n_neighbours)
+    without = choice.without_links if choice.problem.links.n_links else None
+    return TuningSummary(
+        choice.data_weight, choice.by, choice.table, choice.n_neighbours, choice.held_out, without
+    )
 
 
 def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescription:

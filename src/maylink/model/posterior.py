@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
@@ -30,6 +30,7 @@ from maylink.model.soft_links import pair_responsibilities, reliabilities
 from maylink.model.source_prior import (
     NEIGHBOURS,
     PRIOR,
+    SHARED,
     ReliabilityPrior,
     SourcePrior,
     mixture_quantile,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INTERVAL = (0.025, 0.975)
+SUSPECT_LIMIT = 0.5  # probability of being wrong above which a link is a suspect
 SAMPLE = 50  # draws in which links are counted
 
 
@@ -296,6 +298,18 @@ class StreamPosterior(VariationalPosterior):
     def suspects(self) -> pd.DataFrame:
         """Return the links with the probability that each is wrong, worst first."""
         return self._ranked(self.seen_together)
+
+
+def partition_posterior(labels: ArrayLike, links: Links) -> StreamPosterior:
+    """Return what one partition says about links.
+
+    A link is wrong with probability 1 where the partition says the opposite, and p and q are learnt
+    from how often that happens.
+    """
+    codes = np.asarray(labels)
+    same = (codes[links.i] == codes[links.j]).astype(np.float64)
+    counts = count_links(links, codes)
+    return StreamPosterior(np.empty((0, 0)), counts, None, SHARED, links, same)
 
 
 def _judged(links: Links) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maylink.analysis.methods import SUSPECT_LIMIT
+from maylink.model.posterior import SUSPECT_LIMIT
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from maylink.arrays import Array
 from maylink.links import Links
 from maylink.runtime.progress import SILENT, Progress
 from maylink.tuning.folds import Fold, LinkFolds
-from maylink.tuning.scores import Score, guessed_scores, summary
+from maylink.tuning.scores import HeldOut, Score, beside_guess, guessed_scores, summary
 from maylink.tuning.settings import Tuning
 
 ALIKE = 0.002  # nats a link: candidates whose means are this close predict alike
@@ -72,6 +72,7 @@ class RaceResult(NamedTuple):
     chosen: Any
     rows: list[dict[str, Any]]
     says_something: bool = True  # whether the winner predicts links better than a guess
+    held_out: HeldOut | None = None  # how the winner predicts links, beside a guess
 
 
 def compete(
@@ -161,7 +162,8 @@ def compete(
     winner = leader(contestants, votes)
     ahead = winner.ahead_of(guess, votes)
     rows = [_row(one, votes, winner) for one in contestants]
-    return RaceResult(winner.candidate, rows, ahead.mean > ONE_ERROR * ahead.error)
+    says_something = ahead.mean > ONE_ERROR * ahead.error
+    return RaceResult(winner.candidate, rows, says_something, _held_out(winner, guess, votes))
 
 
 def flagged(rows: list[dict[str, Any]], chosen: Any) -> list[dict[str, Any]]:
@@ -235,6 +237,13 @@ def _predict_alike(one: Contestant, other: Contestant, group: Callable[[Any], An
     if group is not None and group(one.candidate) != group(other.candidate):
         return False
     return bool(np.abs(one.scores[-1] - other.scores[-1]).max() <= EQUAL)
+
+
+def _held_out(winner: Contestant, guess: Contestant, votes: list[Array]) -> HeldOut:
+    """Return how the winner predicted links, beside a guess, whatever was expected before."""
+    folds = len(winner.scores)
+    parts = (winner.scores, guess.scores[:folds], votes[:folds])
+    return beside_guess(*(np.concatenate(part) for part in parts))
 
 
 def _settled(contestants: list[Contestant], votes: list[Array]) -> bool:

@@ -49,7 +49,7 @@ from maylink.tuning import penalty, race
 from maylink.tuning.candidates import AUTO, candidates, comparable
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
-from maylink.tuning.scores import partition_scores
+from maylink.tuning.scores import HeldOut, partition_scores
 from maylink.tuning.settings import Tuning
 from maylink.views.neighbours import SOURCE
 
@@ -150,6 +150,8 @@ class RDPMeansChoice:
         How many neighbours of each point are links.
     pieces : array of shape (n,), optional
         The small pieces that clusters of the start were merged of.
+    held_out, without_links : optional
+        As in :class:`maylink.tuning.tvclust_choice.TVClustChoice`.
     """
 
     problem: Problem
@@ -163,6 +165,8 @@ class RDPMeansChoice:
     start: Any = None
     n_neighbours: int = 0
     pieces: Index | None = None
+    held_out: HeldOut | None = None
+    without_links: Index | None = None
 
     @property
     def has_links(self) -> bool:
@@ -177,6 +181,7 @@ class LinkChoice(NamedTuple):
     link_scale: float
     table: pd.DataFrame
     start: Array | None
+    held_out: HeldOut | None
 
 
 class LinkedRun(NamedTuple):
@@ -219,15 +224,13 @@ def tune(
         Counts folds or runs.
     """
     settings, relative = request.settings, request.relative_weights
-    engine = engine_of(problem, n_jobs)
-    value = request.cluster_penalty
+    engine, value = engine_of(problem, n_jobs), request.cluster_penalty
     if value is not None:
         penalty.check_resolution(engine, value)
     if value is None and request.n_clusters_hint is not None:
         value = penalty.from_hint(engine, request.n_clusters_hint)
-    links = problem.links
-    if links.n_links and request.choose_weights:
-        enough = tuning.can_hold_out(links)
+    if problem.links.n_links and request.choose_weights:
+        enough = tuning.can_hold_out(problem.links)
         sample = penalty.sampled(problem, tuning.sample_size, rng) if enough else problem
         if tuning.can_hold_out(sample.links):
             settings = replace(settings, by_source=not isinstance(problem, ChunkedProblem))
@@ -280,8 +283,7 @@ def by_links(
         patience=min(PATIENCE, settings.patience),
         alpha=None,
     )
-    merge = value is None
-    weights = tuning.data_weights
+    merge, weights = value is None, tuning.data_weights
     last_pool: list[RunPool] = []
 
     def prepare(fold: Fold) -> race.Predictor:
@@ -290,10 +292,9 @@ def by_links(
         last_pool[:] = [pool]
         return lambda candidate: partition_scores(pool.labels(*candidate), fold.test, fold.train)
 
-    candidates = [RDPMeansCandidate(weight, None) for weight in weights]
-    candidates += [RDPMeansCandidate(1.0, LinkedRun(value, ALONE)) for value in penalties]
+    alone = [RDPMeansCandidate(1.0, LinkedRun(value, ALONE)) for value in penalties]
     result = race.compete(
-        candidates,
+        [*(RDPMeansCandidate(weight, None) for weight in weights), *alone],
         problem.links,
         prepare,
         rng,
@@ -305,13 +306,13 @@ def by_links(
     weight, run = result.chosen
     if run is None:
         run = last_pool[0].first(weight)
-        chosen = with_run(settings, run)
-        chosen = replace(chosen, data_weight=weight, alpha=None, merge=merge)
+        chosen = replace(with_run(settings, run), data_weight=weight, alpha=None, merge=merge)
     else:
         chosen = replace(with_run(settings, run), keep="objective")
     logger.info("held-out links chose data weight %g, λ = %g, link scale %g", weight, *run)
     table = pd.DataFrame([_row(row, run) for row in result.rows])
-    return LinkChoice(chosen, run.link_scale, table, starts.get(run.cluster_penalty))
+    start = starts.get(run.cluster_penalty)
+    return LinkChoice(chosen, run.link_scale, table, start, result.held_out)
 
 
 def _row(row: dict[str, Any], chosen: LinkedRun) -> dict[str, Any]:

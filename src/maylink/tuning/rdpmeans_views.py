@@ -112,9 +112,11 @@ def tune(
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
     views = _views(samples, tried, race_is_open, rng)
     chosen, fit, _ = _without_links(views, tried)
-    by, table = "evidence", None
+    without = None if fit is None or sample.n < first.n else fit.labels
+    by, table, held_out = "evidence", None, None
     if race_is_open:
         result = hard_race(views, sample.links, tried, around(chosen), tuning, rng, progress)
+        held_out = result.held_out
         if result.says_something:
             chosen, fit, by = result.chosen, None, "held-out links"
         table = _frame(race.flagged(result.rows, chosen))
@@ -126,7 +128,8 @@ def tune(
     view = views[chosen.family]
     problem = next(one for one in problems if one.family.name == chosen.family)
     problem = same_spread(problem, view)
-    return _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
+    choice = _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
+    return replace(choice, held_out=held_out, without_links=without)
 
 
 def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool:

@@ -34,6 +34,21 @@ class Score(NamedTuple):
     n_links: int
 
 
+class HeldOut(NamedTuple):
+    """How held-out links were predicted, beside a guess that knows only what sources usually say.
+
+    It is of the candidate that predicted them best, so it is a little too good; the fewer links
+    and the more candidates there are, the more.
+    """
+
+    score: float  # mean log probability of a held-out vote
+    guess: float  # the same of a guess
+    error: float  # standard error of the difference
+    right: float  # share of votes that had a probability above ½
+    guess_right: float  # the same of a guess
+    n_links: int  # that were held out
+
+
 def link_score(model: Any, links: Links, train: Links | None = None) -> Score:
     """Return how well a fitted estimator predicts links that it did not see.
 
@@ -124,6 +139,25 @@ def summary(scores: Array, weight: Array) -> Score:
     # A link of three votes says one thing thrice; several that share a vote say one thing together.
     spread = float(np.sqrt(np.sum(weight * np.maximum(weight, 1.0) * (scores - mean) ** 2)))
     return Score(mean, spread / float(weight.sum()), int(scores.size))
+
+
+def beside_guess(scores: Array, guesses: Array, weight: Array) -> HeldOut:
+    """Return how links were predicted beside a guess, from the log probabilities of both."""
+    ahead = summary(scores - guesses, weight)
+    return HeldOut(
+        summary(scores, weight).mean,
+        summary(guesses, weight).mean,
+        ahead.error,
+        _share_right(scores, weight),
+        _share_right(guesses, weight),
+        ahead.n_links,
+    )
+
+
+def _share_right(scores: Array, weight: Array) -> float:
+    """Return the share of votes that are predicted right; a toss-up is half right."""
+    likely = np.sign(np.round(scores - np.log(0.5), 12))
+    return float(np.average(0.5 + 0.5 * likely, weights=weight))
 
 
 def by_source(links: Links, train: Links, p: Array, q: Array) -> tuple[Array, Array]:

@@ -47,7 +47,7 @@ from maylink.tuning.pieces import (
     telling_variants,
 )
 from maylink.tuning.prior_checks import checked_prior
-from maylink.tuning.scores import posterior_scores
+from maylink.tuning.scores import HeldOut, posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import Prior, around, of_many_features, usual_setting
 from maylink.tuning.spread import same_spread, with_spread
@@ -134,6 +134,8 @@ class TVClustTuner:
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
         self.first, self.variants = problems[0], set[str]()
         self.plain_graph: NeighbourGraph | None = None
+        self.held_out: HeldOut | None = None
+        self.without: Index | None = None
         self.in_chunks = isinstance(self.first, ChunkedProblem)
 
     def choose(self, progress: Progress) -> TVClustChoice:
@@ -173,6 +175,7 @@ class TVClustTuner:
         prior = of_many_features(self.candidates[0].family) if many else around(chosen)
         tried = self.candidates if many else self.screened(chosen, prior)
         result = self.race(tried, progress, prior)
+        self.held_out = result.held_out
         raced = result.rows + [race.not_raced(one) for one in self.candidates if one not in tried]
         if result.says_something:
             return result.chosen, "held-out links", raced
@@ -343,6 +346,7 @@ class TVClustTuner:
         comparable = [name for name in gaussians() if name in fits] or list(fits)[:1]
         best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
+        self.without = fits[best].labels
         found = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
         rows = [
             {**found[name]._asdict(), "bound": fits[name].bound, "chosen": name == best}
@@ -366,7 +370,9 @@ class TVClustTuner:
         learned, labels = replace(problem, family=family), fit.labels
         if self.sample.n < problem.n and self.in_chunks:
             prior = fit.solver.settings.partition_prior
-            return TVClustChoice(learned, chosen.data_weight, by, prior, _frame(rows))
+            return TVClustChoice(
+                learned, chosen.data_weight, by, prior, _frame(rows), held_out=self.held_out
+            )
         if self.sample.n < problem.n:
             if self.are_small(labels) and problem.n <= merging.MOST:
                 labels = pieces_of(learned.prepared())  # most clusters have no point in the sample
@@ -383,6 +389,8 @@ class TVClustTuner:
             n_neighbours=count,
             neighbours=view.neighbours(count) if count else None,
             start=labels,
+            held_out=self.held_out,
+            without_links=self.without if self.sample.n == problem.n else None,
         )
 
 

@@ -12,6 +12,7 @@ from maylink.model.partition_priors import PartitionPrior
 from maylink.problem import DataFacts, Problem
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning.candidates import candidates
+from maylink.tuning.scores import HeldOut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,6 +98,10 @@ class TVClustChoice:
         The links of neighbours.
     start : array of shape (n,), optional
         The partition to start from, where the choice has made one.
+    held_out : HeldOut, optional
+        How held-out links were predicted, where some were held out.
+    without_links : array of shape (n,), optional
+        The best partition of the data without links, where the choice has made one.
     """
 
     problem: Problem
@@ -107,6 +112,8 @@ class TVClustChoice:
     n_neighbours: int = 0
     neighbours: Links | None = None
     start: Index | None = None
+    held_out: HeldOut | None = None
+    without_links: Index | None = None
 
     @property
     def linked(self) -> Problem:

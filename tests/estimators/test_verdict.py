@@ -1,0 +1,129 @@
+"""The verdict on a fit: its level follows from held-out links, its sentences from figures."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import maylink as ml
+from maylink.estimators.verdict import LEAST_SHARE, judge
+from maylink.tuning.scores import HeldOut
+from zoo import true_links
+
+Y = np.arange(60) % 3
+X = np.random.default_rng(0).normal(size=(60, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]
+LINKS = true_links(Y, 90, 0)
+
+
+def fitted(held_out=None, labels=Y, **more):
+    return SimpleNamespace(labels_=labels, n_clusters_=len(set(labels)), held_out_=held_out, **more)
+
+
+def held(score, guess, error):
+    return HeldOut(score, guess, error, 0.9, 0.6, 90)
+
+
+@pytest.mark.parametrize(
+    ("score", "guess", "error", "level"),
+    [
+        (-0.3, -0.7, 0.05, "confirmed"),
+        (-0.66, -0.7, 0.01, "weak"),
+        (-0.65, -0.7, 0.10, "unclear"),
+        (-0.70, -0.7, 0.01, "not confirmed"),
+        (-0.90, -0.7, 0.05, "not confirmed"),
+    ],
+)
+def test_level_follows_from_held_out_links(score, guess, error, level):
+    verdict = judge(fitted(held(score, guess, error)), links=LINKS)
+    assert verdict.level == level
+    assert "90 links" in verdict.trust[1]
+    assert "90%" in verdict.trust[1]
+    assert f"{score:.3f}" in verdict.trust[1]
+    assert f"{guess:.3f}" in verdict.trust[1]
+
+
+def test_right_clusters_confirm_links_that_are_right_seven_times_in_ten():
+    guess, perfect = np.log(0.5), 0.7 * np.log(0.7) + 0.3 * np.log(0.3)
+    assert 1.0 - perfect / guess > LEAST_SHARE
+
+
+def test_without_links_nothing_confirms_clusters():
+    model = ml.TVClust(random_state=0).fit(X)
+    verdict = model.summary()
+    assert verdict.level == "no links"
+    assert "outside the data" in verdict.trust[0]
+    bounds = np.sort(model.selection_["bound"])
+    assert f"{bounds[-1] - bounds[-2]:.1f} nats" in verdict.trust[1]
+    assert "3 clusters" in verdict.trust[1]
+
+
+def test_few_links_ask_for_more():
+    verdict = judge(fitted(), links=true_links(Y, 10, 0))
+    assert verdict.level == "not tested"
+    assert any("30 more pairs" in sentence for sentence in verdict.advice)
+
+
+def test_random_links_are_not_trusted():
+    rng = np.random.default_rng(1)
+    pairs = [tuple(rng.choice(60, 2, replace=False)) for _ in range(200)]
+    links = ml.Links.from_pairs(may=pairs[:80], may_not=pairs[80:], n=60)
+    model = ml.RDPMeans(random_state=0).fit(X, links=links)
+    verdict = model.summary()
+    assert verdict.level == "not confirmed"
+    assert model.held_out_.score - model.held_out_.guess < 2 * model.held_out_.error
+    assert any("source 0" in sentence for sentence in verdict.advice)
+
+
+def test_right_links_confirm_and_wrong_ones_are_counted():
+    i, j = LINKS.i, LINKS.j
+    verdict = judge(fitted(held(-0.3, -0.7, 0.05), labels=np.r_[Y[:-1], 0]), links=LINKS)
+    touched = (i == 59) | (j == 59)
+    labels = np.r_[Y[:-1], 0]
+    wrong = int(((labels[i] == labels[j]) != (Y[i] == Y[j]))[touched].sum())
+    assert wrong > 0
+    assert any(sentence.startswith(f"{wrong} of 90 link") for sentence in verdict.advice)
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (Y + 7, "Nothing: the data alone give the same 3 clusters."),
+        (np.where(Y == 2, 1, Y), "20 of 60 points moved: 2 clusters without links, 3 with them"),
+        (np.zeros(60, int), "40 of 60 points moved: 1 cluster without links, 3 with them"),
+    ],
+)
+def test_what_links_changed(before, said):
+    verdict = judge(fitted(), links=LINKS, without_links=before)
+    assert verdict.changed[0].startswith(said)
+
+
+def test_sure_of_clusters_that_nothing_confirms():
+    sure = np.eye(3)[Y]
+    trusted, other = (
+        judge(fitted(held(score, -0.7, 0.01), responsibilities_=sure), links=LINKS)
+        for score in (-0.3, -0.7)
+    )
+    assert "100% of points have a probability of 0.9 or more in their cluster." in trusted.trust
+    assert any("which that does not show" in sentence for sentence in other.trust)
+
+
+def test_summary_prints_headings_once():
+    text = str(ml.RDPMeans(random_state=0).fit(X, links=LINKS).summary())
+    assert text.startswith("verdict ")
+    assert text.count("verdict") == 1
+    assert "confirm" in text
+    assert "None" not in text
+    assert "nan" not in text
+
+
+def test_an_estimator_that_is_not_fitted_has_no_summary():
+    with pytest.raises(Exception, match="not fitted"):
+        ml.RDPMeans().summary()
+
+
+def test_streams_and_saved_models_have_a_summary(tmp_path):
+    model = ml.RDPMeans(random_state=0).fit(X, links=LINKS)
+    ml.save(model, tmp_path / "model.npz")
+    assert str(ml.load(tmp_path / "model.npz").summary()) == str(model.summary())
+    stream = ml.RDPMeans(random_state=0).partial_fit(X[:40]).partial_fit(X[40:])
+    assert stream.summary().level == "no links"
