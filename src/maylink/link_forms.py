@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from maylink.errors import LinksError
 from maylink.links import Links
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
+
+LinksLike: TypeAlias = (
+    "Links | pd.DataFrame | Mapping[str, ArrayLike] | tuple[ArrayLike, ArrayLike] | NDArray[Any]"
+    " | sparse.spmatrix | sparse.sparray"
+)
+"""What stands for links: see :func:`as_links`."""
 
 
 def as_links(links: Any, n: int) -> Links:

@@ -34,6 +34,7 @@ from maylink.link_conversions import (
     columns_of_pairs,
 )
 from maylink.link_csr import SignedCSR, signed_csr
+from maylink.link_display import links_html
 from maylink.pairs import pair_keys
 
 if TYPE_CHECKING:
@@ -415,6 +416,7 @@ class Links:
         )
 
     __hash__ = None  # type: ignore[assignment]
+    _repr_html_ = links_html
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, tuple(self.as_columns())

@@ -87,9 +87,12 @@ def test_right_links_confirm_and_wrong_ones_are_counted():
 @pytest.mark.parametrize(
     ("before", "said"),
     [
-        (Y + 7, "Nothing: the data alone give the same 3 clusters."),
-        (np.where(Y == 2, 1, Y), "20 of 60 points moved: 2 clusters without links, 3 with them"),
-        (np.zeros(60, int), "40 of 60 points moved: 1 cluster without links, 3 with them"),
+        (Y + 7, "Links changed nothing: the data alone give the same 3 clusters."),
+        (
+            np.where(Y == 2, 1, Y),
+            "Links moved 20 of 60 points: 2 clusters without links, 3 with them",
+        ),
+        (np.zeros(60, int), "Links moved 40 of 60 points: 1 cluster without links, 3 with them"),
     ],
 )
 def test_what_links_changed(before, said):

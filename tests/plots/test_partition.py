@@ -1,6 +1,7 @@
 """Partitions: what is drawn, not how pretty it is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import colors
 
@@ -28,19 +29,46 @@ def test_links_are_lines_between_their_points(ax):
     assert ax.get_title() == "links"
 
 
-def test_more_clusters_than_colours(ax):
+def test_more_clusters_than_colours_have_another_marker(ax):
     plot_partition(X, np.arange(12), ax=ax)
-    assert len(ax.collections[0].get_facecolor()) == 12
+    circles, squares = ax.collections
+    np.testing.assert_allclose(circles.get_offsets(), X[:8])
+    np.testing.assert_allclose(squares.get_offsets(), X[8:])
+    np.testing.assert_allclose(circles.get_facecolor()[:4], squares.get_facecolor())
+    assert len(circles.get_paths()[0].vertices) != len(squares.get_paths()[0].vertices)
 
 
-def test_makes_its_own_figure():
+def test_makes_its_own_figure_with_a_legend():
     import matplotlib.pyplot as plt
 
     ax = plot_partition(X, LABELS)
-    assert ax.figure is not None
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["2 (7)", "5 (3)", "9 (2)"]
     plt.close(ax.figure)
 
 
-def test_only_the_plane_can_be_drawn(ax):
+def test_a_legend_counts_the_clusters_that_it_does_not_name(ax):
+    many = np.random.default_rng(0).normal(size=(15, 2))
+    plot_partition(many, np.arange(15), legend=True, ax=ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "3 more"
+    plot_partition(many, np.arange(15), ax=ax)
+
+
+def test_more_columns_are_drawn_by_their_principal_components(ax):
+    wide = np.random.default_rng(1).normal(size=(12, 4)) * [1.0, 2.0, 3.0, 400.0]
+    plot_partition(wide, LABELS, ax=ax)
+    scaled = (wide - wide.mean(axis=0)) / wide.std(axis=0)
+    _, values, axes = np.linalg.svd(scaled, full_matrices=False)
+    drawn = np.asarray(ax.collections[0].get_offsets())
+    np.testing.assert_allclose(np.abs(drawn), np.abs(scaled @ axes[:2].T), atol=1e-9)
+    share = values[0] ** 2 / (values**2).sum()
+    assert ax.get_xlabel() == f"first component ({share:.0%} of the variance)"
+
+
+def test_columns_of_a_frame_name_the_axes(ax):
+    plot_partition(pd.DataFrame(X, columns=["height", "weight"]), LABELS, ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("height", "weight")
+
+
+def test_one_column_cannot_be_drawn(ax):
     with pytest.raises(MaylinkError, match=r"X: shape \(12, 1\)"):
         plot_partition(X[:, :1], LABELS, ax=ax)

@@ -19,6 +19,16 @@ def test_a_line_for_each_chain(sampled):
     np.testing.assert_allclose(axes[3].lines[1].get_ydata(), draws.p[:30, 1])
     assert [text.get_text() for text in axes[3].get_legend().get_texts()] == ["a", "b"]
     assert axes[0].get_title("left") == "60 draws of 2 chains"
+    assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["chain 1", "chain 2"]
+
+
+def test_a_colour_is_a_chain_in_every_panel(sampled):
+    axes = plot_traces(sampled, axes=Figure().subplots(5, 1))
+    first, second = (line.get_color() for line in axes[0].lines)
+    assert [line.get_color() for line in axes[3].lines] == [first, first, second, second]
+    dashes = [line.get_linestyle() for line in axes[3].lines]
+    assert dashes[:2] == dashes[2:]
+    assert dashes[0] != dashes[1]
 
 
 def test_makes_its_own_figure(sampled):

@@ -11,6 +11,7 @@ from maylink.tuning import race
 from maylink.tuning.candidate_fits import CandidateFits
 from maylink.tuning.folds import LinkFolds
 from maylink.tuning.hard_candidates import HardFits
+from maylink.tuning.scores import guessed_scores
 from zoo import draw
 
 
@@ -39,9 +40,21 @@ def test_the_leader_wins_and_the_table_tells_the_race():
     assert [row["chosen"] for row in outcome.rows] == [False, True, False]
     for row in outcome.rows:
         assert row["score"] == pytest.approx(row["mean"], abs=0.1)
-    held_out, row = outcome.held_out, outcome.rows[1]
-    assert held_out.score == row["score"]
-    assert held_out.n_links == row["n_links"]
+
+
+def test_the_winner_predicts_links_beside_a_guess_after_an_early_end():
+    links = links_of()[1]
+    candidates = [ScoredCandidate(-0.5), ScoredCandidate(-0.4), ScoredCandidate(-0.9)]
+    rng, other = np.random.default_rng(0), np.random.default_rng(0)
+    outcome = race.compete(candidates, links, prepare, rng, Tuning())
+    folds = list(LinkFolds(Tuning().folds_of(links), random_state=other).split(links))
+    scores = np.concatenate([prepare(fold)(candidates[1]) for fold in folds])
+    assert outcome.rows[1]["folds"] < len(folds)
+    assert outcome.held_out.n_links == links.n_links < race.ENOUGH
+    assert outcome.held_out.score == pytest.approx(scores.mean())
+    guesses = np.concatenate([guessed_scores(fold.train, fold.test) for fold in folds])
+    assert outcome.held_out.guess == pytest.approx(guesses.mean())
+    assert rng.integers(2**31) == other.integers(2**31)  # as if the race had ended early
 
 
 def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():

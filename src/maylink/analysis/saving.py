@@ -4,7 +4,9 @@ The file is a state of the kind "model" (:mod:`maylink.io.states`) with
 
 * ``estimator``, the name of the class,
 * ``parameters``, those of the constructor,
-* ``fitted``, what the fit found.
+* ``fitted``, what the fit found,
+* ``pipeline``, the steps before it, where it is the last of a pipeline of scikit-learn
+  (:mod:`maylink.analysis.saved_pipelines`).
 
 Fields that a later version of the same schema added are left out with a warning. What earlier
 schemas called otherwise is renamed by the table in :mod:`maylink.analysis.renames`.
@@ -20,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from maylink import estimators
 from maylink.analysis.renames import upgraded
+from maylink.analysis.saved_pipelines import as_steps, from_steps
 from maylink.baselines import all_baselines
 from maylink.engines.totals import Totals
 from maylink.errors import FileError, MaylinkError
@@ -72,7 +76,7 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
     Parameters
     ----------
     model : estimator
-        A fitted estimator or baseline of maylink.
+        A fitted estimator or baseline of maylink, or a pipeline of scikit-learn that ends in one.
     path : str or Path
         The file; ``.npz`` is the usual ending.
     keep_data : bool, default False
@@ -101,12 +105,15 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
     >>> bool((again.predict(data.X) == model.predict(data.X)).all())
     True
     """
+    pipeline = None
+    if isinstance(model, Pipeline):
+        pipeline, model = as_steps(model), model.steps[-1][1]
     cls: type = type(model)
     name = cls.__name__
     if known_estimators().get(name) is not cls:
         raise MaylinkError(
-            f"model: a {name} cannot be saved, only maylink's own estimators can; of a pipeline or "
-            "a search save the one inside"
+            f"model: a {name} cannot be saved, only maylink's own estimators can, and pipelines "
+            "that end in one; of a search save the one inside"
         )
     fitted = {key: value for key, value in vars(model).items() if _is_fitted(key)}
     if "labels_" not in fitted:
@@ -120,6 +127,8 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
     # An array that stands in several places gets the name of the attribute that users know.
     fitted = dict(sorted(fitted.items(), key=lambda item: not isinstance(item[1], np.ndarray)))
     values = {"estimator": name, "parameters": model.get_params(deep=False), "fitted": fitted}
+    if pipeline is not None:
+        values["pipeline"] = pipeline
     write_state(path, values, saved_classes(), kind=KIND, force=force)
 
 
@@ -142,7 +151,11 @@ def load(path: str | Path) -> Any:
         If the file is not there, is not a saved model, is damaged, or is of a later schema.
     """
     with open_state(path, kind=KIND, upgrade=upgraded) as state:
-        return _model(state)
+        model = _model(state)
+        if "pipeline" not in state.values:
+            return model
+        steps = state.decoder(saved_classes()).decode(state.values["pipeline"])
+    return from_steps(steps, model, path)
 
 
 def name_columns(model: Any, columns: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from maylink.errors import DataTypeError, MaylinkError
 from maylink.estimators.base import keep_fitted
 from maylink.families import Gaussian
 from maylink.labels import first_appearance
-from maylink.link_forms import as_links
+from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, check_integer, forbid_links_as_y
 from maylink.problem import as_data
@@ -97,7 +97,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
             if hasattr(self, name):
                 check_integer(name, getattr(self, name), 1)
 
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -116,7 +116,7 @@ class Baseline(ClusterMixin, BaseEstimator, ABC):
         forbid_links_as_y(y)
         return self._fit(X, links, self._run)
 
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Index:
+    def fit_predict(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Index:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, links=links).labels_
 

@@ -17,6 +17,7 @@ from maylink.baselines.centers import cluster_means, distortion, plus_plus, squa
 from maylink.baselines.neighbourhoods import neighbourhoods
 from maylink.errors import MaylinkError
 from maylink.labels import label_codes
+from maylink.link_forms import LinksLike
 from maylink.links import Links
 from maylink.parameters import forbid_links_as_y
 
@@ -102,7 +103,9 @@ class SeededKMeans(CenterBaseline):
         self.max_sweeps = max_sweeps
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, labels: Any = None, links: LinksLike | None = None
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -125,7 +128,9 @@ class SeededKMeans(CenterBaseline):
         seeds = None if labels is None else _seeds_of_labels(labels)
         return self._fit(X, links, partial(self._run, seeds=seeds))
 
-    def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None, links: Any = None) -> Index:
+    def fit_predict(
+        self, X: Any, y: Any = None, *, labels: Any = None, links: LinksLike | None = None
+    ) -> Index:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, labels=labels, links=links).labels_
 

@@ -47,6 +47,14 @@ Contrast = Annotated[
         rich_help_panel=options.WRITING,
     ),
 ]
+Name = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CLUSTER=NAME",
+        help="Name a cluster in labels, report and model; 0 is the largest. May be given again.",
+        rich_help_panel=options.WRITING,
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -82,6 +90,7 @@ def cluster(
     model: Model = None,
     report: Report = None,
     contrast: Contrast = True,
+    name: Name = None,
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
     force: options.Force = False,
@@ -104,7 +113,7 @@ def cluster(
     reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, model, report, contrast,
-        workers, worker_memory, force, json,
+        workers, worker_memory, force, json, tuple(name or ()),
     )  # fmt: skip
     if os.path.isdir(data):
         cluster_folder(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from maylink.cli.cluster_names import name_clusters
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INTERRUPTED, USAGE, CommandError, write_errors
 from maylink.cli.fitting import choose_plan, fit, was_interrupted
@@ -48,6 +49,7 @@ def cluster_file(request: ClusterRequest) -> None:
         if plan.family == "auto":
             _print_about_whole_numbers(table, request.quiet)
         model = fit(table.X, links, plan, request.k, request.seed, bar=not request.quiet)
+        name_clusters(model, request.names)
     without_links = None
     contrast = request.report is not None and request.contrast and links is not None
     if contrast and not was_interrupted(model):
@@ -94,7 +96,9 @@ def _print_about_whole_numbers(table: Table, quiet: bool) -> None:
 
 def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:
     """Return the columns of the CSV of labels."""
-    columns = {heading: row_names(table), "cluster": model.labels_}
+    from maylink.estimators.tables import cluster_names
+
+    columns = {heading: row_names(table), "cluster": cluster_names(model)[model.labels_]}
     if hasattr(model, "responsibilities_"):
         columns["probability"] = model.responsibilities_.max(axis=1).round(6)
     return columns

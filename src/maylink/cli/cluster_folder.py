@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.analysis.methods import AUTO, ON_DASK
+from maylink.cli.cluster_names import name_clusters
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INPUT, INTERNAL, USAGE, CommandError, write_errors
 from maylink.cli.fitting import fit
@@ -65,6 +66,7 @@ def cluster_folder(request: ClusterRequest) -> None:
             model = fit(data.X, links, plan, None, request.seed, bar=not request.quiet)
         with times.stage("write"):
             description = describe_fit_on_dask(model, data.X, data.columns, plan, links)
+            name_clusters(model, request.names, description.summary.sizes)
             if request.suspects is not None:
                 suspects = _with_ids(description.suspects, data)
                 write_csv(suspects, request.suspects, force=request.force)
@@ -235,11 +237,14 @@ def _column_names_in_errors(request: ClusterRequest) -> Iterator[list[str]]:
 
 
 def _write_labels(request: ClusterRequest, folder: str, model: Any, data: FolderData) -> None:
+    from maylink.estimators.tables import cluster_names
     from maylink.io.parquet import write_labels
 
+    names = cluster_names(model)
+    labels = model.labels_.map_blocks(lambda block: names[block], dtype=names.dtype)
     ids = {} if data.ids is None else {str(request.reading.id): data.ids}
     with write_errors(folder):
-        write_labels(model.labels_, folder, beside=ids, force=request.force)
+        write_labels(labels, folder, beside=ids, force=request.force)
 
 
 def _with_ids(suspects: pd.DataFrame, data: FolderData) -> pd.DataFrame:

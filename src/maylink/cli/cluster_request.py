@@ -27,6 +27,7 @@ class ClusterRequest:
     worker_memory: str | None
     force: bool
     json: bool
+    names: tuple[str, ...] = ()
 
     @property
     def quiet(self) -> bool:

@@ -39,6 +39,7 @@ def predict(
 ) -> int:
     """Put the rows of DATA into the clusters of a saved model."""
     from maylink.analysis.saving import columns_for, load
+    from maylink.estimators.tables import cluster_names
 
     check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
     times = StageTimes(quiet)
@@ -57,12 +58,13 @@ def predict(
         print_note("columns", note, quiet=quiet)
     columns: dict[str, Any] = {heading_of_names(table, data): row_names(table)}
     with times.stage("predict"):
+        names = cluster_names(fitted)
         if hasattr(fitted, "predict_proba"):
             responsibilities = fitted.predict_proba(X)
-            columns |= {"cluster": responsibilities.argmax(axis=1)}
+            columns |= {"cluster": names[responsibilities.argmax(axis=1)]}
             columns |= {"probability": responsibilities.max(axis=1).round(6)}
         else:
-            columns["cluster"] = fitted.predict(X)
+            columns["cluster"] = names[fitted.predict(X)]
     with times.stage("write"):
         write_csv(columns, out, force=force)
     times.print()

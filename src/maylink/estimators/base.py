@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
 from maylink.errors import LinksError, MaylinkError
+from maylink.estimators.display import FitDisplay
+from maylink.estimators.tables import ROWS, FitTables
 from maylink.estimators.verdict import Verdict, judge
 from maylink.families import Family, as_family
-from maylink.link_forms import as_links
+from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
 from maylink.problem import DataFacts, Problem, as_data, check, chunks_refused
@@ -72,7 +74,9 @@ class DataChecks:
         return tags
 
 
-class Estimator(DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]):
+class Estimator(
+    FitDisplay, FitTables, DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]
+):
     """An estimator whose fit is check → tune → solve → describe."""
 
     _parameter_objects: ClassVar[dict[str, Callable[[Any], Any]]] = {}
@@ -158,7 +162,7 @@ class Estimator(DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice
         check_is_fitted(self)
         return judge(self, links=links, without_links=without_links)
 
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> Any:
+    def fit_predict(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Any:
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
         return self.fit(X, y, links=links).labels_
 
@@ -193,6 +197,7 @@ def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:
     validate_data(model, X, skip_check_array=True)
     for name, value in attributes.items():
         setattr(model, name, value)
+    setattr(model, ROWS, X.index if hasattr(X, "iloc") and hasattr(X, "index") else None)
 
 
 def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from maylink.arrays import Array, Index
 from maylink.estimators.base import Estimator
 from maylink.families import Family
-from maylink.link_forms import as_links
+from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.model.joint import joint_of
 from maylink.model.posterior import partition_posterior
@@ -145,7 +145,7 @@ class CenterEstimator(
         return self._on_rows(X, None, divergences_of_rows, parts, self.n_clusters_)
 
     def score(
-        self, X: Any, y: Any = None, *, links: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, *, links: LinksLike | None = None, sample_weight: Any = None
     ) -> float:
         """Return the exact log probability, per point, of points in their predicted clusters.
 

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Self
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.estimators.centers import CenterEstimator, labels_of_rows
+from maylink.estimators.choices import Auto, Keep
 from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.estimators.rdpmeans import RDPMeans
+from maylink.estimators.tables import ROWS
 from maylink.families import Family
 from maylink.parameters import forbid_links_as_y
 from maylink.tuning.settings import Tuning, as_tuning
@@ -77,11 +79,11 @@ kept_sweep_, n_iter_, status_, family_
         self,
         family: Family | str = "gaussian",
         *,
-        cluster_penalty: float | str = "auto",
+        cluster_penalty: float | Auto = "auto",
         n_clusters_hint: int | None = None,
         init: Any = None,
         n_init: int = 4,
-        keep: str = "probability",
+        keep: Keep = "probability",
         schedule: Schedule | None = None,
         tuning: Tuning | None = None,
         checkpoint: str | Path | None = None,
@@ -147,6 +149,7 @@ kept_sweep_, n_iter_, status_, family_
         for name, value in _fitted_attributes(model).items():
             if name not in LINK_ATTRIBUTES:
                 setattr(self, name, value)
+        setattr(self, ROWS, getattr(model, ROWS))
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]

@@ -18,9 +18,10 @@ from maylink.estimators.centers import (
     describe,
     labels_of_rows,
 )
+from maylink.estimators.choices import Auto, Keep
 from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.families import Family
-from maylink.link_forms import as_links
+from maylink.link_forms import LinksLike, as_links
 from maylink.parameters import (
     as_generator,
     as_link_weights,
@@ -190,14 +191,14 @@ class RDPMeans(CenterEstimator):
         self,
         family: Family | str = "auto",
         *,
-        scale: bool | str = "auto",
-        neighbours: str | int = "auto",
-        cluster_penalty: float | str = "auto",
+        scale: bool | Auto = "auto",
+        neighbours: int | Auto = "auto",
+        cluster_penalty: float | Auto = "auto",
         n_clusters_hint: int | None = None,
-        link_weight: float | tuple[float, float] | str | None = "auto",
+        link_weight: float | tuple[float, float] | Auto | None = "auto",
         init: Any = None,
         n_init: int = 4,
-        keep: str = "probability",
+        keep: Keep = "probability",
         schedule: Schedule | None = None,
         tuning: Tuning | None = None,
         checkpoint: str | Path | None = None,
@@ -221,7 +222,7 @@ class RDPMeans(CenterEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -324,7 +325,7 @@ class RDPMeans(CenterEstimator):
 
     # ------------------------------------------------------------------ new points
 
-    def predict(self, X: Any, *, links: Any = None) -> Any:
+    def predict(self, X: Any, *, links: LinksLike | None = None) -> Any:
         """Return the cluster of each new point; no cluster opens and no centre moves.
 
         Parameters
@@ -352,7 +353,7 @@ class RDPMeans(CenterEstimator):
 
     # ------------------------------------------------------------------ streams
 
-    def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Go on with another batch of points; see :mod:`maylink.solvers.means_stream`.
 
         The first batch is fitted by :meth:`fit`: it sets the scale of the features, the cluster

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Self
 from maylink.arrays import Array, Index
 from maylink.errors import MaylinkError
 from maylink.estimators.base import Estimator
+from maylink.estimators.choices import Auto
 from maylink.labels import first_appearance
+from maylink.link_forms import LinksLike
 from maylink.parameters import as_link_weights, check_choice, check_integer, check_penalty
 from maylink.problem import Problem
 from maylink.runtime.session import Session
@@ -106,9 +108,9 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
     def __init__(
         self,
         *,
-        cluster_penalty: float | str = "auto",
+        cluster_penalty: float | Auto = "auto",
         n_clusters_hint: int | None = None,
-        link_weight: float | tuple[float, float] | str = "auto",
+        link_weight: float | tuple[float, float] | Auto = "auto",
         max_clusters: int = 32,
         n_init: int = 4,
         random_state: Any = None,
@@ -120,7 +122,7 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Cluster the rows of X.
 
         Parameters

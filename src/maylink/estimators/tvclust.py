@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
+from maylink.estimators.choices import Auto, Covariance, InferenceName, PartitionPriorName
 from maylink.estimators.parameter_objects import Gibbs, Variational, as_inference
 from maylink.estimators.tvclust_describe import (
     TuningSummary,
@@ -24,6 +25,7 @@ from maylink.estimators.tvclust_queries import TVClustQueries
 from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
 from maylink.families.registry import covariances
+from maylink.link_forms import LinksLike
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
 from maylink.model.source_prior import SHARED, ReliabilityPrior, check_reliability_prior
 from maylink.parameters import (
@@ -199,12 +201,12 @@ class TVClust(TVClustQueries):
         self,
         family: Family | str = "auto",
         *,
-        covariance: str = "auto",
-        inference: str | Variational | Gibbs = "variational",
-        data_weight: float | str = "auto",
-        neighbours: str | int = "auto",
+        covariance: Covariance = "auto",
+        inference: InferenceName | Variational | Gibbs = "variational",
+        data_weight: float | Auto = "auto",
+        neighbours: int | Auto = "auto",
         alpha: float | tuple[float, float] = (1.0, 1.0),
-        partition_prior: PartitionPrior | str = "auto",
+        partition_prior: PartitionPrior | PartitionPriorName = "auto",
         reliability: tuple[float, float] | None = None,
         reliability_prior: ReliabilityPrior = SHARED,
         prior: Any = None,
@@ -233,7 +235,7 @@ class TVClust(TVClustQueries):
         self.random_state = random_state
 
     @one_thread()
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Cluster the data.
 
         Parameters
@@ -332,7 +334,7 @@ class TVClust(TVClustQueries):
         return describe(choice, fit)
 
     @one_thread()
-    def partial_fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Go on with another batch of points; see :mod:`maylink.solvers.variational_stream`.
 
         The first batch sets the scale of the features and the prior, and whatever is "auto" is

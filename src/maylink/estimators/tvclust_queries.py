@@ -15,6 +15,7 @@ from maylink.estimators.base import Estimator, links_of_new_points
 from maylink.estimators.parameter_objects import as_inference
 from maylink.estimators.tvclust_solve import ClusterSummary
 from maylink.labels import complete_codes
+from maylink.link_forms import LinksLike
 from maylink.model import diagnostics, partitions
 from maylink.model.draws import Draws
 from maylink.model.joint import joint_of
@@ -109,7 +110,7 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
             )
         return self.posterior_.together(array[:, 0].astype(np.int64), array[:, 1].astype(np.int64))
 
-    def predict_proba(self, X: Any, *, links: Any = None) -> Any:
+    def predict_proba(self, X: Any, *, links: LinksLike | None = None) -> Any:
         """Return the probability of each cluster for new points.
 
         Parameters
@@ -141,7 +142,7 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
             data, responsibilities, among, self._log_odds()
         )
 
-    def predict(self, X: Any, *, links: Any = None) -> Any:
+    def predict(self, X: Any, *, links: LinksLike | None = None) -> Any:
         """Return the most probable cluster of new points.
 
         Parameters

@@ -87,7 +87,9 @@ class Verdict:
         )
 
 
-def judge(model: Any, *, links: Links | None = None, without_links: Any = None) -> Verdict:
+def judge(
+    model: Any, *, links: Links | None = None, without_links: Any = None, quick: bool = False
+) -> Verdict:
     """Return the verdict on a fitted model.
 
     Parameters
@@ -98,6 +100,8 @@ def judge(model: Any, *, links: Links | None = None, without_links: Any = None) 
         The links of the fit; by default those that the model has kept.
     without_links : array of shape (n,), optional
         Labels of the same method without links; by default those that the choice of settings left.
+    quick : bool, default False
+        Whether to leave out sentences that wait for draws: on sources and on links that look wrong.
 
     Returns
     -------
@@ -114,8 +118,10 @@ def judge(model: Any, *, links: Links | None = None, without_links: Any = None) 
     if links is None:
         links = getattr(getattr(model, "posterior_", None), "links", None)
     has_links = links is not None and links.n_links > 0
-    posterior = _posterior(model, links) if has_links else None
-    table = getattr(model, "reliability_", None) if posterior is None else posterior.reliability()
+    posterior = _posterior(model, links) if has_links and not quick else None
+    table = posterior.reliability() if posterior is not None else None
+    if table is None and not has_links:
+        table = getattr(model, "reliability_", None)  # of RDPMeans, which does not keep links
     held_out: HeldOut | None = getattr(model, "held_out_", None)
     level = _level(held_out, has_links or (table is not None and len(table) > 0))
     trust = [HEADLINES[level]]
@@ -195,11 +201,13 @@ def _changed(model: Any, before: Index) -> list[str]:
     clusters = f"{_count(n_before, 'cluster')} without links, {n_after:,} with them"
     moved = _moved(before, after)
     if moved == 0:
-        return [f"Nothing: the data alone give the same {_count(n_after, 'cluster')}."]
+        return [
+            f"Links changed nothing: the data alone give the same {_count(n_after, 'cluster')}."
+        ]
     rand = f"adjusted Rand index {adjusted_rand(before, after):.2f}, 1 is no change"
     if moved is None:
-        return [f"{clusters} ({rand})."]
-    return [f"{moved:,} of {after.size:,} points moved: {clusters} ({rand})."]
+        return [f"Links moved points: {clusters} ({rand})."]
+    return [f"Links moved {moved:,} of {after.size:,} points: {clusters} ({rand})."]
 
 
 def _moved(before: Index, after: Index) -> int | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +147,7 @@ def fit_method(method: str, truth: Dataset, links: Links, rng: np.random.Generat
         nothing = np.zeros((links.n, 1))  # it does not look at the data
         return SettingsFit(LinkOnly(random_state=rng).fit(nothing, links=links).labels_)
     if method.startswith("RDP"):
-        weight = "auto" if method == "RDP-means" else None
+        weight: Literal["auto"] | None = "auto" if method == "RDP-means" else None
         family = "multinomial" if counts else "diagonal-gaussian"
         deterministic = RDPMeans(family, link_weight=weight, n_jobs=1, random_state=rng)
         return SettingsFit(deterministic.fit(X, links=links).labels_)

@@ -55,7 +55,8 @@ def cells(plan: RunPlan) -> list[Cell]:
 def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit TVClust, score its partition and its judgement of links."""
     truth, task = make_trial(cell)
-    model = TVClust(inference=INFERENCE[cell.method], random_state=task.rng, n_jobs=1)
+    inference: Any = INFERENCE[cell.method]
+    model = TVClust(inference=inference, random_state=task.rng, n_jobs=1)
     model.fit(task.X, links=task.links)
     return score(
         truth, model.labels_, task.links, link_measures(model, truth, task.links, cell.accuracy)

@@ -73,7 +73,7 @@ def two_sources(trials: int, inference: str = "variational") -> pd.DataFrame:
     return pd.DataFrame({"mean": frame.mean(), "±": frame.sem()})
 
 
-def plain_tvclust(family: str, inference: str, seed: int) -> TVClust:
+def plain_tvclust(family: str, inference: Any, seed: int) -> TVClust:
     """Return TVClust with fixed settings: the question here is how it weighs links."""
     return TVClust(
         as_family(family),

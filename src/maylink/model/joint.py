@@ -21,6 +21,7 @@ from maylink.errors import MaylinkError
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.labels import complete_codes
+from maylink.link_forms import LinksLike
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
 from maylink.model.reliability import count_links, log_evidence
 from maylink.model.source_prior import (
@@ -37,7 +38,7 @@ def log_joint(
     X: Any,
     labels: ArrayLike,
     *,
-    links: Any = None,
+    links: LinksLike | None = None,
     family: Family | str = "gaussian",
     prior: Any = None,
     alpha: float | None = 1.0,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.link_forms import LinksLike
 from maylink.metrics import adjusted_rand
 from maylink.parameters import as_generator, check_integer
 from maylink.plots.style import COLOURS, tidy
@@ -25,7 +26,7 @@ SAME = 0.95  # adjusted Rand index from which two partitions count as one
 def plot_stability(
     X: Any,
     *,
-    links: Any = None,
+    links: LinksLike | None = None,
     family: Family | str = "gaussian",
     n_penalties: int = 40,
     max_clusters: int = 32,

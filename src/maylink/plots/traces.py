@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from maylink.errors import MaylinkError
 from maylink.plots.objective import plot_objective
-from maylink.plots.style import colour_of, tidy
+from maylink.plots.style import GREY, colour_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_SOURCES = 8  # in the panels of p and q
+DASHES: tuple[Any, ...] = (
+    "-", (0, (1, 1)), (0, (4, 2)), (0, (8, 3)), (0, (4, 1, 1, 1)), (0, (8, 2, 2, 2)),
+    (0, (4, 1, 1, 1, 1, 1)), (0, (1, 4)),
+)  # fmt: skip
+MOST_SOURCES = len(DASHES)  # in the panels of p and q
 
 
 def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]:
@@ -35,7 +39,7 @@ def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]
     Returns
     -------
     list of Axes
-        Lines are chains. In the panels of p and q colours are sources.
+        A colour is a chain in every panel; in those of p and q a dash pattern is a source.
 
     Examples
     --------
@@ -70,7 +74,7 @@ def plot_traces(model: Any, *, axes: Sequence[Axes] | None = None) -> list[Axes]
         if name == "clusters":
             ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     panel_axes[-1].set_xlabel("draw, after warm-up")
-    _add_source_legend(panel_axes, model.posterior_.links.sources)
+    _add_legends(panel_axes, model.chain_lengths_, model.posterior_.links.sources)
     chains = sum(length > 0 for length in model.chain_lengths_)
     title = f"{len(draws.alpha):,} draws of {chains} chain{'s' * (chains != 1)}"
     tidy(panel_axes[0], title, grid=None)
@@ -93,19 +97,26 @@ def _draw_chains(ax: Axes, values: NDArray[Any], lengths: Sequence[int]) -> None
             ax.plot(part, color=colour_of(chain), lw=0.8, alpha=0.85)
             continue
         for source in range(min(part.shape[1], MOST_SOURCES)):
-            ax.plot(part[:, source], color=colour_of(source), lw=0.7, alpha=0.6)
+            ax.plot(part[:, source], color=colour_of(chain), ls=DASHES[source], lw=0.9, alpha=0.75)
 
 
-def _add_source_legend(axes: list[Axes], sources: Sequence[Any]) -> None:
+def _add_legends(axes: list[Axes], lengths: Sequence[int], sources: Sequence[Any]) -> None:
+    """Say which colour is which chain, and which dashes are which source."""
     from matplotlib.lines import Line2D
 
-    if len(axes) < 5 or len(sources) < 2:
-        return
-    marks = [
-        Line2D([], [], color=colour_of(number), label=str(source))
-        for number, source in enumerate(sources[:MOST_SOURCES])
+    chains = [
+        Line2D([], [], color=colour_of(chain), label=f"chain {chain + 1}")
+        for chain, length in enumerate(lengths)
+        if length
     ]
-    axes[3].legend(
-        handles=marks, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-    )  # fmt: skip
+    named = [
+        Line2D([], [], color=GREY, ls=dashes, label=str(source))
+        for dashes, source in zip(DASHES, sources, strict=False)
+    ]
+    panels = [(axes[0], chains), *([(axes[3], named)] if len(axes) > 3 else [])]
+    for ax, marks in panels:
+        if len(marks) > 1:
+            ax.legend(
+                handles=marks, frameon=False, fontsize=9, loc="upper left",
+                bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
+            )  # fmt: skip

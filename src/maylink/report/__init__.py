@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maylink.io.atomic import atomic_write
+from maylink.link_forms import LinksLike
 from maylink.report.inputs import ReportInputs
 from maylink.report.limits import USUAL_LIMITS, ReportLimits
 from maylink.report.page import build_page
@@ -20,7 +21,7 @@ def write_report(
     model: Any,
     X: Any,
     *,
-    links: Any = None,
+    links: LinksLike | None = None,
     columns: Any = None,
     ids: Any = None,
     text: Mapping[str, Any] | None = None,

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 
 from maylink.arrays import Array
 from maylink.errors import MaylinkError
-from maylink.link_forms import as_links
+from maylink.link_forms import LinksLike, as_links
 from maylink.parameters import (
     as_generator,
     check_flag,
@@ -188,7 +188,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, links: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Search, and fit the best candidate to all links.
 
         Parameters
@@ -231,7 +231,9 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
             setattr(self, name, value)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, *, links: Any = None) -> NDArray[np.int64]:
+    def fit_predict(
+        self, X: Any, y: Any = None, *, links: LinksLike | None = None
+    ) -> NDArray[np.int64]:
         """Search and return the clusters of the best candidate; parameters as in :meth:`fit`."""
         if not self.refit:
             raise MaylinkError("refit: False leaves no clusters to return; set it to True")
@@ -239,7 +241,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         return labels
 
     @available_if(_best_has("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any, *, links: Any = None) -> NDArray[np.int64]:
+    def predict(self, X: Any, *, links: LinksLike | None = None) -> NDArray[np.int64]:
         """Return the cluster of each new point, by the best estimator.
 
         Parameters
@@ -257,7 +259,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         return labels
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, links: Any = None) -> Array:
+    def predict_proba(self, X: Any, *, links: LinksLike | None = None) -> Array:
         """Return the probability of each new point to be in each cluster, as :meth:`predict`."""
         responsibilities: Array = self.best_estimator_.predict_proba(X, **_link_options(links))
         return responsibilities
