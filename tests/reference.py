@@ -78,11 +78,16 @@ def geometry(X, name):
     X = np.asarray(X, float)
     if name == "product":
         return _product(X)
+    if name == "product-with-gaps":
+        return _product_with_gaps(X)
     if name == "von-mises-fisher":
         points = [row / sqrt(sum(v * v for v in row)) for row in X]
         return points, lambda x, m: 1 - sum(a * b for a, b in zip(x, m, strict=True)), _direction
     if name == "multinomial":
         points = [(row + SMOOTHING) / (row.sum() + SMOOTHING * len(row)) for row in X]
+        return points, _kl, _mean
+    if name == "categorical":
+        points = [(row + 2 * SMOOTHING / len(row)) / (1 + 2 * SMOOTHING) for row in X]
         return points, _kl, _mean
     if name == "dirichlet-multinomial":
         return geometry(_fresh_draws(X), "multinomial")
@@ -195,6 +200,26 @@ def _product(X):
         return _square(x[:1], m[:1]) + _i_divergence(x[2:], m[2:]) + _logistic(x[1:2], m[1:2])
 
     return list(X), divergence, _mean
+
+
+def _product_with_gaps(X):
+    """The sum over the cells that are there; a centre without a value has that of all points."""
+    every = np.nanmean(X, axis=0)
+    spread = np.nanstd(X[:, 0])
+
+    def divergence(x, m):
+        of_column = (lambda a, b: _square(a, b) / spread**2, _logistic, _i_divergence)
+        cells = [slice(j, j + 1) for j in range(3) if not np.isnan(x[j])]
+        center = np.where(np.isnan(m), every, m)
+        return sum(of_column[one.start](x[one], center[one]) for one in cells)
+
+    def mean(points):
+        points = np.array(points)
+        there = ~np.isnan(points)
+        count = there.sum(axis=0)
+        return np.where(there, points, 0.0).sum(axis=0) / np.where(count, count, np.nan)
+
+    return list(X), divergence, mean
 
 
 # ---------------------------------------------------------------------- partitions

@@ -6,10 +6,11 @@ import pytest
 from scipy import sparse
 
 from maylink import Links
+from maylink.data_forms import as_data
 from maylink.errors import DomainError, LinksError, MaylinkError
 from maylink.families import as_family
 from maylink.link_forms import as_links
-from maylink.problem import ChunkedProblem, Problem, as_data, check
+from maylink.problem import ChunkedProblem, Problem, check
 from maylink.tuning.candidates import candidates
 from zoo import random_links
 

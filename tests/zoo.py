@@ -3,7 +3,7 @@
 import numpy as np
 
 from maylink import Links
-from maylink.families import Product, all_families
+from maylink.families import Product, ProductWithGaps, all_families
 
 N_FEATURES = 3
 
@@ -12,12 +12,16 @@ def example(name):
     """The family of this name with its default settings, ready for three features."""
     if name == "product":
         return Product([("gaussian", [0]), ("poisson", [2]), ("bernoulli", [1])])
+    if name == "product-with-gaps":
+        return ProductWithGaps([("diagonal-gaussian", [0]), ("poisson", [2]), ("bernoulli", [1])])
     return all_families()[name]()
 
 
 FAMILIES = sorted(all_families())
 COLLAPSED = [
-    name for name in FAMILIES if name == "product" or all_families()[name].code is not None
+    name
+    for name, cls in sorted(all_families().items())
+    if cls.kind == "mixed" or cls.code is not None
 ]
 """Those that the collapsed sampler has a kernel for; a product has those of its parts."""
 
@@ -33,6 +37,10 @@ def draw(name, n, seed, n_clusters=3):
         theta = family.sample_parameters(prior, rng)
         X[labels == k] = family.sample(theta, int((labels == k).sum()), rng)
     order = rng.permutation(n)
+    if family.knows_gaps:  # a cell in six is missing, and a whole row; no column is empty
+        missing = rng.random(X.shape) < 1 / 6
+        missing[order[3:4]], missing[order[0]] = True, False
+        X[missing] = np.nan
     return X[order], labels[order]
 
 

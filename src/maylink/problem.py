@@ -15,13 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
 from maylink.arrays import Index, Matrix
 from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
-from maylink.errors import DataTypeError, DomainError, MaylinkError
+from maylink.data_forms import as_data, filled_to_look_at, has_gaps, knowing_gaps
 from maylink.families import Family, as_family
 from maylink.families.base import Statistics
 from maylink.families.columns import (
@@ -39,10 +36,9 @@ from maylink.families.columns import (
 )
 from maylink.families.kinds import Values, look_at, seen_together
 from maylink.families.registry import check_chunks
-from maylink.families.rows import first_cell
 from maylink.link_forms import as_links
 from maylink.links import Links
-from maylink.runtime.dask import compute, is_dask, tree
+from maylink.runtime.dask import compute, tree
 
 logger = logging.getLogger("maylink")
 
@@ -58,6 +54,8 @@ class DataFacts(NamedTuple):
     shape: tuple[int, int]
     units_differ: Callable[[], bool] = lambda: False
     """Returns whether columns are in different units; asked only where that decides."""
+    has_gaps: bool = False
+    """Whether cells are missing (NaN)."""
 
 
 Families = Callable[[DataFacts], Sequence[Family | str]]
@@ -98,8 +96,10 @@ class Problem:
         -------
         Problem
         """
-        X = as_data(X)
-        return cls(X, as_links(links, X.shape[0]), as_family(family).adapt(X))
+        X = as_data(X, gaps=True)
+        chosen = as_family(family)
+        chosen = knowing_gaps(X, chosen) if has_gaps(X) else chosen
+        return cls(X, as_links(links, X.shape[0]), chosen.adapt(X))
 
     @property
     def n(self) -> int:
@@ -280,16 +280,21 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
                 family for family in candidates if not as_family(family).parts_in_memory()
             ]
         return list(ChunkedProblem.several(chunked, linked, candidates))
-    data = as_data(X, estimator)
+    data = as_data(X, estimator, gaps=True)
     linked = as_links(links, data.shape[0])
+    gaps = has_gaps(data)
+    whole = filled_to_look_at(data) if gaps else data
     facts = DataFacts(
-        lambda: _told(look_at(data)),
+        lambda: _told(look_at(whole)),
         sparse.issparse(data),
         data.shape,
-        lambda: _units_differ(data),
+        lambda: _units_differ(whole),
+        gaps,
     )
-    open_families = families(facts)
-    return [Problem(data, linked, as_family(family).adapt(data)) for family in open_families]
+    open_families = [as_family(family) for family in families(facts)]
+    if gaps:
+        open_families = [knowing_gaps(data, family) for family in open_families]
+    return [Problem(data, linked, family.adapt(data)) for family in open_families]
 
 
 def _told(values: Values) -> frozenset[str]:
@@ -306,62 +311,6 @@ def _units_differ(X: Matrix) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # families refuse such values
         return units_differ(np.sqrt(column_variances(X)))
-
-
-def as_data(X: Any, estimator: Any = None, name: str = "X") -> Matrix:
-    """Check data: two-dimensional, finite, float32 or float64, dense or CSR."""
-    if is_dask(X):
-        raise chunks_refused(name)
-    validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
-    try:
-        data = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            estimator=estimator,
-            input_name=name,
-        )
-    except (ValueError, TypeError) as error:
-        _explain_text(X, name)
-        kind = DataTypeError if isinstance(error, TypeError) else DomainError
-        raise kind(str(error)) from None
-    if sparse.issparse(data):
-        data = sparse.csr_array(data)  # of a csr_matrix, ** would be a matrix power
-        if not data.has_canonical_format:
-            data = data.copy()
-            data.sum_duplicates()
-    values = data.data if sparse.issparse(data) else data
-    finite = np.isfinite(values)
-    if not finite.all():
-        row, column, value = first_cell(data, ~finite)
-        word = "NaN" if np.isnan(value) else "infinity"
-        raise DomainError(f"{name}[{row}, {column}] is {word}; drop the row or fill the cell first")
-    return data
-
-
-def chunks_refused(name: str = "X") -> MaylinkError:
-    """Return the error of a method that needs all data in memory."""
-    return MaylinkError(
-        f"{name}: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one of "
-        "them, or give data in memory"
-    )
-
-
-def _explain_text(X: Any, name: str) -> None:
-    """Raise about the first cell that is not a number, if there is one."""
-    cells = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
-    if cells.ndim != 2:
-        return
-    for row, column in np.ndindex(*cells.shape):
-        if isinstance(cells[row, column], str):
-            try:
-                float(cells[row, column])
-            except ValueError:
-                raise DomainError(
-                    f"{name}[{row}, {column}] = {cells[row, column]!r}: could not convert string "
-                    "to float; drop the column or code it as numbers"
-                ) from None
 
 
 # ---------------------------------------------------------------------- what is asked of chunks

@@ -63,9 +63,23 @@ def test_nan_or_infinite_data(cls):
     broken = X.copy()
     for value, name in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
         broken[7, 1] = value
-        message = rf"X\[7, 1\] is {name}; drop the row or fill"
-        refused(message, cls, broken)
+        message = rf"X\[7, 1\] is {name}; .*drop the row or fill"
+        if name == "infinity" or not cls().__sklearn_tags__().input_tags.allow_nan:
+            refused(message, cls, broken)
         refused(message, cls, sparse.csr_array(broken))
+
+
+@every
+def test_missing_cells_are_left_out_or_refused(cls):
+    gappy = X.copy()
+    gappy[7, 1] = np.nan
+    if not cls().__sklearn_tags__().input_tags.allow_nan:
+        refused(r"X\[7, 1\] is NaN; .*drop the row or fill", cls, gappy)
+        return
+    model = cls(random_state=0).fit(gappy)
+    assert_partition(model, len(X))
+    assert np.isfinite(model.cluster_centers_).all()
+    assert model.predict(np.full((1, X.shape[1]), np.nan)).shape == (1,)
 
 
 @pytest.mark.parametrize("family", ["poisson", "multinomial", "bernoulli", "gamma"])

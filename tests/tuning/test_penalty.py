@@ -52,6 +52,8 @@ def furthest_first(family, X, k):
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_hint_is_the_kth_furthest_first_divergence(name, k):
     X, _ = draw(name, 40, 0)
+    if k >= len(np.unique(X, axis=0)):
+        pytest.skip("there are no more points that differ")
     family = example(name).adapt(X)
     assert penalty.from_hint(CpuEngine(X, family), k) == pytest.approx(furthest_first(family, X, k))
 

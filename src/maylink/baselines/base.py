@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.arrays import Array, Index
 from maylink.baselines.centers import squared_distances
+from maylink.data_forms import as_data
 from maylink.errors import DataTypeError, MaylinkError
 from maylink.estimators.base import keep_fitted
 from maylink.families import Gaussian
@@ -27,7 +28,6 @@ from maylink.labels import first_appearance
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, check_integer, forbid_links_as_y
-from maylink.problem import as_data
 
 COUNTS = ("n_clusters", "n_init", "max_sweeps")  # parameters that several baselines have, from 1 on
 

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
+from maylink.data_forms import as_data, chunks_refused
 from maylink.errors import LinksError, MaylinkError
 from maylink.estimators.display import FitDisplay
 from maylink.estimators.tables import ROWS, FitTables
@@ -22,7 +23,7 @@ from maylink.families import Family, as_family
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
-from maylink.problem import DataFacts, Problem, as_data, check, chunks_refused
+from maylink.problem import DataFacts, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
 from maylink.solvers.fit import Fit
@@ -48,7 +49,7 @@ class DataChecks:
     def _new_data(self, X: Any) -> Any:
         """Check new data against those of the fit."""
         check_is_fitted(self)
-        data = as_data(X, self)
+        data = as_data(X, self, gaps=self.family_.knows_gaps)
         validate_data(self, X, reset=False, skip_check_array=True)
         self.family_.check(data)
         return data
@@ -64,12 +65,14 @@ class DataChecks:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         if isinstance(self.family, str) and self.family == "auto":
             tags.input_tags.sparse = True
+            tags.input_tags.allow_nan = True
             return tags
         try:
             family = as_family(self.family)
         except MaylinkError:  # fit will complain; a repr must not
             return tags
         tags.input_tags.sparse = family.accepts_sparse
+        tags.input_tags.allow_nan = family.gaps in ("cells", "mixed")
         tags.input_tags.positive_only = not bool(np.all(family.allows(np.array([-1.0]))))
         return tags
 

@@ -32,7 +32,7 @@ from maylink.parameters import (
     check_penalty,
     forbid_links_as_y,
 )
-from maylink.problem import Problem, as_data
+from maylink.problem import Problem
 from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
 from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
@@ -431,7 +431,7 @@ class RDPMeans(CenterEstimator):
     def _begin_stream(self, X: Any, links: Any) -> Self:
         """Fit the first batch of a stream."""
         self.fit(X, links=links)
-        data = as_data(X, self)
+        data = self._new_data(X)
         is_open = self.link_weight is None or self.link_weight == "auto"
         self.stream_ = MeansStream.after_fit(
             self.result_,

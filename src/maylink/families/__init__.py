@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from maylink.families.base import Family, Statistics
 from maylink.families.bernoulli import Bernoulli
+from maylink.families.categorical import Categorical
 from maylink.families.diagonal_gaussian import DiagonalGaussian
 from maylink.families.dirichlet_multinomial import DirichletMultinomial
 from maylink.families.full_gaussian import FullGaussian
@@ -17,6 +18,7 @@ from maylink.families.multinomial import Multinomial
 from maylink.families.plda import PLDA
 from maylink.families.poisson import Poisson
 from maylink.families.product import Product
+from maylink.families.product_with_gaps import ProductWithGaps
 from maylink.families.registry import all_families, as_family, register, unregister
 from maylink.families.shared_gaussian import SharedGaussian
 from maylink.families.von_mises_fisher import VonMisesFisher
@@ -24,6 +26,7 @@ from maylink.families.von_mises_fisher import VonMisesFisher
 __all__ = [
     "PLDA",
     "Bernoulli",
+    "Categorical",
     "DiagonalGaussian",
     "DirichletMultinomial",
     "Family",
@@ -33,6 +36,7 @@ __all__ = [
     "Multinomial",
     "Poisson",
     "Product",
+    "ProductWithGaps",
     "SharedGaussian",
     "Statistics",
     "VonMisesFisher",

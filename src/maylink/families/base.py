@@ -55,7 +55,7 @@ class Statistics(NamedTuple):
     log_base: Array  # sum of log h(x), shape (K,)
 
 
-NOT_INHERITED = ("also_called", "auto_rank", "covariance", "in_chunks", "usual")
+NOT_INHERITED = ("also_called", "auto_rank", "covariance", "gaps", "in_chunks", "usual")
 """Facts that a family which derives from another must state anew."""
 
 
@@ -115,6 +115,13 @@ class Family(ABC):
     asks for the ``shape`` and the ``column_means`` of the data alone. Others say in
     :meth:`adapt_columns` and :meth:`prior_of_columns` how.
     """
+
+    gaps: ClassVar[str | None] = None
+    """What may be missing: "cells", as columns are independent; "rows" of all columns; None for
+    nothing; "mixed" where the parts of a product say."""
+
+    knows_gaps: ClassVar[bool] = False
+    """Whether missing cells (NaN) are left out."""
 
     constant_base: ClassVar[bool] = False
     """Whether log h(x) is the same for all points."""
@@ -195,6 +202,15 @@ class Family(ABC):
         It is what :meth:`adapt` returns of the same data in memory.
         """
         return self
+
+    def one_of(self, n_columns: int) -> Family:
+        """Return this family for one column of so many, each of which is a part of a product."""
+        return self
+
+    @property
+    def word(self) -> str:
+        """What the family is called where families compete: its name."""
+        return self.name
 
     def parts_in_memory(self) -> list[Family]:
         """Return the parts that need all data in one place; none where chunks are enough."""

@@ -53,6 +53,7 @@ class Bernoulli(Family):
     kind: ClassVar[str] = "bits"
     needs: ClassVar[str] = "zeros and ones"
     auto_rank: ClassVar[int | None] = 50
+    gaps: ClassVar[str | None] = "cells"
     in_chunks: ClassVar[bool] = True
     constant_base: ClassVar[bool] = True
     code: ClassVar[Code] = Code.BERNOULLI

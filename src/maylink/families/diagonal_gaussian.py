@@ -50,18 +50,25 @@ class DiagonalGaussian(EuclideanFamily):
     also_called: ClassVar[tuple[str, ...]] = ("diagonal",)
     auto_rank: ClassVar[int | None] = 20
     covariance: ClassVar[str | None] = "diagonal"
+    gaps: ClassVar[str | None] = "cells"
     in_chunks: ClassVar[bool] = True
     code: ClassVar[Code] = Code.DIAGONAL_GAUSSIAN
     records: ClassVar[tuple[type, ...]] = (NormalGamma,)
 
     scale: Array | None = field(default=None, repr=False, compare=False)
     """Standard deviation of each feature over the data; 1 where it is constant."""
+    among: int | None = field(default=None, repr=False, kw_only=True)
+    """How many columns tell clusters apart, where this is one part of them."""
 
     # ------------------------------------------------------------------ domain
 
     def adapt(self, X: Matrix) -> Self:
         """Take the offset and the scale of each feature from the data."""
         return super().adapt(X)._scaled_by(column_variances(X))
+
+    def one_of(self, n_columns: int) -> Self:
+        """Return this family for one column: clusters are those of all columns."""
+        return replace(self, among=n_columns)
 
     def column_needs(self) -> frozenset[str]:
         """Variances."""
@@ -151,7 +158,7 @@ class DiagonalGaussian(EuclideanFamily):
             mean=column_means(T) + self.origin,
             strength=np.array(STRENGTH),
             shape=np.array(2.0),  # the smallest whole number for which the variance has a mean
-            rate=variance / expected_clusters(n) ** (2.0 / d),
+            rate=variance / expected_clusters(n) ** (2.0 / (self.among or d)),
         )
 
     def unit_prior(self, n_features: int) -> NormalGamma:

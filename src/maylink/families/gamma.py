@@ -48,6 +48,7 @@ class Gamma(GammaFamily):
     kind: ClassVar[str] = "positive"
     needs: ClassVar[str] = "numbers above 0"
     accepts_sparse: ClassVar[bool] = False
+    gaps: ClassVar[str | None] = "cells"
     in_chunks: ClassVar[bool] = True
     code: ClassVar[Code] = Code.GAMMA
 

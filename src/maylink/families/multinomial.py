@@ -1,4 +1,4 @@
-"""Multinomial counts, or categories coded one-hot: Kullback–Leibler divergence of proportions.
+"""Multinomial counts: Kullback–Leibler divergence of proportions.
 
 Divergence: t = (x + s)/(Σx + s·d), proportions after Laplace smoothing s, φ(t) = Σ_j t_j log t_j,
 so that D(x, m) = KL(t ‖ m). Rows count alike whatever their totals. Sparse data stay sparse: a row
@@ -53,11 +53,12 @@ class Multinomial(Family):
     """
 
     name: ClassVar[str] = "multinomial"
-    also_called: ClassVar[tuple[str, ...]] = ("categorical", "counts", "kl")
+    also_called: ClassVar[tuple[str, ...]] = ("counts", "kl")
     kind: ClassVar[str] = "counts"
     needs: ClassVar[str] = "counts, 0 or more"
     usual: ClassVar[bool] = True
     auto_rank: ClassVar[int | None] = 70
+    gaps: ClassVar[str | None] = "rows"
     in_chunks: ClassVar[bool] = True
     code: ClassVar[Code] = Code.MULTINOMIAL
     records: ClassVar[tuple[type, ...]] = (Dirichlet,)

@@ -72,6 +72,7 @@ class Poisson(GammaFamily):
     needs: ClassVar[str] = "counts, 0 or more"
     auto_rank: ClassVar[int | None] = 80
     auto_sparse: ClassVar[bool] = False  # but for the totals, the multinomial tells the same
+    gaps: ClassVar[str | None] = "cells"
     in_chunks: ClassVar[bool] = True
     code: ClassVar[Code] = Code.POISSON
 

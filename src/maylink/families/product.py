@@ -47,6 +47,7 @@ class Product(Family):
     """
 
     name: ClassVar[str] = "product"
+    gaps: ClassVar[str | None] = "mixed"
     by_name: ClassVar[bool] = False  # it needs its parts
     kind: ClassVar[str] = "mixed"
     needs: ClassVar[str] = "what each of its parts needs"
@@ -77,17 +78,20 @@ class Product(Family):
 
     def check(self, X: Matrix) -> None:
         """Check that the parts share the columns out, and each part's columns."""
-        named = sorted(column for _, columns in self._blocks() for column in columns)
-        if named != list(range(X.shape[1])):
-            raise DomainError(
-                f"X has {X.shape[1]} features, but the parts name the columns {named}; "
-                "name each column 0, 1, … in exactly one part"
-            )
+        self._check_columns(X.shape[1])
         for family, columns in self._blocks():
             try:
                 family.check(X[:, columns])
             except DomainError as error:
                 raise DomainError(f"in the part with columns {columns}: {error}") from None
+
+    def _check_columns(self, n_features: int) -> None:
+        named = sorted(column for _, columns in self._blocks() for column in columns)
+        if named != list(range(n_features)):
+            raise DomainError(
+                f"X has {n_features} features, but the parts name the columns {named}; "
+                "name each column 0, 1, … in exactly one part"
+            )
 
     def check_centers(self, centers: Array) -> None:
         """Check each part's columns."""
@@ -128,7 +132,7 @@ class Product(Family):
     def neighbour_rows(self, X: Matrix) -> Matrix:
         """Return the rows of all parts side by side, each of variance 1: parts count alike."""
         return _side_by_side(
-            [_of_variance_one(family.neighbour_rows(X[:, c])) for family, c in self._blocks()]
+            [of_variance_one(family.neighbour_rows(X[:, c])) for family, c in self._blocks()]
         )
 
     def potential(self, T: Matrix) -> Array:
@@ -152,12 +156,14 @@ class Product(Family):
         return np.hstack([family.coordinates(centers[:, c]) for family, c in self._blocks()])
 
     def _split_points(self, T: Matrix) -> Iterator[tuple[Family, float, Matrix]]:
-        widths = self.widths or tuple(len(columns) for _, columns in self._blocks())
         assert self.weights is not None
         for (family, _), weight, block in zip(
-            self._blocks(), self.weights, _cut(T, widths), strict=True
+            self._blocks(), self.weights, _cut(T, self._point_widths()), strict=True
         ):
             yield family, weight, block
+
+    def _point_widths(self) -> tuple[int, ...]:
+        return self.widths or tuple(len(columns) for _, columns in self._blocks())
 
     def _into_columns(self, blocks: list[Array]) -> Array:
         order = np.argsort([column for _, columns in self._blocks() for column in columns])
@@ -295,7 +301,7 @@ def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
     return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
 
 
-def _of_variance_one(rows: Matrix) -> Matrix:
+def of_variance_one(rows: Matrix) -> Matrix:
     """Divide rows by one number so that the variances of their columns add up to 1."""
     total = float(column_variances(rows).sum())
     return scale_columns(rows, np.full(rows.shape[1], total**-0.5 if total > 0 else 1.0))

@@ -26,10 +26,15 @@ class Code(IntEnum):
     KNOWN_VARIANCE = 8
 
 
+GAPS = 16
+"""Added to the code of a block that may be missing: its last column says whether it is there."""
+
+
 class Block(NamedTuple):
     """A prior as plain arrays, for the kernel; what the rows mean depends on the code."""
 
-    code: Code
+    code: int  # one of Code, more by GAPS where the block may be missing
     columns: Array  # two numbers for each column that the likelihood sees, shape (2, d)
     scalars: Array  # three numbers, shape (3,)
     factor: Array  # Cholesky factor of the prior scale, shape (d, d); empty but for full Gaussians
+    weight: float = 1.0  # power on the likelihood of the block; other than 1 with GAPS alone

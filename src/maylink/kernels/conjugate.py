@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Matrix
-from maylink.kernels.codes import Block, Code
+from maylink.kernels.codes import GAPS, Block, Code
 from maylink.kernels.compile import compiled
 
 GAUSSIAN = int(Code.GAUSSIAN)
@@ -45,7 +45,10 @@ class Rows(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Priors of the blocks: ``first[b]`` is block b's first column, ``at[b]`` its first factor."""
+    """Priors of the blocks: ``first[b]`` is block b's first column, ``at[b]`` its first factor.
+
+    ``weight[b]`` is a power on the likelihood of a block that may be missing.
+    """
 
     code: Any
     first: Any
@@ -53,6 +56,7 @@ class Prior(NamedTuple):
     scalars: Any
     factor: Any
     at: Any
+    weight: Any
 
 
 class ClusterArrays(NamedTuple):
@@ -93,6 +97,7 @@ def prior_of(blocks: Sequence[Block]) -> Prior:
         np.array([block.scalars for block in blocks], np.float64),
         np.concatenate([block.factor.ravel() for block in blocks]).astype(np.float64),
         np.concatenate([[0], np.cumsum([block.factor.size for block in blocks])]).astype(np.int64),
+        np.array([block.weight for block in blocks], np.float64),
     )
 
 
@@ -177,10 +182,16 @@ def block_gain(prior, clusters, k, x, sign, b, scratch):
     low, high = prior.first[b], prior.first[b + 1]
     code = prior.code[b]
     m = clusters.size[k]
+    if code >= GAPS:  # the last column says whether the block is there; those that have it count
+        code -= GAPS
+        high -= 1
+        m = clusters.total[k, high]
+        if x[high] == 0.0:
+            return value
     if code == GAUSSIAN:
         value += _gaussian(prior, clusters, k, x, sign, b, low, high)
     elif code == DIAGONAL:
-        value += _diagonal(prior, clusters, k, x, sign, b, low, high)
+        value += _diagonal(prior, clusters, k, x, sign, b, low, high, m)
     elif code == FULL:
         value += _full(prior, clusters, k, x, sign, b, low, high, scratch)
     elif code == MULTINOMIAL:
@@ -224,7 +235,7 @@ def block_gain(prior, clusters, k, x, sign, b, scratch):
             value += 0.5 * (square + log(precision / (precision + sign)))
     else:
         value += _direction(prior, clusters, k, x, sign, b, low, high)
-    return value
+    return value * prior.weight[b]
 
 
 @compiled(allocates=False)
@@ -238,18 +249,18 @@ def put(prior, clusters, k, x, sign, change, scratch):
     """
     sound = True
     for b in range(prior.code.size):
-        low, high = prior.first[b], prior.first[b + 1]
-        if prior.code[b] == FULL:
+        low, high, code = prior.first[b], prior.first[b + 1], prior.code[b]
+        if code == FULL:
             sound = _update_full(prior, clusters, k, x, sign, b, low, high, scratch) and sound
             continue
         grown = 0.0
         for j in range(low, high):
             clusters.total[k, j] += sign * x[j]
             grown += x[j]
-            if prior.code[b] == GAUSSIAN or prior.code[b] == DIAGONAL:
+            if code == GAUSSIAN or code % GAPS == DIAGONAL:
                 clusters.square[k, j] += sign * x[j] * x[j]
-        if prior.code[b] == MULTINOMIAL:
-            clusters.square[k, low] += sign * grown
+        if code % GAPS == MULTINOMIAL:
+            clusters.square[k, low] += sign * (grown if code < GAPS else grown - x[high - 1])
     clusters.size[k] += sign
     clusters.norm[k] += change
     if clusters.size[k] < 0.5:
@@ -284,9 +295,8 @@ def _gaussian(prior, clusters, k, x, sign, b, low, high):
 
 
 @compiled(allocates=False)
-def _diagonal(prior, clusters, k, x, sign, b, low, high):
+def _diagonal(prior, clusters, k, x, sign, b, low, high, m):
     strength0, shape0 = prior.scalars[b, 0], prior.scalars[b, 1]
-    m = clusters.size[k]
     kappa = strength0 + m
     kappa_new = kappa + sign
     shape = shape0 + 0.5 * m

@@ -13,11 +13,11 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from maylink.arrays import Array, Index, Matrix
+from maylink.data_forms import as_data
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
 from maylink.link_forms import as_links
 from maylink.links import Links
-from maylink.problem import as_data
 
 LARGEST = 60  # clusters that are described one by one, at most
 

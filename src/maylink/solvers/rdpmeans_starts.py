@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.data_forms import as_data
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
-from maylink.problem import Problem, as_data
+from maylink.problem import Problem
 from maylink.solvers.rdpmeans import RDPMeansSolver, RDPMeansState
 
 

@@ -27,7 +27,8 @@ def candidates(
     A family that holds more numbers of a cluster than there are points is not tried. Of large data
     with many features a covariance for each cluster asks for more points than there
     are, and plainer ones are cases of the family that learns covariances within and between
-    clusters: it alone of the Gaussian families is tried there.
+    clusters: it alone of the Gaussian families is tried there. Of data with gaps only families
+    whose columns are independent are tried.
 
     Parameters
     ----------
@@ -60,6 +61,8 @@ def candidates(
         ]
     else:
         return [family]
+    if data.has_gaps:
+        return [name for name in names if families[name].gaps == "cells"]
     n, d = data.shape
     names = [name for name in names if as_family(name).n_statistics(d) <= max(n, 2 * d)]
     if d > FEW_FEATURES and n * d > small_data:
@@ -89,7 +92,9 @@ def comparable(
     >>> comparable(["gaussian"], table), comparable(["gaussian", "plda"], table, scale=False)
     (['diagonal-gaussian'], ['gaussian', 'plda'])
     """
-    if Gaussian.name not in names or not (data.units_differ() if scale is None else scale):
+    if Gaussian.name not in names:
+        return names
+    if not (data.has_gaps or (data.units_differ() if scale is None else scale)):
         return names
     logger.info("columns are compared in units of their standard deviations")
     swapped = [DiagonalGaussian.name if name == Gaussian.name else name for name in names]

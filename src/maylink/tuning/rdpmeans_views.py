@@ -106,7 +106,7 @@ def tune(
     problems = with_tails(problems)
     first = problems[0]
     sample = sampled(first, tuning.sample_size, rng)
-    samples = {one.family.name: replace(sample, family=one.family) for one in problems}
+    samples = {one.family.word: replace(sample, family=one.family) for one in problems}
     tried, race_is_open = _candidates(samples, request, tuning), tuning.can_race(sample.links)
     if not (race_is_open or _goes_by_rule(samples, request)) and len(_comparable(samples)) < 2:
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
@@ -126,7 +126,7 @@ def tune(
     if fit is None:
         fit = HardFits(views, sample.links).fit(chosen)
     view = views[chosen.family]
-    problem = next(one for one in problems if one.family.name == chosen.family)
+    problem = next(one for one in problems if one.family.word == chosen.family)
     problem = same_spread(problem, view)
     choice = _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
     return replace(choice, held_out=held_out, without_links=without)

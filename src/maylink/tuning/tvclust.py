@@ -130,7 +130,7 @@ class TVClustTuner:
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.problems = {one.family.name: one for one in problems}
+        self.problems = {one.family.word: one for one in problems}
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
         self.first, self.variants = problems[0], set[str]()
         self.plain_graph: NeighbourGraph | None = None

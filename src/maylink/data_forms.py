@@ -1,0 +1,112 @@
+"""Whatever a user gives for data becomes an array or a CSR matrix of numbers.
+
+Missing cells are NaN; families of independent columns leave them out
+(:mod:`maylink.families.product_with_gaps`), others refuse them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from maylink.arrays import Matrix
+from maylink.errors import DataTypeError, DomainError, MaylinkError
+from maylink.families import Family
+from maylink.families.product_with_gaps import with_gaps
+from maylink.families.rows import first_cell
+from maylink.runtime.dask import is_dask
+
+
+def as_data(X: Any, estimator: Any = None, name: str = "X", *, gaps: bool = False) -> Matrix:
+    """Check data: two-dimensional, finite, float32 or float64, dense or CSR.
+
+    Missing cells (NaN) of dense data pass where ``gaps`` says so.
+    """
+    if is_dask(X):
+        raise chunks_refused(name)
+    validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
+    try:
+        data = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            estimator=estimator,
+            input_name=name,
+        )
+    except (ValueError, TypeError) as error:
+        _explain_text(X, name)
+        kind = DataTypeError if isinstance(error, TypeError) else DomainError
+        raise kind(str(error)) from None
+    if sparse.issparse(data):
+        data = sparse.csr_array(data)  # of a csr_matrix, ** would be a matrix power
+        if not data.has_canonical_format:
+            data = data.copy()
+            data.sum_duplicates()
+    values = data.data if sparse.issparse(data) else data
+    finite = np.isfinite(values)
+    if gaps and not sparse.issparse(data):
+        finite |= np.isnan(values)
+    if not finite.all():
+        row, column, value = first_cell(data, ~finite)
+        word = "NaN" if np.isnan(value) else "infinity"
+        raise DomainError(f"{name}[{row}, {column}] is {word}; drop the row or fill the cell first")
+    return data
+
+
+def chunks_refused(name: str = "X") -> MaylinkError:
+    """Return the error of a method that needs all data in memory."""
+    return MaylinkError(
+        f"{name}: of data on Dask, RDPMeans, DPMeans and TVClust alone make clusters; use one of "
+        "them, or give data in memory"
+    )
+
+
+def _explain_text(X: Any, name: str) -> None:
+    """Raise about the first cell that is not a number, if there is one."""
+    cells = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
+    if cells.ndim != 2:
+        return
+    for row, column in np.ndindex(*cells.shape):
+        if isinstance(cells[row, column], str):
+            try:
+                float(cells[row, column])
+            except ValueError:
+                raise DomainError(
+                    f"{name}[{row}, {column}] = {cells[row, column]!r}: could not convert string "
+                    "to float; drop the column or code it as numbers"
+                ) from None
+
+
+# ---------------------------------------------------------------------- missing cells
+
+
+def has_gaps(X: Matrix) -> bool:
+    """Whether cells of dense data are missing."""
+    return not sparse.issparse(X) and bool(np.isnan(X).any())
+
+
+def knowing_gaps(X: Matrix, family: Family) -> Family:
+    """Return a family for data with gaps, or raise about the first gap."""
+    try:
+        return with_gaps(family, X.shape[1])
+    except DomainError as error:
+        row, column, _ = first_cell(X, np.isnan(X))
+        raise DomainError(f"X[{row}, {column}] is NaN; {error}") from None
+
+
+def filled_to_look_at(X: NDArray[Any]) -> NDArray[Any]:
+    """Return data whose gaps hold a value of their column, to be looked at: no value is new."""
+    gaps = np.isnan(X)
+    some = X[gaps.argmin(axis=0), np.arange(X.shape[1])]
+    empty = np.isnan(some)
+    if empty.any():
+        at = int(np.argmax(empty))
+        raise DomainError(f"column {at} of X is NaN in every row; leave it out")
+    return np.where(gaps, some, X)
