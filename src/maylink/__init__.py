@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from maylink.model import partitions
     from maylink.model.joint import log_joint
     from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
+    from maylink.tables.reading import read_table
     from maylink.tuning.settings import Tuning
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "plots",
     "read_data",
     "read_links",
+    "read_table",
     "sample_links",
     "save",
     "tuning",
@@ -81,6 +83,7 @@ _HOMES = {
     "log_joint": "maylink.model.joint",
     "read_data": "maylink.io.data",
     "read_links": "maylink.io.links",
+    "read_table": "maylink.tables.reading",
     "sample_links": "maylink.datasets.sampling",
     "save": "maylink.analysis.saving",
     "warmup": "maylink.estimators.warmup",

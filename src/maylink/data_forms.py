@@ -6,7 +6,8 @@ Missing cells are NaN; families of independent columns leave them out
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,71 @@ from maylink.families import Family
 from maylink.families.product_with_gaps import with_gaps
 from maylink.families.rows import first_cell
 from maylink.runtime.dask import is_dask
+from maylink.tables.coding import ColumnBlock, TableCode
+from maylink.tables.reading import CodedTable, cells_of, read_table, table_of_frame
+
+logger = logging.getLogger("maylink")
+
+
+class CodedData(NamedTuple):
+    """Data whose columns are numbers, and the code that made them, of tables with words."""
+
+    X: Any
+    code: TableCode | None = None
+
+    @property
+    def blocks(self) -> tuple[ColumnBlock, ...]:
+        """What the columns are, where they are of several kinds."""
+        return self.code.blocks if self.code is not None and self.code.is_mixed else ()
+
+
+def as_coded(X: Any) -> CodedData:
+    """Return a table, or a data frame with words, as a frame of numbers; other data as they are."""
+    table = X if isinstance(X, CodedTable) else None
+    if table is None and _has_words(X):
+        table = read_table(X)
+        for line in table.about():
+            logger.info("columns: %s", line)
+    return CodedData(X) if table is None else CodedData(_frame(table.X, table.code), table.code)
+
+
+def coded_as(X: Any, code: TableCode | None) -> Any:
+    """Return new rows as numbers, by the code of a fit where there is one."""
+    if isinstance(X, CodedTable):
+        if code is not None and X.code.features != code.features:
+            raise DataTypeError("X: the table is coded otherwise; read it with code=table_code_")
+        return _frame(X.X, X.code)
+    if code is None or not _is_frame(X) or set(code.features) <= set(map(str, X.columns)):
+        return X
+    return _frame(code.encode(cells_of(table_of_frame(X))), code)
+
+
+def _frame(X: NDArray[Any], code: TableCode) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=list(code.features), copy=False)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "iloc") and hasattr(X, "columns") and not is_dask(X)
+
+
+def _has_words(X: Any) -> bool:
+    """Whether a data frame has a column of words, categories or dates."""
+    if not _is_frame(X):
+        return False
+    import pandas as pd
+
+    for kind, at in zip(X.dtypes, range(X.shape[1]), strict=True):
+        if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind):
+            continue
+        values = X.iloc[:, at]
+        if pd.api.types.is_object_dtype(kind):
+            numbers = pd.to_numeric(values, errors="coerce")
+            if not (numbers.isna() & values.notna()).any():
+                continue
+        return True
+    return False
 
 
 def as_data(X: Any, estimator: Any = None, name: str = "X", *, gaps: bool = False) -> Matrix:
@@ -30,6 +96,7 @@ def as_data(X: Any, estimator: Any = None, name: str = "X", *, gaps: bool = Fals
     """
     if is_dask(X):
         raise chunks_refused(name)
+    X = coded_as(X, None)
     validate_data(BaseEstimator(), X, skip_check_array=True)  # names of columns, before all else
     try:
         data = check_array(
@@ -80,7 +147,7 @@ def _explain_text(X: Any, name: str) -> None:
             except ValueError:
                 raise DomainError(
                     f"{name}[{row}, {column}] = {cells[row, column]!r}: could not convert string "
-                    "to float; drop the column or code it as numbers"
+                    "to float; drop the column, or let ml.read_table code it"
                 ) from None
 
 

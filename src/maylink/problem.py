@@ -39,6 +39,7 @@ from maylink.families.registry import check_chunks
 from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.runtime.dask import compute, tree
+from maylink.tables.coding import ColumnBlock
 
 logger = logging.getLogger("maylink")
 
@@ -56,6 +57,8 @@ class DataFacts(NamedTuple):
     """Returns whether columns are in different units; asked only where that decides."""
     has_gaps: bool = False
     """Whether cells are missing (NaN)."""
+    blocks: tuple[ColumnBlock, ...] = ()
+    """What the columns are, of a table whose columns are of several kinds."""
 
 
 Families = Callable[[DataFacts], Sequence[Family | str]]
@@ -245,7 +248,13 @@ class ChunkedProblem(Problem):
         return _gathered(self.chunks, self.sizes, rows)
 
 
-def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list[Problem]:
+def check(
+    X: Any,
+    links: Any,
+    families: Families,
+    estimator: Any = None,
+    blocks: tuple[ColumnBlock, ...] = (),
+) -> list[Problem]:
     """Check data and links, and return the problem under each family that is open to choice.
 
     Parameters
@@ -259,6 +268,8 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
         all data in one place are left out where data are in chunks.
     estimator : optional
         Named in messages.
+    blocks : tuple of ColumnBlock, optional
+        What the columns are, of a table whose columns are of several kinds.
 
     Returns
     -------
@@ -290,6 +301,7 @@ def check(X: Any, links: Any, families: Families, estimator: Any = None) -> list
         data.shape,
         lambda: _units_differ(whole),
         gaps,
+        blocks,
     )
     open_families = [as_family(family) for family in families(facts)]
     if gaps:

@@ -51,6 +51,7 @@ from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.spectral import SpectralCandidate
 from maylink.solvers.variational import VariationalSettings
 from maylink.solvers.variational_stream import VariationalStream
+from maylink.tables.coding import ColumnCode, TableCode
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import HeldOut
 from maylink.tuning.settings import Tuning
@@ -62,10 +63,11 @@ if TYPE_CHECKING:
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
-    Ascent, Clustering, DirichletProcess, Draws, Fit, Gibbs, HeldOut, LinkCounts, LinkedPosterior,
-    MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior,
-    SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, Totals, Trace,
-    Tuning, Variational, VariationalPosterior, VariationalSettings, VariationalStream,
+    Ascent, Clustering, ColumnCode, DirichletProcess, Draws, Fit, Gibbs, HeldOut, LinkCounts,
+    LinkedPosterior, MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem,
+    RefinedPosterior, SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep,
+    TableCode, Totals, Trace, Tuning, Variational, VariationalPosterior, VariationalSettings,
+    VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 

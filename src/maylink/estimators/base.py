@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
-from maylink.data_forms import as_data, chunks_refused
+from maylink.data_forms import CodedData, as_coded, as_data, chunks_refused, coded_as
 from maylink.errors import LinksError, MaylinkError
 from maylink.estimators.display import FitDisplay
 from maylink.estimators.tables import ROWS, FitTables
@@ -49,6 +49,7 @@ class DataChecks:
     def _new_data(self, X: Any) -> Any:
         """Check new data against those of the fit."""
         check_is_fitted(self)
+        X = coded_as(X, getattr(self, "table_code_", None))
         data = as_data(X, self, gaps=self.family_.knows_gaps)
         validate_data(self, X, reset=False, skip_check_array=True)
         self.family_.check(data)
@@ -96,16 +97,20 @@ class Estimator(
         """Fit, in memory or in chunks; every estimator's ``fit`` is this."""
         forbid_links_as_y(y)
         request = self._request()
+        coded = CodedData(X) if in_chunks(X) else as_coded(X)
         if in_chunks(X):
             self._check_chunks()
-        problems = check(X, links, request.families, self)
+        problems = check(coded.X, links, request.families, self, coded.blocks)
         with CtrlC() as stop:
             rng = as_generator(self.random_state)
             session = Session(rng, self.n_jobs, bool(self.verbose), stop)
             choice = self._tune(problems, request, session)
             fit = self._solve(choice, request, session)
         description = self._describe(choice, request, fit)
-        return self._keep(problems[0].X if in_chunks(X) else X, description)
+        self._keep(problems[0].X if in_chunks(X) else coded.X, description)
+        if coded.code is not None:
+            self.table_code_ = coded.code
+        return self
 
     def _check_chunks(self) -> None:
         """Raise where parameters, or the estimator, need data in memory."""

@@ -67,7 +67,9 @@ class Table:
         return f"Table({n} rows × {d} columns: {counts})"
 
 
-def clean_table(name: str, raw: RawTable, missing: str, fewest: int) -> Table:
+def clean_table(
+    name: str, raw: RawTable, missing: str, fewest: int, *, words: bool = False
+) -> Table:
     """Check the numbers, drop or fill missing ones, and describe the columns.
 
     Parameters
@@ -76,10 +78,12 @@ def clean_table(name: str, raw: RawTable, missing: str, fewest: int) -> Table:
         What the file is called in messages.
     raw : RawTable
         As a reader hands it on.
-    missing : {"error", "drop-rows", "drop-columns", "median"}
+    missing : {"error", "keep", "drop-rows", "drop-columns", "median"}
         What to do about missing cells.
     fewest : int
         Rows that there must be, 1 or 2.
+    words : bool
+        Whether columns of words are enough.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def clean_table(name: str, raw: RawTable, missing: str, fewest: int) -> Table:
         raise FileError(
             f"{name}: there are no rows; give {'one' if fewest == 1 else 'two'} or more"
         )
-    if d == 0:
+    if d == 0 and not (words and raw.text):
         raise FileError(f"{name}: there is no column of numbers; give one or more")
     if n < fewest:
         raise FileError(f"{name}: there is only one row; give two or more")
@@ -98,6 +102,9 @@ def clean_table(name: str, raw: RawTable, missing: str, fewest: int) -> Table:
     _forbid_repeated_ids(name, raw)
     cleaned, rows, n_filled = _without_missing(name, raw, missing)
     kinds = {column: _kind(cleaned.X, at) for at, column in enumerate(cleaned.columns)}
+    if raw.order:
+        everything = kinds | dict.fromkeys(raw.text_columns, "text")
+        kinds = {column: everything[column] for column in raw.order if column in everything}
     return Table(
         X=cleaned.X,
         columns=cleaned.columns,
@@ -167,7 +174,7 @@ def _without_missing(name: str, raw: RawTable, missing: str) -> tuple[RawTable, 
     n, d = raw.X.shape
     rows: Index = np.arange(n)
     row, column = _cells(raw.X, np.isnan)
-    if row.size == 0:
+    if row.size == 0 or missing == "keep":
         return raw, rows, 0
     counts = np.bincount(column, minlength=d)
     if missing == "error":
@@ -231,6 +238,9 @@ def _column(X: Matrix, at: int) -> NDArray[Any]:
 
 def _kind(X: Matrix, at: int) -> str:
     values = _column(X, at)
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return "constant"
     low, high = values.min(), values.max()
     if low == high:
         return "constant"

@@ -27,7 +27,7 @@ FORMATS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".parquet": "parquet",
     ".pq": "parquet", ".npy": "npy", ".npz": "npz", ".mtx": "mtx",
 }  # fmt: skip
-MISSING = ("error", "drop-rows", "drop-columns", "median")
+MISSING = ("error", "keep", "drop-rows", "drop-columns", "median")
 DTYPES = ("float64", "float32")
 STDIN = "-"
 
@@ -58,6 +58,7 @@ def read_data(
     dtype: str | None = None,
     labels: str | int | None = None,
     fewest: int = 2,
+    words: bool = False,
 ) -> Table:
     r"""Read data from a file.
 
@@ -70,9 +71,9 @@ def read_data(
         column is called so. It is kept as text and is not part of the data.
     drop : str, int or list of them
         Columns to leave out.
-    missing : {"error", "drop-rows", "drop-columns", "median"}, default "error"
-        What to do about empty cells: complain, leave out their rows or their columns, or fill them
-        with the median of the column.
+    missing : {"error", "keep", "drop-rows", "drop-columns", "median"}, default "error"
+        What to do about empty cells: complain, keep them as NaN, leave out their rows or their
+        columns, or fill them with the median of the column.
     text : {"error", "drop"}, default "error"
         What to do about columns of words: complain, or leave them out. A word in a column of
         numbers is always an error.
@@ -99,6 +100,9 @@ def read_data(
         and is not part of the data; empty cells in it are no missing cells.
     fewest : int, default 2
         Rows that there must be: two to make clusters of, one to be put into those of a model.
+    words : bool, default False
+        Whether a column of numbers with words among them is a column of words, in place of an
+        error; and whether there may be no column of numbers at all.
 
     Returns
     -------
@@ -138,12 +142,14 @@ def read_data(
         keep_text=keep_text,
         dtype=dtype,
         labels=labels,
+        words=words,
     )
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
     try:
         with _on_disk(path) as place:
-            return clean_table(name, reader(place, name, options), missing, fewest)
+            raw = reader(place, name, options)
+            return clean_table(name, raw, missing, fewest, words=words)
     except OSError as error:
         raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except MemoryError as error:

@@ -29,6 +29,7 @@ class ReadOptions:
     keep_text: bool = False
     dtype: str | None = None
     labels: str | int | None = None
+    words: bool = False
     cells_at_once: int = 400_000
     """Cells of a text file that are parsed together: enough for speed, little beside the array."""
 
@@ -44,6 +45,7 @@ class RawTable(NamedTuple):
     text: Mapping[str, NDArray[Any]] | None = None  # the cells of text columns, where wanted
     id_name: str | None = None
     labels: NDArray[Any] | None = None
+    order: tuple[str, ...] = ()  # names of all columns, as the file has them
 
 
 def generated_names(count: int) -> tuple[str, ...]:

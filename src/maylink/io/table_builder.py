@@ -77,6 +77,8 @@ class TableBuilder:
         """Add the next rows."""
         if self.n == 0:
             self._leave_words_out(frame)
+        if self.options.words:
+            self._turn_into_words(frame)
         if self.places.id is not None:
             self._add_ids(frame.iloc[:, self.places.id])
         if self.places.labels is not None:
@@ -112,6 +114,21 @@ class TableBuilder:
             self._numeric.remove(at)
             self._textual.append(at)
         self._X = np.empty((0, len(self._numeric)), self._X.dtype)
+
+    def _turn_into_words(self, frame: pd.DataFrame) -> None:
+        """Make columns of words of those in which a cell is no number."""
+        for at in list(self._numeric):
+            values = frame.iloc[:, at]
+            wrong = np.isnan(_as_floats(values)) & values.notna().to_numpy()
+            if wrong.any():
+                place = self._numeric.index(at)
+                before = self._X[: self.n, place]
+                self._text[self.columns[at]] = [
+                    "" if np.isnan(value) else f"{value:.15g}" for value in before
+                ]
+                self._X = np.delete(self._X, place, axis=1)
+                self._numeric.remove(at)
+                self._textual.append(at)
 
     def _add_ids(self, values: pd.Series[Any]) -> None:
         empty = values.isna().to_numpy()
@@ -154,6 +171,7 @@ class TableBuilder:
             text={column: np.array(cells, object) for column, cells in self._text.items()},
             id_name=self.columns[self.places.id or 0] if has_ids else None,
             labels=np.array(self._labels, object) if has_labels else None,
+            order=tuple(self.columns),
         )
 
 

@@ -11,6 +11,7 @@ import logging
 from maylink.families import DiagonalGaussian, Family, Gaussian, all_families, as_family
 from maylink.families.registry import covariances
 from maylink.problem import DataFacts
+from maylink.tuning.products import products
 
 logger = logging.getLogger("maylink")
 
@@ -28,7 +29,8 @@ def candidates(
     with many features a covariance for each cluster asks for more points than there
     are, and plainer ones are cases of the family that learns covariances within and between
     clusters: it alone of the Gaussian families is tried there. Of data with gaps only families
-    whose columns are independent are tried.
+    whose columns are independent are tried. Of tables whose columns are of several kinds the
+    products of :mod:`maylink.tuning.products` are tried, too; alone where there are categories.
 
     Parameters
     ----------
@@ -53,6 +55,9 @@ def candidates(
     families = all_families()
     if covariance != AUTO:
         return [covariances()[covariance]]
+    mixed = list[Family | str](products(data.blocks) if family == AUTO and data.blocks else ())
+    if mixed and (data.has_gaps or any(block.kind == "category" for block in data.blocks)):
+        return mixed
     if family == AUTO:
         names = possible(data.kinds(), is_sparse=data.is_sparse)
     elif family == Gaussian.name:
@@ -67,7 +72,7 @@ def candidates(
     names = [name for name in names if as_family(name).n_statistics(d) <= max(n, 2 * d)]
     if d > FEW_FEATURES and n * d > small_data:
         names = [name for name in names if name not in gaussians() or families[name].learns]
-    return list(names)
+    return [*names, *mixed]
 
 
 def comparable(

@@ -49,6 +49,7 @@ from maylink.tuning import penalty, race
 from maylink.tuning.candidates import AUTO, candidates, comparable
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
+from maylink.tuning.products import products
 from maylink.tuning.scores import HeldOut, partition_scores
 from maylink.tuning.settings import Tuning
 from maylink.views.neighbours import SOURCE
@@ -116,7 +117,7 @@ class RDPMeansRequest:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
         if isinstance(self.family, Family) or self.family != AUTO:
             return [self.family]
-        names: list[Family | str] = [Gaussian.name]
+        names: list[Family | str] = [products(data.blocks)[0] if data.blocks else Gaussian.name]
         if not self.is_given:
             names = candidates(AUTO, AUTO, data, self.small_data)
         return comparable(names, data, self.scale)

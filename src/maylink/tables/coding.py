@@ -1,0 +1,233 @@
+"""Columns of a table as numbers: what each becomes, so that later rows become the same.
+
+Numbers and counts stay as they are; dates are days since 1970; yes and no are 1 and 0; a category
+becomes a column of zeros and ones for each of its words. Cells that are missing, and words that
+were not there when the code was made, are NaN in all columns of their cell.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.arrays import Array
+from maylink.errors import FileError, not_one_of
+from maylink.tables.kinds import (
+    COLUMN_KINDS,
+    DIGIT_DATE,
+    MODELLED,
+    Recognised,
+    days_of,
+    form_of_dates,
+    kind_of_numbers,
+    kind_of_words,
+)
+
+logger = logging.getLogger("maylink")
+
+YES = frozenset({"yes", "true", "y", "t", "1", "ja", "oui", "si", "sí", "on", "present"})
+
+
+class ColumnBlock(NamedTuple):
+    """The coded columns that one column of a table became."""
+
+    kind: str
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ColumnCode:
+    """What a column is, and how its cells become numbers.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    kind : str
+        One of :data:`~maylink.tables.COLUMN_KINDS`.
+    why : str
+        In words.
+    levels : tuple of str
+        The categories; of yes-no the word of no, then that of yes.
+    form : str
+        Of dates that are words.
+    """
+
+    name: str
+    kind: str
+    why: str
+    levels: tuple[str, ...] = ()
+    form: str = ""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the coded columns; none of a column that is set aside."""
+        if self.kind not in MODELLED:
+            return ()
+        if self.kind == "category":
+            return tuple(f"{self.name}={level}" for level in self.levels)
+        if self.kind == "yes-no":
+            return (f"{self.name}={self.levels[1]}",)
+        return (self.name,)
+
+    def encode(self, cells: NDArray[Any]) -> Array:
+        """Return the coded columns of some cells, shape (n, number of features)."""
+        if self.kind == "date" and (self.form or cells.dtype.kind not in "fiu"):
+            return days_of(_words(cells), self.form or form_of_dates(_words(cells)))[:, None]
+        if self.kind in ("number", "count", "date"):
+            return _numbers(cells, self.name)[:, None]
+        words = np.array(_words(cells), object)
+        known = np.isin(words, self.levels)
+        new = int(((words != "") & ~known).sum())
+        if new:
+            logger.info("column %s: %d cells with words that the fit had not", self.name, new)
+        coded = np.asarray(words[:, None] == np.array(self.levels, object), np.float64)
+        coded[~known] = np.nan
+        return coded if self.kind == "category" else coded[:, 1:]
+
+
+@dataclass(frozen=True)
+class TableCode:
+    """How the columns of a table become numbers; a model keeps it for later rows.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnCode
+        In the order of the table.
+    """
+
+    columns: tuple[ColumnCode, ...]
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each column is, by name."""
+        return {column.name: column.kind for column in self.columns}
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the coded columns."""
+        return tuple(name for column in self.columns for name in column.features)
+
+    @property
+    def blocks(self) -> tuple[ColumnBlock, ...]:
+        """Which coded columns each column that is not set aside became."""
+        out, first = [], 0
+        for column in self.columns:
+            last = first + len(column.features)
+            if last > first:
+                out.append(ColumnBlock(column.kind, tuple(range(first, last))))
+            first = last
+        return tuple(out)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether columns are of several kinds, or of one that an array does not tell."""
+        kinds = {"number" if block.kind == "date" else block.kind for block in self.blocks}
+        return len(kinds) > 1 or "category" in kinds
+
+    def encode(self, cells: Mapping[str, NDArray[Any]]) -> Array:
+        """Return coded rows, NaN where a cell is missing, shape (n, number of features).
+
+        Parameters
+        ----------
+        cells : mapping of str to array of shape (n,)
+            Columns by name: numbers with NaN, or words with "".
+
+        Raises
+        ------
+        FileError
+            If a column is not there.
+        """
+        wanted = [column for column in self.columns if column.features]
+        missing = [column.name for column in wanted if column.name not in cells]
+        if missing:
+            raise FileError(
+                f"columns: the model asks for {missing[0]!r}, and the data have "
+                f"{', '.join(map(repr, list(cells)[:8]))}; give the columns of the fit"
+            )
+        return np.hstack([column.encode(np.asarray(cells[column.name])) for column in wanted])
+
+
+def make_code(cells: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> TableCode:
+    """Return the code of a table, its columns recognised where nobody says what they are.
+
+    Parameters
+    ----------
+    cells : mapping of str to array of shape (n,)
+        Columns by name: numbers with NaN, or words with "".
+    kinds : mapping of str to str
+        What columns are, where the user says.
+    """
+    for name, kind in kinds.items():
+        if name not in cells:
+            known = ", ".join(map(repr, list(cells)[:8]))
+            raise FileError(f"kinds: there is no column {name!r}; the columns are {known}")
+        if kind not in COLUMN_KINDS:
+            raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
+    return TableCode(
+        tuple(_column_code(name, column, kinds.get(name)) for name, column in cells.items())
+    )
+
+
+def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCode:
+    numeric = cells.dtype.kind in "fiu"
+    if given is None:
+        found = kind_of_numbers(cells) if numeric else kind_of_words(cells)
+    else:
+        found = Recognised(given, "as given", _given_form(name, cells, given))
+    levels: tuple[str, ...] = ()
+    if found.kind in ("category", "yes-no"):
+        levels = tuple(sorted(set(_words(cells)) - {""}))
+        if found.kind == "yes-no":
+            levels = tuple(sorted(levels, key=lambda word: (word.lower() in YES, word)))
+            if len(levels) != 2:
+                raise FileError(
+                    f"kinds: {name}: yes-no has two values, and the column has {len(levels)}"
+                )
+        elif not levels:
+            raise FileError(f"kinds: {name}: the column is empty; leave it out")
+    if found.kind in ("number", "count") and not numeric:
+        _numbers(cells, name)
+    return ColumnCode(name, found.kind, found.why, levels, found.form)
+
+
+def _given_form(name: str, cells: NDArray[Any], given: str) -> str:
+    """Return the form of the dates of a column that is said to hold dates."""
+    if given != "date":
+        return ""
+    words = [word for word in _words(cells) if word]
+    if cells.dtype.kind in "fiu":
+        return DIGIT_DATE if kind_of_numbers(cells).form else ""
+    form = form_of_dates(words) if words else ""
+    if not form:
+        raise FileError(f"kinds: {name}: its cells are no dates of one form, as 2024-03-31")
+    return form
+
+
+def _numbers(cells: NDArray[Any], name: str) -> Array:
+    """Return cells as numbers."""
+    if cells.dtype.kind in "fiu":
+        return cells.astype(np.float64)
+    out = np.full(len(cells), np.nan)
+    for row, cell in enumerate(_words(cells)):
+        if cell:
+            try:
+                out[row] = float(cell)
+            except ValueError:
+                raise FileError(
+                    f"column {name!r}, row {row}: {cell[:40]!r} is not a number; say what the "
+                    "column is, for example category"
+                ) from None
+    return out
+
+
+def _words(cells: NDArray[Any]) -> list[str]:
+    """Return cells as words, "" where there is none; whole numbers without a point."""
+    if cells.dtype.kind in "fiu":
+        return ["" if np.isnan(value) else f"{value:.15g}" for value in cells.astype(np.float64)]
+    return [str(cell).strip() for cell in cells]

@@ -1,0 +1,167 @@
+"""Tables from files and data frames, with columns of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maylink.errors import FileError
+from maylink.io.data import Table, read_data
+from maylink.tables.coding import TableCode, make_code
+from maylink.tables.kinds import MODELLED
+
+
+@dataclass(frozen=True, repr=False)
+class CodedTable(Table):
+    """A table whose columns are recognised and coded as numbers; estimators take it as X.
+
+    The attributes are those of :class:`~maylink.io.data.Table`; ``X`` and ``columns`` are coded,
+    with NaN where cells are missing, and ``kinds`` tells of the columns as they came.
+
+    Parameters
+    ----------
+    code : TableCode
+        What each column is, why, and how its cells become numbers.
+    """
+
+    code: TableCode = field(default_factory=lambda: TableCode(()))
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Columns of free text, whose cells are in ``text``; they are not part of X."""
+        return tuple(name for name, kind in self.kinds.items() if kind == "text")
+
+    def about(self) -> list[str]:
+        """Return what columns were taken for, a line a kind."""
+        lines = []
+        for kind in dict.fromkeys(self.kinds.values()):
+            some = [column for column in self.code.columns if column.kind == kind]
+            names = ", ".join(column.name for column in some[:8]) + ", …" * (len(some) > 8)
+            if kind in MODELLED:
+                lines.append(f"{kind}: {names}")
+            else:
+                why = "; ".join(dict.fromkeys(column.why for column in some))
+                lines.append(f"{kind}, set aside: {names} ({why})")
+        return lines
+
+
+def read_table(
+    source: Any,
+    kinds: Mapping[str, str] | None = None,
+    *,
+    code: TableCode | None = None,
+    **reading: Any,
+) -> CodedTable:
+    r"""Read a table with columns of any kind, from a file or a data frame.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        The table.
+    kinds : mapping of str to str, optional
+        What columns are, where the cells do not tell: "number", "count", "category", "yes-no",
+        "date", "text", "identifier" or "constant". The last three are set aside.
+    code : TableCode, optional
+        The code of a table before, as ``model.table_code_``; columns are coded as there.
+    **reading
+        Of a file, as in :func:`maylink.read_data`. Missing cells are kept by default: families
+        leave them out.
+
+    Returns
+    -------
+    CodedTable
+        What ``fit`` and ``predict`` take as X.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or a column is not of the kind that it is said to be.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import maylink as ml
+    >>> frame = pd.DataFrame({"height": [1.7, None, 1.65], "smokes": ["no", "yes", "no"]})
+    >>> table = ml.read_table(frame)
+    >>> table.kinds
+    {'height': 'number', 'smokes': 'yes-no'}
+    >>> table.columns, table.X[:, 1]
+    (('height', 'smokes=yes'), array([0., 1., 0.]))
+    """
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        if reading:
+            raise FileError(f"{next(iter(reading))}: is for files; a data frame is read already")
+        return _coded(table_of_frame(source), kinds, code)
+    options: dict[str, Any] = {"missing": "keep", "keep_text": True, "words": True} | reading
+    path = source if isinstance(source, Path) else str(source)
+    return _coded(read_data(path, **options), kinds, code)
+
+
+def table_of_frame(frame: Any) -> Table:
+    """Return a data frame as a table: numbers with NaN, and words with ""."""
+    from pandas.api import types
+
+    numbers, words = {}, {}
+    for name in map(str, frame.columns):
+        values = frame.iloc[:, list(map(str, frame.columns)).index(name)]
+        if types.is_datetime64_any_dtype(values.dtype):
+            words[name] = _days_as_words(values)
+        elif types.is_numeric_dtype(values.dtype) or types.is_bool_dtype(values.dtype):
+            numbers[name] = values.to_numpy(np.float64, na_value=np.nan)
+        else:
+            cells = values.astype(object)
+            words[name] = cells.where(cells.notna(), "").astype(str).to_numpy(object)
+    n = len(frame)
+    if n == 0 or not (numbers or words):
+        raise FileError("X: the data frame is empty; give rows and columns")
+    X = np.column_stack(list(numbers.values())) if numbers else np.empty((n, 0))
+    return Table(
+        X=X,
+        columns=tuple(numbers),
+        ids=None,
+        kinds={str(name): "" for name in frame.columns},
+        rows=np.arange(n),
+        text=words,
+        n_file=n,
+    )
+
+
+def cells_of(table: Table) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table by name: numbers with NaN, or words with ""."""
+    numbers = {name: table.X[:, at] for at, name in enumerate(table.columns)}
+    both = {**numbers, **table.text}
+    return {name: both[name] for name in table.kinds if name in both}
+
+
+def _coded(table: Table, kinds: Mapping[str, str] | None, code: TableCode | None) -> CodedTable:
+    cells = cells_of(table)
+    made = code or make_code(cells, kinds or {})
+    if not made.features:
+        told = ", ".join(f"{name} ({kind})" for name, kind in list(made.kinds.items())[:8])
+        raise FileError(
+            f"no column is left to make clusters of: {told}; say what a column is with kinds, for "
+            "example category"
+        )
+    return CodedTable(
+        X=made.encode(cells),
+        columns=made.features,
+        ids=table.ids,
+        kinds=made.kinds,
+        rows=table.rows,
+        text=table.text,
+        n_file=table.n_file,
+        file_ids=table.file_ids,
+        id_name=table.id_name,
+        labels=table.labels,
+        n_filled=table.n_filled,
+        code=made,
+    )
+
+
+def _days_as_words(values: Any) -> NDArray[Any]:
+    return np.asarray(values.dt.strftime("%Y-%m-%d %H:%M:%S").fillna("").to_numpy(object))

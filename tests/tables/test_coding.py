@@ -1,0 +1,63 @@
+"""Columns as numbers, and the same numbers for later rows."""
+
+import numpy as np
+import pytest
+
+from maylink.errors import FileError
+from maylink.tables.coding import make_code
+
+CELLS = {
+    "size": np.array([1.0, np.nan, 3.0, 2.5] * 5),
+    "colour": np.array(["red", "blue", "", "green"] * 5, object),
+    "smokes": np.array(["no", "yes", "", "no"] * 5, object),
+    "born": np.array(["1970-01-02", "", "1969-12-31", "1970-01-01"] * 5, object),
+    "phone": np.arange(20.0),
+}
+
+
+def test_every_kind_becomes_its_columns():
+    code = make_code(CELLS, {})
+    assert code.kinds == {
+        "size": "number", "colour": "category", "smokes": "yes-no", "born": "date",
+        "phone": "identifier",
+    }  # fmt: skip
+    assert code.features == (
+        "size", "colour=blue", "colour=green", "colour=red", "smokes=yes", "born",
+    )  # fmt: skip
+    expected = [
+        [1.0, 0, 0, 1, 0, 1],
+        [np.nan, 1, 0, 0, 1, np.nan],
+        [3.0, np.nan, np.nan, np.nan, np.nan, -1],
+        [2.5, 0, 1, 0, 0, 0],
+    ]
+    np.testing.assert_array_equal(code.encode(CELLS)[:4], expected)
+    assert [block.columns for block in code.blocks] == [(0,), (1, 2, 3), (4,), (5,)]
+
+
+def test_later_rows_have_the_same_columns_and_new_words_are_gaps():
+    code = make_code(CELLS, {})
+    later = {name: cells[:2] for name, cells in CELLS.items() if name != "phone"}
+    later["colour"] = np.array(["violet", "red"], object)
+    coded = code.encode(later)
+    assert coded.shape == (2, 6)
+    assert np.isnan(coded[0, 1:4]).all()
+    assert coded[1, 1:4].tolist() == [0, 0, 1]
+    del later["born"]
+    with pytest.raises(FileError, match="the model asks for 'born', and the data have"):
+        code.encode(later)
+
+
+def test_the_user_overrules():
+    code = make_code(CELLS, {"size": "category", "phone": "number", "colour": "text"})
+    assert code.features == ("size=1", "size=2.5", "size=3", "smokes=yes", "born", "phone")
+    assert code.encode(CELLS)[1, :3].tolist() != [0, 0, 0]  # a gap, not a row without category
+    with pytest.raises(FileError, match="kinds: there is no column 'weight'"):
+        make_code(CELLS, {"weight": "number"})
+    with pytest.raises(FileError, match="kinds: size: 'length' is not one of"):
+        make_code(CELLS, {"size": "length"})
+    with pytest.raises(FileError, match="column 'colour', row 0: 'red' is not a number"):
+        make_code(CELLS, {"colour": "number"})
+    with pytest.raises(FileError, match="kinds: colour: yes-no has two values, and the column ha"):
+        make_code(CELLS, {"colour": "yes-no"})
+    with pytest.raises(FileError, match="kinds: colour: its cells are no dates"):
+        make_code(CELLS, {"colour": "date"})

@@ -1,0 +1,94 @@
+"""Tables from files and data frames, and fits of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import maylink as ml
+from maylink.errors import FileError
+from zoo import true_links
+
+
+def mixed(n=120, seed=0):
+    """Three clusters in a number, a category, a yes or no and a date; a cell in eight is empty."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(400 * y + rng.integers(0, 300, n), unit="D")
+    frame = pd.DataFrame(
+        {
+            "customer": [f"C{v:04d}" for v in rng.permutation(9999)[:n]],
+            "phone": rng.integers(10**8, 10**9, n),
+            "size": (3.0 * y + rng.normal(size=n)).round(2),
+            "colour": np.where(rng.random(n) < 0.8, np.array(["red", "green", "blue"])[y], "grey"),
+            "smokes": np.where(rng.random(n) < 0.2 + 0.3 * y, "yes", "no"),
+            "joined": day.strftime("%d.%m.%Y"),
+        }
+    )
+    gaps = rng.random(frame.shape) < 1 / 8
+    gaps[:, :2] = False
+    return frame.mask(gaps), y
+
+
+def test_a_file_and_a_frame_are_the_same_table(tmp_path):
+    frame, _ = mixed()
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    table, same = ml.read_table(tmp_path / "table.csv"), ml.read_table(frame)
+    assert table.kinds == same.kinds
+    assert list(table.kinds.values()) == [
+        "identifier", "identifier", "number", "category", "yes-no", "date",
+    ]  # fmt: skip
+    assert table.columns == same.columns
+    np.testing.assert_array_equal(table.X, same.X)
+    assert table.about()[0].startswith("identifier, set aside: customer, phone (")
+    assert np.isnan(table.X).any()
+
+
+@pytest.mark.parametrize("method", [ml.TVClust, ml.RDPMeans])
+def test_fits_take_tables_and_frames_with_words(method, tmp_path):
+    frame, y = mixed()
+    links = true_links(y, 300, 0)
+    quick = ml.Tuning(data_weights=(1.0,), n_folds_of_few=2, n_starts_of_small=1)
+    model = method(random_state=0, tuning=quick).fit(frame, links=links)
+    assert adjusted_rand_score(y, model.labels_) > 0.8
+    if method is ml.RDPMeans:  # the other is slow
+        again = method(random_state=0, tuning=quick).fit(ml.read_table(frame), links=links)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+    assert model.feature_names_in_.tolist() == list(ml.read_table(frame).columns)
+    ml.save(model, tmp_path / "model.npz")
+    loaded = ml.load(tmp_path / "model.npz")
+    new = frame.iloc[:20].drop(columns=["customer", "phone"])
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(frame.iloc[:20]))
+    table = ml.read_table(new, code=loaded.table_code_)
+    np.testing.assert_array_equal(loaded.predict(table), loaded.predict(new))
+
+
+def test_a_column_with_words_among_numbers_is_one_of_words(tmp_path):
+    path = tmp_path / "streets.csv"
+    cells = ["12", "12a", "7", "", "12", "7"] * 6
+    path.write_text("house,size\n" + "".join(f"{c},{i % 7}.5\n" for i, c in enumerate(cells)))
+    table = ml.read_table(path)
+    assert table.kinds == {"house": "category", "size": "number"}
+    assert table.columns[:3] == ("house=12", "house=12a", "house=7")
+
+
+def test_all_of_one_kind_is_plain_data():
+    frame = pd.DataFrame({"a": [0.1, 2.3, 1.9], "b": ["2021-01-01", "2021-03-01", "2022-01-01"]})
+    assert not ml.read_table(frame).code.is_mixed
+
+
+def test_nothing_left_to_cluster_is_told():
+    with pytest.raises(FileError, match="no column is left to make clusters of: who \\(text\\)"):
+        ml.read_table(pd.DataFrame({"who": ["Ada", "Bob", "Cyd"]}))
+    with pytest.raises(FileError, match="id: is for files"):
+        ml.read_table(pd.DataFrame({"who": [1.0, 2.0]}), id="who")
+    with pytest.raises(FileError, match="the data frame is empty"):
+        ml.read_table(pd.DataFrame({"who": []}))
+
+
+def test_free_text_is_listed_for_others():
+    words = [f"a note that says number {i} and more" for i in range(40)]
+    frame = pd.DataFrame({"size": np.arange(40) / 7, "note": words})
+    table = ml.read_table(frame)
+    assert table.text_columns == ("note",)
+    assert table.text["note"].tolist() == words
