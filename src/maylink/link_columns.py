@@ -105,7 +105,7 @@ def as_whole(numbers: NDArray[Any], name: str) -> NDArray[Any]:
     if numbers.dtype.kind not in "iu":
         raise LinksError(
             f"{name} holds {numbers.dtype} values; points are numbered by their position in X, "
-            "from 0; to look ids up use pandas.Index(ids_of_X).get_indexer(ids)"
+            "from 0; if these are ids, use Links.from_frame(frame, ids=ids_of_X)"
         )
     return numbers
 

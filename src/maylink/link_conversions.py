@@ -7,7 +7,7 @@ Users call these by ``Links.from_pairs``, ``Links.from_frame``, ``Links.from_mat
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from maylink.link_columns import (
     forbid_first,
 )
 from maylink.pairs import draw_distinct, unrank_pairs
+from maylink.row_ids import Ids, id_key
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def columns_of_pairs(
     return columns._replace(sources=(source,) if len(pairs) else ())
 
 
-def columns_of_frame(frame: Any, n: Any) -> LinkColumns:
+def columns_of_frame(frame: Any, n: Any, ids: Iterable[Any] | None = None) -> LinkColumns:
     """Return the columns of a table with columns i, j, kind and, if wanted, weight and source."""
     names = list(frame.columns) if hasattr(frame, "columns") else list(frame)
     for name in COLUMNS:
@@ -77,9 +78,31 @@ def columns_of_frame(frame: Any, n: Any) -> LinkColumns:
             f"frame: column {missing[0]!r} is missing (found: {shown}); links need the "
             "columns i, j and kind, and may have weight and source"
         )
-    return checked_columns(
-        n, **{name: np.asarray(frame[name]) for name in COLUMNS if name in names}
-    )
+    columns = {name: np.asarray(frame[name]) for name in COLUMNS if name in names}
+    if ids is not None:
+        rows = Ids.of(ids)
+        if n is not None and n != rows.size:
+            raise LinksError(f"ids: {rows.size} of them for {n} points; give one a point")
+        n = rows.size
+        columns |= {name: _rows_of_ids(columns[name], rows, name) for name in ("i", "j")}
+    elif n is None:
+        raise LinksError("n: give the number of points, n=len(X), or the ids of the points, ids=")
+    return checked_columns(n, **columns)
+
+
+def _rows_of_ids(values: NDArray[Any], ids: Ids, name: str) -> NDArray[np.int64]:
+    """Return the position of each id, or raise about the first that is none or two of them."""
+    rows = np.empty(values.size, np.int64)
+    for at, value in enumerate(values.tolist()):
+        key = id_key(value)
+        row = ids.find(key)
+        if row is None:
+            raise LinksError(f"{name}[{at}] = {value!r} is none of the {ids.size} ids")
+        if key in ids.twice:
+            first, second = ids.twice[key]
+            raise LinksError(f"ids: {key!r} is that of points {first} and {second}; make it unique")
+        rows[at] = row
+    return rows
 
 
 def columns_of_matrix(matrix: Any, coding: str) -> LinkColumns:

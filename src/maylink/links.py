@@ -9,7 +9,7 @@ Memory is O(links). Solvers read the links as a symmetric signed CSR matrix, :at
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -160,22 +160,26 @@ class Links:
         return cls._of(columns_of_pairs(may, may_not, n, weight, source))
 
     @classmethod
-    def from_frame(cls, frame: Any, *, n: int) -> Links:
+    def from_frame(
+        cls, frame: Any, *, n: int | None = None, ids: Iterable[Any] | None = None
+    ) -> Links:
         """Links from a table with columns i, j, kind and, if wanted, weight and source.
 
         Parameters
         ----------
         frame : DataFrame or mapping of columns
-            ``i`` and ``j`` are positions of rows, from 0; ``kind`` is "may" or "may-not", or +1 or
-            −1. Other columns are not looked at.
-        n : int
-            Number of points.
+            ``i`` and ``j`` are positions of rows, from 0, or ids; ``kind`` is "may" or "may-not",
+            or +1 or −1. Other columns are not looked at; other names: :func:`maylink.read_links`.
+        n : int, optional
+            Number of points; not needed with ids.
+        ids : iterable, optional
+            The id of each point, if ``i`` and ``j`` are ids.
 
         Returns
         -------
         Links
         """
-        return cls._of(columns_of_frame(frame, n))
+        return cls._of(columns_of_frame(frame, n, ids))
 
     @classmethod
     def from_matrix(cls, matrix: Any, *, coding: str) -> Links:

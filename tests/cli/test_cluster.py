@@ -185,3 +185,29 @@ def test_a_mistyped_name_gets_a_guess(words, guess, files, capsys):
 def test_a_name_like_no_other_gets_no_guess(files, capsys):
     assert run("cluster", "data.csv", "--method", "xyz") == 2
     assert "did you mean" not in capsys.readouterr().err
+
+
+def test_columns_of_links_are_mapped_and_bad_lines_kept_apart(files, capsys):
+    Path("judged.csv").write_text(
+        'id_a,id_b,same,said\np0,p1,x,yes\np2,nobody,x,yes\np0,p11,x,No way\np3,p4,x,"yes, sure"\n'
+    )
+    words = ("--links", "judged.csv", "--read-links", "i=id_a", "j=id_b", "kind=said")
+    assert run(*FIT, *words, "--bad-links", "links.bad.csv") == 0
+    err = capsys.readouterr().err
+    assert "links    2 (2 may, 0 may-not), read as answers in csv" in err
+    assert "bad lines, left out: 2 of 4" in err
+    assert "line 3: id 'nobody' is none of the 20 ids of the rows" in err
+    assert "line 4: answer 'No way' is not yes, no or unsure" in err
+    bad = pd.read_csv("links.bad.csv")
+    assert list(bad.columns) == ["id_a", "id_b", "same", "said", "line", "problem"]
+    assert bad["id_b"].tolist() == ["nobody", "p11"]
+    assert run(*FIT, *words, "bad_lines=error", "--quiet") == 3
+    assert capsys.readouterr().err.startswith("maylink: judged.csv, line 3: id 'nobody' is none")
+
+
+def test_an_unknown_table_of_links_says_how_to_name_its_columns(files, capsys):
+    Path("judged.csv").write_text("from,to,said\np0,p1,yes\n")
+    assert run(*FIT, "--links", "judged.csv", "--quiet") == 3
+    message = capsys.readouterr().err
+    assert "say --read-links i=… j=… kind=…" in message
+    assert len(message) < 200

@@ -34,6 +34,7 @@ from maylink.cli.errors import (
     ReaderGoneError,
 )
 from maylink.cli.messages import in_command_words
+from maylink.cli.options import spread_key_values
 from maylink.errors import LinkFileError, MaylinkError
 from maylink.version import __version__
 
@@ -96,7 +97,7 @@ def run(arguments: Sequence[str]) -> int:
     int
         The exit code.
     """
-    words = [word for word in arguments if word != DEBUG]
+    words = spread_key_values([word for word in arguments if word != DEBUG])
     if hasattr(sys.stdout, "reconfigure"):  # pipes have another encoding on some systems
         sys.stdout.reconfigure(encoding="utf-8")
     try:

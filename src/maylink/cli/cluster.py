@@ -29,6 +29,14 @@ Suspects = Annotated[
         metavar="FILE", help="CSV of the links that look wrong.", rich_help_panel=options.WRITING
     ),
 ]
+BadLinks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV of the lines of --links that could not be read, each with what is wrong.",
+        rich_help_panel=options.WRITING,
+    ),
+]
 Model = Annotated[
     str | None,
     typer.Option(
@@ -87,6 +95,7 @@ def cluster(
     read_links: options.ReadLinks = None,
     out: Out = None,
     suspects: Suspects = None,
+    bad_links: BadLinks = None,
     model: Model = None,
     report: Report = None,
     contrast: Contrast = True,
@@ -110,10 +119,12 @@ def cluster(
         raise CommandError(
             "--suspects: there are no links to suspect; name them with --links", USAGE
         )
+    if bad_links is not None and links is None:
+        raise CommandError("--bad-links: there are no links; name them with --links", USAGE)
     reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
     request = ClusterRequest(
-        data, links, method, family, k, seed, reading, out, suspects, model, report, contrast,
-        workers, worker_memory, force, json, tuple(name or ()),
+        data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
+        report, contrast, workers, worker_memory, force, json, tuple(name or ()),
     )  # fmt: skip
     if os.path.isdir(data):
         cluster_folder(request)

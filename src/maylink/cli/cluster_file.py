@@ -16,7 +16,7 @@ from maylink.cli.inputs import (
     row_names,
 )
 from maylink.cli.options import STDIN, STDOUT
-from maylink.cli.outputs import check_outputs, write_csv
+from maylink.cli.outputs import check_outputs, write_bad_lines, write_csv
 from maylink.cli.printing import print_note
 from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_summary
@@ -41,7 +41,10 @@ def cluster_file(request: ClusterRequest) -> None:
     links = None
     if request.links is not None:
         with times.stage("links"):
-            links = read_table_links(table, request.links, request.reading).links
+            table_links = read_table_links(table, request.links, request.reading)
+            links = table_links.links
+            if request.bad_links is not None:
+                write_bad_lines(table_links.file, request.bad_links, force=request.force)
     with times.stage("fit"):
         plan = choose_plan(table.X, request.method, request.family, request.k, quiet=request.quiet)
         family = "chosen by the fit" if plan.family == "auto" else plan.family
@@ -78,6 +81,7 @@ def _check(request: ClusterRequest) -> None:
     outputs = {
         "--out": request.out,
         "--suspects": request.suspects,
+        "--bad-links": request.bad_links,
         "--model": request.model,
         "--report": request.report,
     }

@@ -18,7 +18,7 @@ from maylink.cli.errors import INPUT, INTERNAL, USAGE, CommandError, write_error
 from maylink.cli.fitting import fit
 from maylink.cli.inputs import forbid_heading, link_format, path_or_stdin, print_link_notes
 from maylink.cli.options import STDOUT, parse_key_values
-from maylink.cli.outputs import check_outputs, check_parent, write_csv
+from maylink.cli.outputs import check_outputs, check_parent, write_bad_lines, write_csv
 from maylink.cli.printing import first_few, print_note
 from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_summary
@@ -95,7 +95,7 @@ def _check(request: ClusterRequest) -> None:
             raise CommandError(NEEDS.format(request.data), INTERNAL)
     if request.worker_memory is not None:
         _check_memory(request)
-    outputs = {"--suspects": request.suspects}
+    outputs = {"--suspects": request.suspects, "--bad-links": request.bad_links}
     check_outputs(outputs, {"--links": request.links}, force=request.force)
     if request.out is not None:
         _check_out(request, request.out)
@@ -213,6 +213,8 @@ def _read_links(request: ClusterRequest, path: str, data: FolderData) -> Links:
         options=wanted.options,
     )
     print_link_notes(path, file, file.links, request.reading)
+    if request.bad_links is not None:
+        write_bad_lines(file, request.bad_links, force=request.force)
     return file.links
 
 

@@ -20,6 +20,7 @@ class ClusterRequest:
     reading: ReadingOptions
     out: str | None
     suspects: str | None
+    bad_links: str | None
     model: str | None
     report: str | None
     contrast: bool

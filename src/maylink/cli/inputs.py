@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, USAGE, CommandError
-from maylink.cli.options import READ, READ_LINKS, STDIN, parse_key_values
+from maylink.cli.options import LINK_COLUMNS, READ, READ_LINKS, STDIN, parse_key_values
 from maylink.cli.printing import first_few, print_note
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
 LARGE_FILE = 100_000_000  # bytes
+SHOWN_BAD = 3  # bad lines that are printed
 
 
 class ReadingOptions(NamedTuple):
@@ -127,6 +128,10 @@ def print_link_notes(path: str, file: LinkFile, links: Links, reading: ReadingOp
         notes.append(f"warning: {name} holds no links, so the data alone decide")
     if file.unused:
         notes.append(f"columns that mean nothing here, left out: {first_few(file.unused)}")
+    if file.bad:
+        notes.append(f"bad lines, left out: {len(file.bad)} of {file.lines}")
+        notes += [str(line) for line in file.bad[:SHOWN_BAD]]
+        notes += [f"{len(file.bad) - SHOWN_BAD} more"] * (len(file.bad) > SHOWN_BAD)
     for note in notes:
         print_note("links", note, quiet=reading.quiet)
 
@@ -140,8 +145,16 @@ def link_format(reading: ReadingOptions) -> LinkFormat:
     """Return how ``--read-links`` wants links to be read."""
     from maylink.io.links.layouts import Options
 
-    settings: dict[str, Any] = {**parse_key_values(reading.read_links, READ_LINKS, "--read-links")}
+    settings = _link_settings(reading)
     return LinkFormat(settings.pop("format", None), Options(**settings))
+
+
+def _link_settings(reading: ReadingOptions) -> dict[str, Any]:
+    """Return ``--read-links`` as fields of Options; bad lines are skipped unless it says else."""
+    given: dict[str, Any] = {**parse_key_values(reading.read_links, READ_LINKS, "--read-links")}
+    columns = {key: given.pop(key) for key in LINK_COLUMNS if key in given}
+    given.setdefault("bad_lines", "skip")
+    return given | ({"columns": columns} if columns else {})
 
 
 def reading_code(data: str, links: str | None, reading: ReadingOptions, dtype: str) -> str | None:
@@ -158,7 +171,7 @@ def reading_code(data: str, links: str | None, reading: ReadingOptions, dtype: s
     lines = [f"table = read_data({', '.join([repr(data), *arguments])})"]
     if links is not None:
         imports.append("from maylink.io.inputs import read_links_of")
-        layout = parse_key_values(reading.read_links, READ_LINKS, "--read-links")
+        layout = _link_settings(reading)
         format_ = layout.pop("format", None)
         more = "" if format_ is None else f", format={format_!r}"
         if layout:

@@ -23,6 +23,8 @@ _REPLACEMENTS = (
     (r"leave id out", "leave --id out"),
     (r"give the ids of the rows", "name the column of ids with --id"),
     (r"\(a list of pairs alone needs kind=\)", "(a list of pairs alone needs --read-links kind=…)"),
+    (r"say columns=\{'i': …, 'j': …, 'kind': …\}", "say --read-links i=… j=… kind=…"),
+    (r"or kind= for all of them", "or --read-links kind=… for all of them"),
     (r"\blabel_column= names it", "--read-links label_column=… names it"),
 )
 

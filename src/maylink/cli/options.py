@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +13,11 @@ from maylink.errors import not_one_of
 
 MISSING = ("error", "drop-rows", "drop-columns", "median")
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
-READ_LINKS = ("coding", "encoding", "format", "id_column", "kind", "label_column")
+LINK_COLUMNS = ("i", "j", "weight", "source", "confidence", "probability")
+READ_LINKS = (
+    *("coding", "encoding", "format", "id_column", "kind", "label_column", "bad_lines"),
+    *LINK_COLUMNS,
+)
 READING, WRITING, FOLDERS = "Reading", "Writing", "Folders"
 STDIN = STDOUT = "-"
 
@@ -106,7 +110,8 @@ ReadLinks = Annotated[
     typer.Option(
         "--read-links",
         metavar="KEY=VALUE",
-        help=f"How to read the links, of {', '.join(READ_LINKS)}.",
+        help="How to read the links: which columns they are in, as in i=id_a j=id_b kind=same; and "
+        f"{', '.join(key for key in READ_LINKS if key not in LINK_COLUMNS)}.",
         rich_help_panel=READING,
     ),
 ]
@@ -139,6 +144,28 @@ Force = Annotated[
     bool,
     typer.Option("--force", help="Write over files that are there.", rich_help_panel=WRITING),
 ]
+
+
+def spread_key_values(words: Sequence[str]) -> list[str]:
+    """Return a command in which each KEY=VALUE after the first of an option has that option, too.
+
+    Examples
+    --------
+    >>> spread_key_values(["--read-links", "i=id_a", "j=id_b", "--quiet"])
+    ['--read-links', 'i=id_a', '--read-links', 'j=id_b', '--quiet']
+    """
+    keys = {"--read": READ, "--read-links": READ_LINKS}
+    spread: list[str] = []
+    flag = None
+    for before, word in zip(["", *words], words, strict=False):
+        if before in keys:
+            flag = before
+        elif flag is not None and word.partition("=")[0] in keys[flag] and "=" in word:
+            spread.append(flag)
+        else:
+            flag = None
+        spread.append(word)
+    return spread
 
 
 def parse_key_values(

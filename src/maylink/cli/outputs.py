@@ -14,6 +14,8 @@ from maylink.cli.printing import write_stdout
 if TYPE_CHECKING:
     import pandas as pd
 
+    from maylink.io.links import LinkFile
+
 ROWS_AT_A_TIME = 50_000  # of a table: a frame of all ids would be large
 
 
@@ -122,6 +124,22 @@ def _csv_pieces(table: pd.DataFrame | Mapping[str, Any], size: int) -> Iterator[
     for start in range(0, max(1, n), size):
         piece = {name: column[start : start + size] for name, column in columns.items()}
         yield pd.DataFrame(piece).to_csv(index=False, header=start == 0, lineterminator="\n")
+
+
+def write_bad_lines(file: LinkFile, path: str, *, force: bool) -> None:
+    """Write the bad lines of a file of links as they stand there, each with what is wrong.
+
+    Mended, the file can be read as links again.
+    """
+    width = max([len(file.columns), *(len(line.cells) for line in file.bad)])
+    names = [*file.columns, *(f"cell_{at}" for at in range(len(file.columns), width))]
+    columns: dict[str, Any] = {
+        name: [line.cells[at] if at < len(line.cells) else "" for line in file.bad]
+        for at, name in enumerate(names)
+    }
+    columns["line"] = [line.where for line in file.bad]
+    columns["problem"] = [line.problem for line in file.bad]
+    write_csv(columns, path, force=force)
 
 
 def write_file(path: str, write: Callable[[Any], None], *, force: bool) -> None:

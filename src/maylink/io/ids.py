@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from maylink.io.links.collect import Ids, id_key, missing
 from maylink.io.parquet import ROWS, chunks_of
+from maylink.row_ids import Ids, id_key, missing
 
 
 def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
@@ -51,7 +51,7 @@ def find_ids(path: str | Path, column: str, names: list[str]) -> Ids:
     column : str
         The column of ids.
     names : list of str
-        Ids, as :func:`maylink.io.links.collect.id_key` has them.
+        Ids, as :func:`maylink.row_ids.id_key` has them.
 
     Returns
     -------

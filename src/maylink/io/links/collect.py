@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from maylink.errors import LinkFileError
+from maylink.io.links.bad_lines import BadLine, BadLineError, Place, check_share
 from maylink.io.links.kinds import EXPECTED, ZERO, kind_of
 from maylink.links import MAY_NOT, Links
+from maylink.row_ids import Ids, id_key, missing
 
-Place = int | str
 FOUND = "found"  # ids are those that the file names
 
 
@@ -31,6 +32,8 @@ class Collector:
         Number of rows; by default that of ids, or as many as the links need.
     source : str or int, optional
         Source of the links that name none.
+    skip_bad : bool, default False
+        Whether bad lines are left out and kept apart; otherwise the first one is an error.
     """
 
     def __init__(
@@ -40,8 +43,11 @@ class Collector:
         ids: Iterable[Any] | Ids | None = None,
         n: int | None = None,
         source: Hashable | None = None,
+        skip_bad: bool = False,
     ) -> None:
         self.name, self.unit = name, "line"
+        self.skip_bad, self.lines = skip_bad, 0
+        self.bad: list[BadLine] = []
         self.n = None if n is None else Links.empty(n).n  # which checks it
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
@@ -59,10 +65,38 @@ class Collector:
         self._codes: dict[Hashable, int] = {}
         self._first: dict[int, Place] = {}  # the first places of the kinds 0 and −1
 
+    def each(
+        self,
+        rows: Iterable[tuple[Place, Sequence[Any]]],
+        take: Callable[[Place, Sequence[Any]], None],
+        width: int | None = None,
+    ) -> None:
+        """Take row by row; bad ones are kept apart where that is wanted.
+
+        ``width`` is how many cells a row has.
+        """
+        for place, cells in rows:
+            self.lines += 1
+            try:
+                if width is not None and len(cells) != width:
+                    self.fail(place, f"{len(cells)} cells where the header has {width}")
+                take(place, cells)
+            except BadLineError as error:
+                if not self.skip_bad:
+                    raise
+                self.bad.append(error.line(cells))
+        check_share(self.name, self.bad, self.lines)
+
     def fail(self, place: Place, message: str) -> NoReturn:
-        """Raise about a place in the file."""
-        where = f"{self.unit} {place}" if isinstance(place, int) else place
-        raise LinkFileError(f"{self.name}, {where}: {message}")
+        """Raise about one line, which can be left out."""
+        raise BadLineError(self.name, self._where(place), message)
+
+    def refuse(self, place: Place, message: str) -> NoReturn:
+        """Raise about a line that puts the other lines in doubt."""
+        raise LinkFileError(f"{self.name}, {self._where(place)}: {message}")
+
+    def _where(self, place: Place) -> str:
+        return f"{self.unit} {place}" if isinstance(place, int) else place
 
     @property
     def has_ids(self) -> bool:
@@ -83,23 +117,27 @@ class Collector:
             key = id_key(value)
             if key in self._ids.twice:
                 first, second = self._ids.twice[key]
-                self.fail(
-                    place, f"id {value!r} is that of rows {first} and {second}; make ids unique"
+                self.refuse(
+                    place,
+                    f"id {shown(value)} is that of rows {first} and {second}; make ids unique",
                 )
             at = self._ids.find(key)
             if at is None:
-                self.fail(place, f"id {value!r} is none of the {self._ids.size} ids of the rows")
+                self.fail(
+                    place, f"id {shown(value)} is none of the {self._ids.size} ids of the rows"
+                )
             return at
         row = whole(value)
         if row is None:
             self.fail(
                 place,
-                f"{column} = {value!r} is not a row number, counted from 0; if it is an id, give "
-                "the ids of the rows",
+                f"{column} = {shown(value)} is not a row number, counted from 0; if it is an id, "
+                "give the ids of the rows",
             )
         if row < 0 or (self.n is not None and row >= self.n):
             valid = "rows are counted from 0" if self.n is None else f"valid: 0 to {self.n - 1}"
-            self.fail(place, f"{column} = {row} is out of range ({valid})")
+            # rows may be counted from 1, and then every link of the file is a wrong one
+            self.refuse(place, f"{column} = {row} is out of range ({valid})")
         return row
 
     def number(self, value: Any, place: Place, column: str) -> float:
@@ -109,27 +147,30 @@ class Collector:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            self.fail(place, f"{column} = {value!r} is not a number")
+            self.fail(place, f"{column} = {shown(value)} is not a number")
         return number
 
     def add(
         self, place: Place, i: Any, j: Any, kind: Any, weight: Any = None, source: Any = None
     ) -> None:
         """Take one link, as it stands in the file."""
-        first, second = self.row(i, place, "i"), self.row(j, place, "j")
-        if first == second:
-            self.fail(place, f"the link joins row {first} to itself; remove it")
         sign = kind_of(kind)
         if sign is None:
-            self.fail(place, f"kind {kind!r} is not known; write {EXPECTED}")
-        if sign == ZERO or whole(kind) == MAY_NOT:
-            self._first.setdefault(sign, place)
+            self.fail(place, f"kind {shown(kind)} is not known; write {EXPECTED}")
         votes = 1.0 if missing(weight) else self.number(weight, place, "weight")
         if votes <= 0:
             self.fail(place, f"weight = {votes:g}; a weight is positive")
         name = self.default_source if missing(source) else source
         if isinstance(name, (list, dict)):
             self.fail(place, "source is a list or an object; name it by a word or a number")
+        for value, column in ((i, "i"), (j, "j")):
+            if missing(value):
+                self.fail(place, f"{column} is missing")
+        first, second = self.row(i, place, "i"), self.row(j, place, "j")
+        if first == second:
+            self.fail(place, f"the link joins row {first} to itself; remove it")
+        if sign == ZERO or whole(kind) == MAY_NOT:
+            self._first.setdefault(sign, place)
         self._i.append(first)
         self._j.append(second)
         self._kind.append(sign or MAY_NOT)
@@ -149,7 +190,7 @@ class Collector:
     def links(self, *, words: bool = False) -> Links:
         """Make the links; ``words`` says that sources were read as words, numbers among them."""
         if len(self._first) == 2:
-            self.fail(
+            self.refuse(
                 self._first[ZERO],
                 "kind is 0 here and -1 elsewhere; leave out the pairs of which nothing is known, "
                 "or use one of +1/-1 and 1/0",
@@ -177,69 +218,6 @@ class Collector:
         )
 
 
-class Ids:
-    """The row of each id.
-
-    Parameters
-    ----------
-    size : int or None
-        Number of rows.
-    """
-
-    def __init__(self, size: int | None = 0) -> None:
-        self.size = size
-        self.position: dict[str, int] = {}
-        self.twice: dict[str, tuple[int, int]] = {}  # ids of two rows
-
-    @classmethod
-    def of(cls, ids: Iterable[Any]) -> Ids:
-        """Return the rows of ids, of which there is one a row."""
-        rows, size = cls(), 0
-        for value in ids:
-            if not missing(value):  # a row without an id cannot be linked
-                rows.put(id_key(value), size)
-            size += 1
-        rows.size = size
-        return rows
-
-    def put(self, key: str, at: int) -> None:
-        """Add the id of a row."""
-        if key in self.position:
-            self.twice.setdefault(key, (self.position[key], at))
-        self.position.setdefault(key, at)
-
-    def knows(self, key: str) -> bool:
-        """Say whether a row has this id."""
-        return key in self.position
-
-    def find(self, key: str) -> int | None:
-        """Return the row of an id, None if there is none."""
-        return self.position.get(key)
-
-
-class RequestedIds(Ids):
-    """Collects the ids that a file names, before their rows are known."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-
-    def knows(self, key: str) -> bool:
-        """Add the id; whether a row has it is not known yet."""
-        self.find(key)
-        return False
-
-    def find(self, key: str) -> int | None:
-        """Add the id, as that of a row of its own."""
-        return self.position.setdefault(key, len(self.position))
-
-
-def id_key(value: Any) -> str:
-    """Return what ids are compared by: 7, 7.0 and "7" are the same id."""
-    if isinstance(value, (float, np.floating)) and value == math.floor(value):
-        value = int(value)
-    return str(value).strip()
-
-
 def whole(value: Any) -> int | None:
     """Return a value as a whole number, None if it is none."""
     if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
@@ -251,10 +229,7 @@ def whole(value: Any) -> int | None:
     return int(number) if number.is_integer() and abs(number) < 2**53 else None
 
 
-def missing(value: Any) -> bool:
-    """Say whether a cell is empty: None, NaN, pandas' NA or nothing but spaces."""
-    if isinstance(value, str):
-        return not value.strip()
-    if isinstance(value, (float, np.floating)):
-        return math.isnan(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+def shown(value: Any, most: int = 40) -> str:
+    """Return a value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…{text[-1]}"

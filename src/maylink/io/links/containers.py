@@ -10,13 +10,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from maylink.errors import FileError, LinkFileError
 from maylink.io.decoding import decode
-from maylink.io.links.collect import Place
+from maylink.io.links.bad_lines import Place
 from maylink.io.links.content import (
     LABEL_NAMES,
     NOTHING,
@@ -131,7 +131,7 @@ def _open_delimited(
     twice = [column for column in header if header.count(column) > 1]
     if twice:
         raise LinkFileError(f"{name}, line {place}: column {twice[0]!r} stands there twice")
-    return TableContent(header, _even(rows, len(header), name), words=True), container
+    return TableContent(header, rows, words=True), container
 
 
 def _delimiter(hint: str | None, first: str) -> str | None:
@@ -176,17 +176,6 @@ def _split(text: str, name: str, delimiter: str | None) -> Iterator[tuple[Place,
             yield at[0], cells
     except csv.Error as error:
         raise LinkFileError(f"{name}, line {at[0]}: {error}; check the quotes there") from None
-
-
-def _even(
-    rows: Iterable[tuple[Place, list[str]]], width: int, name: str
-) -> Iterator[tuple[Place, list[str]]]:
-    for place, cells in rows:
-        if len(cells) != width:
-            raise LinkFileError(
-                f"{name}, line {place}: {len(cells)} cells where the header has {width}"
-            )
-        yield place, cells
 
 
 # ---------------------------------------------------------------------- JSON

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from maylink.io.links.collect import Place
-from maylink.io.links.kinds import plain
+from maylink.errors import LinkFileError
+from maylink.io.links.bad_lines import Place
+from maylink.io.links.kinds import kind_of, plain
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,39 @@ class TableContent:
         return next((columns.index(name) for name in names if name in columns), None)
 
     def ends(self, *pairs: tuple[str, str]) -> tuple[int, int] | None:
-        """Return the positions of the two columns that name the rows of a link."""
+        """Return the positions of the two columns that name the rows of a link.
+
+        Columns a and b may be anything: they count only beside others, and if no column is an id.
+        """
+        weak = len(self.columns) < 3 or self.find(*ID_COLUMNS) is not None
         for names in pairs or ENDS:
+            if weak and names == WEAK_ENDS:
+                continue
             i, j = self.find(names[0]), self.find(names[1])
             if i is not None and j is not None:
                 return i, j
         return None
+
+    def others(self, *used: int | None) -> tuple[str, ...]:
+        """Return the columns that are none of these."""
+        return tuple(column for at, column in enumerate(self.columns) if at not in used)
+
+    def renamed(
+        self, columns: Mapping[str, str], displaced: Iterable[str], name: str
+    ) -> TableContent:
+        """Return the table with the columns that the user names under the names known here.
+
+        Others that have a name of ``displaced`` are put in brackets, so that nobody finds them.
+        """
+        names, hidden = [column_name(column) for column in self.columns], set(displaced)
+        new = [f"({c})" if key in hidden else c for c, key in zip(self.columns, names, strict=True)]
+        for known, given in columns.items():
+            key = column_name(given)
+            if key not in names:
+                raise LinkFileError(f"{name}: no column {given!r} (found: {few(self.columns)})")
+            exact = given in self.columns
+            new[self.columns.index(given) if exact else names.index(key)] = known
+        return replace(self, columns=tuple(new))
 
 
 @dataclass(frozen=True)
@@ -66,9 +94,16 @@ class ArrayContent:
 
 
 Content = TableContent | GridContent | JsonContent | ArrayContent
-ENDS = (("i", "j"), ("id1", "id2"), ("id_1", "id_2"), ("left", "right"))
+WEAK_ENDS = ("a", "b")
+ENDS = (
+    *(("i", "j"), ("id1", "id2"), ("id_1", "id_2"), ("id_a", "id_b"), ("id_l", "id_r")),
+    *(("left_id", "right_id"), ("id_left", "id_right"), ("ltable_id", "rtable_id")),
+    *(("record_a", "record_b"), ("record_1", "record_2"), ("left", "right"), WEAK_ENDS),
+)
+ID_COLUMNS = ("id", "unique_id", "record_id")
 NOTHING = TableContent((*ENDS[0], "kind"), ())  # a file without links, whatever its layout
 SPLINK_ENDS = ("unique_id_l", "unique_id_r")
+KIND_NAMES = ("same", "match", "together")  # words of kind that name a column, too
 LABEL_NAMES = ("label", "labels", "class", "cluster")
 
 
@@ -78,8 +113,13 @@ def column_name(column: Any) -> str:
 
 
 def is_header(cells: Sequence[str], *names: str) -> bool:
-    """Say whether the first row of a file names columns that links have, or one of ``names``."""
+    """Say whether the first row of a file names columns that links have, or one of ``names``.
+
+    A row with a kind in it that is no name of a column is a link: "a b must".
+    """
     table = TableContent(tuple(cells), ())
+    if any(kind_of(cell) is not None and plain(cell) not in KIND_NAMES for cell in cells[2:]):
+        return False
     has_score = table.find("match_probability", "match_weight", "clerical_match_score") is not None
     has_ends = table.ends(*ENDS, SPLINK_ENDS) is not None
     return has_ends or has_score or table.find(*LABEL_NAMES, *names) is not None
@@ -88,17 +128,18 @@ def is_header(cells: Sequence[str], *names: str) -> bool:
 def summary(content: Content) -> str:
     """Say in a few words what the content is, for messages."""
     if isinstance(content, TableContent):
-        return f"columns {_few(content.columns)}"
+        return f"columns {few(content.columns)}"
     if isinstance(content, JsonContent):
-        return f"a JSON object with {_few(content.value)}"
+        return f"a JSON object with {few(content.value)}"
     if isinstance(content, ArrayContent):
         return f"an array of shape {content.values.shape}"
     if not content.rows:
         return "no rows"
     _, cells = content.rows[0]
-    return f"{len(content.rows)} rows without a known header, the first {_few(cells)}"
+    return f"{len(content.rows)} rows without a known header, the first {few(cells)}"
 
 
-def _few(names: Iterable[Any]) -> str:
-    listed = [str(name)[:30] for name in names]
-    return ", ".join(listed[:8]) + ", …" * (len(listed) > 8) or "nothing in it"
+def few(names: Iterable[Any]) -> str:
+    """Return the first few of some names, for messages."""
+    listed = [str(name)[:20] for name in names]
+    return ", ".join(listed[:6]) + ", …" * (len(listed) > 6) or "nothing in it"

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import IO, Any
 
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.io.links.collect import Collector, Ids, RequestedIds, whole
+from maylink.io.links.bad_lines import CHOICES, BadLine, told
+from maylink.io.links.collect import Collector, whole
 from maylink.io.links.containers import CONTAINERS, open_container
-from maylink.io.links.content import NOTHING, Content, column_name, summary
+from maylink.io.links.content import (
+    NOTHING,
+    Content,
+    GridContent,
+    TableContent,
+    column_name,
+    summary,
+)
 from maylink.io.links.kinds import EXPECTED, kind_of
 from maylink.io.links.layouts import LAYOUTS, LinkLayout, Options
+from maylink.io.links.layouts.answers import ANSWER_COLUMNS, CONFIDENCE_COLUMNS, MODEL_COLUMNS
+from maylink.io.links.layouts.splink import SCORES
+from maylink.io.links.layouts.table import KIND_COLUMNS
 from maylink.links import Links
+from maylink.row_ids import Ids, RequestedIds
 
 logger = logging.getLogger(__name__)
 LARGEST = 10_000_000  # a larger number in a file of few rows is an id, not a row
 IdFinder = Callable[[list[str]], Ids]
+MAPPED = {  # what a user can name a column for: what it is called here, and what it displaces
+    "i": ("i", ()),
+    "j": ("j", ()),
+    "kind": ("answer", (*KIND_COLUMNS, *ANSWER_COLUMNS)),
+    "weight": ("weight", ()),
+    "source": ("source", MODEL_COLUMNS),
+    "confidence": ("confidence", CONFIDENCE_COLUMNS),
+    "probability": ("match_probability", SCORES),
+}
 SPARSE = 100  # rows that there may be for each row that a larger file names
 
 
@@ -46,6 +67,12 @@ class LinkFile:
         other than row numbers.
     unused : tuple of str
         Columns of a table of links that mean nothing here.
+    bad : tuple of BadLine
+        Lines that were left out, where bad ones are skipped; each has where, problem and cells.
+    lines : int
+        How many lines were read, bad ones among them.
+    columns : tuple of str
+        What the file calls its columns; empty where it has no names for them.
     """
 
     links: Links
@@ -54,10 +81,18 @@ class LinkFile:
     dropped: int
     ids: tuple[str, ...] | None = None
     unused: tuple[str, ...] = ()
+    bad: tuple[BadLine, ...] = ()
+    lines: int = 0
+    columns: tuple[str, ...] = ()
+
+    @property
+    def about_bad_lines(self) -> str | None:
+        """How many lines are bad, and the first of them; None if none is."""
+        return told(self.bad, self.lines) if self.bad else None
 
 
 def read_links(
-    path: str | os.PathLike[str] | IO[bytes],
+    path: str | os.PathLike[str] | IO[bytes] | Any,
     *,
     n: int | None = None,
     ids: Iterable[Any] | None = None,
@@ -70,6 +105,8 @@ def read_links(
     sample: int | None = None,
     rng: np.random.Generator | int | None = None,
     encoding: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    bad_lines: str = "error",
 ) -> Links:
     r"""Read links from a file in any of the formats in use.
 
@@ -77,7 +114,7 @@ def read_links(
 
     Parameters
     ----------
-    path : path or binary file
+    path : path, binary file or DataFrame
         What to read.
     n : int, optional
         Number of rows of the data. By default what the file tells (a matrix, labels), or as many as
@@ -92,7 +129,7 @@ def read_links(
     source : str or int, optional
         Source of the links that name none; 0 by default.
     kind : str or int, optional
-        Kind of all links, for files that hold nothing but pairs.
+        Kind of all links, for files that hold nothing but pairs; or the column that tells it.
     coding : {"signed", "paper"}, default "signed"
         What the entries of a matrix mean; see :meth:`Links.from_matrix`.
     label_column, id_column : str, optional
@@ -104,6 +141,13 @@ def read_links(
         :meth:`Links.from_labels`.
     encoding : str, optional
         The encoding of a text file; by default UTF-8, or UTF-16 with a byte order mark.
+    columns : mapping, optional
+        What the file calls the columns i, j, kind, weight, source, confidence and probability,
+        where its names are not the usual ones: ``{"i": "one", "j": "other", "kind": "said"}``.
+    bad_lines : {"error", "skip"}, default "error"
+        What to do about a line that cannot be read (an id that no row has, a kind that is none):
+        complain, or leave it out and log a warning. If more than half of the lines are bad, and
+        where a line puts the others in doubt (a row number out of range), it is always an error.
 
     Returns
     -------
@@ -130,8 +174,13 @@ def read_links(
     >>> read_links(file, ids=["ann", "bob", "cy"])
     Links(3 points, 2 links: 1 may, 1 may-not; 3 points linked; no contradictory pairs)
     """
-    options = Options(kind, coding, label_column, id_column, sample, rng, encoding)
-    return read_link_file(path, n=n, ids=ids, format=format, source=source, options=options).links
+    options = Options(
+        kind, coding, label_column, id_column, sample, rng, encoding, columns, bad_lines
+    )
+    file = read_link_file(path, n=n, ids=ids, format=format, source=source, options=options)
+    if file.about_bad_lines is not None:
+        logger.warning("%s", file.about_bad_lines)
+    return file.links
 
 
 def read_link_file(
@@ -150,8 +199,7 @@ def read_link_file(
     ids that the file names and returns their rows, for data with too many ids to hold in memory.
     """
     options = options or Options()
-    if options.kind is not None and not kind_of(options.kind):
-        raise LinkFileError(f"kind: {options.kind!r} is not known; write {EXPECTED}")
+    _check(options)
     name, data = _load(path)
     read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
     file = read(_rows_of_ids(ids, read) if callable(ids) else ids)
@@ -162,9 +210,17 @@ def read_link_file(
     return file
 
 
+def _check(options: Options) -> None:
+    if options.bad_lines not in CHOICES:
+        raise LinkFileError(f"bad_lines: {options.bad_lines!r} is not one of {', '.join(CHOICES)}")
+    unknown = [key for key in options.columns or () if key not in MAPPED]
+    if unknown:
+        raise LinkFileError(f"columns: {unknown[0]!r} is not one of {', '.join(MAPPED)}")
+
+
 def _read(
     name: str,
-    data: bytes,
+    data: Any,
     ids: Iterable[Any] | Ids | None,
     *,
     n: int | None,
@@ -172,15 +228,51 @@ def _read(
     source: Hashable | None,
     options: Options,
 ) -> LinkFile:
-    container = format_ if format_ in CONTAINERS else None
-    columns = [options.label_column, options.id_column and f"{options.id_column}_l"]
-    column_names = [column_name(column) for column in columns if column]
-    content, container = open_container(data, name, container, column_names, options.encoding)
+    if isinstance(data, bytes):
+        container = format_ if format_ in CONTAINERS else None
+        names = [options.label_column, options.id_column and f"{options.id_column}_l"]
+        names += [*(options.columns or {}).values()]
+        column_names = [column_name(column) for column in names if column]
+        content, container = open_container(data, name, container, column_names, options.encoding)
+    else:
+        content, container = _of_frame(data), "frame"
+    columns = content.columns if isinstance(content, TableContent) else ()
+    content, options = _mapped(content, name, options)
     layout = _layout(content, name, format_, options)
-    into = Collector(name, ids=ids, n=n, source=source)
+    skip_bad = options.bad_lines == "skip"
+    into = Collector(name, ids=ids, n=n, source=source, skip_bad=skip_bad)
     links = layout.read(content, into, options)
     file_ids = tuple(into.file_ids) if into.file_ids else None
-    return LinkFile(links, layout.name, container, into.dropped, file_ids, into.unused)
+    return LinkFile(
+        links, layout.name, container, into.dropped, file_ids, into.unused, tuple(into.bad),
+        into.lines, columns,
+    )  # fmt: skip
+
+
+def _of_frame(frame: Any) -> TableContent:
+    """Return a data frame as a table, each row by its place from 0."""
+    columns = [frame[column].tolist() for column in frame.columns]
+    rows = [(f"row {k}", cells) for k, cells in enumerate(zip(*columns, strict=True))]
+    return TableContent(tuple(map(str, frame.columns)), rows)
+
+
+def _mapped(content: Content, name: str, options: Options) -> tuple[Content, Options]:
+    """Give the columns that the user names the names known here; a kind may be such a column."""
+    columns, kind = dict(options.columns or {}), options.kind
+    table = content if isinstance(content, TableContent) else None
+    if table and isinstance(kind, str) and table.find(column_name(kind)) is not None:
+        columns.setdefault("kind", kind)
+        kind = None
+    if kind is not None and not kind_of(kind):
+        found = f"; found {summary(content)}" if table else ""
+        raise LinkFileError(f"kind: {kind!r} is not known{found}; write {EXPECTED}")
+    if not columns:
+        return content, options
+    if table is None:
+        raise LinkFileError(f"{name}: has no names of columns; found {summary(content)}")
+    known = {MAPPED[key][0]: column for key, column in columns.items()}
+    displaced = [name for key in columns for name in (MAPPED[key][0], *MAPPED[key][1])]
+    return table.renamed(known, displaced, name), replace(options, kind=kind, columns=None)
 
 
 def _rows_of_ids(find: IdFinder, read: Callable[[Ids], LinkFile]) -> Ids:
@@ -197,7 +289,9 @@ def _are_rows(names: tuple[str, ...]) -> bool:
     return len(rows) == len(names) and max(rows) <= max(LARGEST, SPARSE * len(names))
 
 
-def _load(path: Any) -> tuple[str, bytes]:
+def _load(path: Any) -> tuple[str, Any]:
+    if hasattr(path, "columns"):
+        return "links", path
     if hasattr(path, "read"):
         data = path.read()
         name = str(getattr(path, "name", "") or "links")
@@ -224,14 +318,22 @@ def _layout(content: Content, name: str, format_: str | None, options: Options) 
         raise LinkFileError(
             f"format: {format_!r} is not one of {', '.join((*LAYOUTS, *CONTAINERS))}"
         )
+    if isinstance(content, TableContent) and options.label_column is not None:
+        return LAYOUTS["labels"]
     try:
         first = next((layout for layout in LAYOUTS.values() if layout.fits(content, options)), None)
     except LinkFileError as error:
         raise LinkFileError(f"{name}: {error}") from None
     if first is None:
-        looks = "; ".join(layout.looks for layout in LAYOUTS.values())
-        hint = " (a list of pairs alone needs kind=)" if options.kind is None else ""
-        raise LinkFileError(
-            f"{name}: no known format of links; found {summary(content)}; looked for: {looks}{hint}"
-        )
+        raise LinkFileError(f"{name}: no known format of links; {_advice(content, options)}")
     return first
+
+
+def _advice(content: Content, options: Options) -> str:
+    """Say what was found, and what to do about it."""
+    found = f"found {summary(content)}"
+    if isinstance(content, GridContent) and len(content.rows[0][1]) == 2 and options.kind is None:
+        return f"{found} (a list of pairs alone needs kind=)"
+    if isinstance(content, (TableContent, GridContent)):
+        return f"{found}; say columns={{'i': …, 'j': …, 'kind': …}}"
+    return f"{found}; docs/links.md shows what is known"

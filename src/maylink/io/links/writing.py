@@ -11,11 +11,11 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.atomic import atomic_write
-from maylink.io.links.collect import id_key, missing
 from maylink.io.links.containers import CONTAINERS, container_of
 from maylink.io.links.encode import encode
 from maylink.io.links.layouts import LAYOUTS, LinkLayout
 from maylink.links import Links
+from maylink.row_ids import id_key, missing
 
 logger = logging.getLogger(__name__)
 

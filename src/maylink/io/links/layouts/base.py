@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,6 +26,8 @@ class Options:
     sample: int | None = None
     rng: np.random.Generator | int | None = None
     encoding: str | None = None
+    columns: Mapping[str, str] | None = None
+    bad_lines: str = "error"
 
 
 class LinkLayout(ABC):

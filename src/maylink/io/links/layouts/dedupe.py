@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from maylink.io.links.collect import Collector, Place
+from maylink.io.links.bad_lines import Place
+from maylink.io.links.collect import Collector
 from maylink.io.links.content import Content, JsonContent, column_name
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.pairs import each_pair, list_kind
@@ -36,7 +37,7 @@ class DedupeLayout(LinkLayout):
         for key, value in content.value.items():
             kind = list_kind(key)
             if kind:
-                for place, *records in each_pair(key, value, into):
+                for place, records in each_pair(key, value, into):
                     i, j = (_id(record, place, into, options.id_column) for record in records)
                     into.add(place, i, j, kind)
         return into.links()

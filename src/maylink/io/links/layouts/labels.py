@@ -9,18 +9,28 @@ rows for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.io.links.collect import Collector, missing
-from maylink.io.links.content import LABEL_NAMES, ArrayContent, Content, TableContent, column_name
+from maylink.io.links.bad_lines import Place
+from maylink.io.links.collect import Collector, shown
+from maylink.io.links.content import (
+    ID_COLUMNS,
+    LABEL_NAMES,
+    ArrayContent,
+    Content,
+    TableContent,
+    column_name,
+    few,
+)
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import Links
+from maylink.row_ids import missing
 
 UNKNOWN = ("-1", "-1.0", "nan", "null")
-ID_COLUMNS = ("id", "unique_id", "record_id")
 
 
 class LabelsLayout(LinkLayout):
@@ -55,24 +65,38 @@ class LabelsLayout(LinkLayout):
         if column is None:
             raise LinkFileError(
                 f"{into.name}: no column {options.label_column or 'label'!r} (found: "
-                f"{', '.join(content.columns)}); label_column= names it"
+                f"{few(content.columns)}); label_column= names it"
             )
         names = (column_name(options.id_column),) if options.id_column else ID_COLUMNS
         key = content.find(*names)
         if into.has_ids and key is not None:
             by_id: dict[int, Any] = {}
             place_of: dict[int, Any] = {}
-            for place, cells in content.rows:
+
+            def take(place: Place, cells: Sequence[Any]) -> None:
                 row = into.row(cells[key], place, content.columns[key])
                 if row in place_of:
                     other = place_of[row]
-                    into.fail(place, f"id {cells[key]!r} stands there twice, see {other} too")
+                    into.refuse(
+                        place, f"id {shown(cells[key])} stands there twice, see {other} too"
+                    )
                 place_of[row] = place
                 by_id[row] = _label(cells[column])
+
+            into.each(content.rows, take, len(content.columns))
             return [by_id.get(row) for row in range(len(by_id) if into.n is None else into.n)]
-        labels = [_label(cells[column]) for _, cells in content.rows]
+        labels = [_label(_whole_row(content, into, *row)[column]) for row in content.rows]
         rows = len(labels) - content.loose if into.n is None else into.n
         return labels[: max(rows, len(labels) - content.loose)]
+
+
+def _whole_row(
+    content: TableContent, into: Collector, place: Place, cells: Sequence[Any]
+) -> Sequence[Any]:
+    """Return the cells; a row left out would give the labels of all that follow to others."""
+    if len(cells) != len(content.columns):
+        into.refuse(place, f"{len(cells)} cells where the header has {len(content.columns)}")
+    return cells
 
 
 def _column(content: TableContent, options: Options) -> int | None:

@@ -14,11 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from maylink.errors import LinkFileError, LinksError
-from maylink.io.links.collect import Collector, missing, whole
+from maylink.io.links.collect import Collector, whole
 from maylink.io.links.content import ArrayContent, Content, GridContent
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.text import is_link
 from maylink.links import Links
+from maylink.row_ids import missing
 
 logger = logging.getLogger(__name__)
 

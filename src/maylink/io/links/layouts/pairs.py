@@ -7,10 +7,12 @@ The lists may have any name that stands for a kind, in the singular or plural, w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from maylink.errors import LinkFileError
-from maylink.io.links.collect import Collector, Place
+from maylink.io.links.bad_lines import Place
+from maylink.io.links.collect import Collector
 from maylink.io.links.content import Content, JsonContent
 from maylink.io.links.kinds import kind_of, plain
 from maylink.io.links.layouts.base import LinkLayout, Options
@@ -38,8 +40,7 @@ class PairsLayout(LinkLayout):
         for key, value in content.value.items():
             kind = list_kind(key)
             if kind:
-                for place, i, j in each_pair(key, value, into):
-                    into.add(place, i, j, kind)
+                into.each(each_pair(key, value, into), partial(_add, into, kind))
         return into.links()
 
     def render(self, links: Links, rows: Sequence[Any]) -> JsonContent:
@@ -52,6 +53,10 @@ class PairsLayout(LinkLayout):
         )
 
 
+def _add(into: Collector, kind: int, place: Place, pair: Sequence[Any]) -> None:
+    into.add(place, pair[0], pair[1], kind)
+
+
 def list_kind(key: str) -> int | None:
     """Return the kind that the name of a list stands for, None if it stands for none."""
     word = plain(key).removesuffix("-pairs").removesuffix("-constraints")
@@ -62,7 +67,7 @@ def list_kind(key: str) -> int | None:
     return None
 
 
-def each_pair(key: str, pairs: Any, into: Collector) -> Iterator[tuple[Place, Any, Any]]:
+def each_pair(key: str, pairs: Any, into: Collector) -> Iterator[tuple[Place, Sequence[Any]]]:
     """Yield the pairs of a list, with their places."""
     if not isinstance(pairs, list):
         raise LinkFileError(f"{into.name}: {key!r} is not a list of pairs")
@@ -72,4 +77,4 @@ def each_pair(key: str, pairs: Any, into: Collector) -> Iterator[tuple[Place, An
             pair = pair.get("__value__")
         if not isinstance(pair, list) or len(pair) != 2:
             into.fail(place, "not a pair [i, j]")
-        yield place, pair[0], pair[1]
+        yield place, pair

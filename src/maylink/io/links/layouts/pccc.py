@@ -46,7 +46,7 @@ class PcccLayout(LinkLayout):
     def read(self, content: JsonContent, into: Collector, options: Options) -> Links:
         """Read hard and soft pairs; a soft pair of confidence 0 is left out."""
         for key, kind in HARD.items():
-            for place, i, j in each_pair(key, content.value.get(key, []), into):
+            for place, (i, j) in each_pair(key, content.value.get(key, []), into):
                 into.add(place, i, j, kind)
         for key, kind in SOFT.items():
             pairs, weights = content.value.get(key, []), content.value.get(f"{key}_proba", [])
@@ -55,7 +55,7 @@ class PcccLayout(LinkLayout):
                     f"{into.name}: '{key}_proba' must be a list with one number for each pair "
                     f"of {key!r}"
                 )
-            for (place, i, j), value in zip(each_pair(key, pairs, into), weights, strict=True):
+            for (place, (i, j)), value in zip(each_pair(key, pairs, into), weights, strict=True):
                 weight = into.number(value, place, f"{key}_proba")
                 if not 0 <= weight <= 1:
                     into.fail(place, f"{key}_proba = {weight:g} is not between 0 and 1")

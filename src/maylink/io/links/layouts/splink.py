@@ -1,7 +1,8 @@
 """Pairs as splink exports them: unique_id_l, unique_id_r and match_probability.
 
 Also read are ``match_weight``, the log2 of the odds, and the ``clerical_match_score`` of labelled
-pairs. How a probability becomes kind and weight is told in :mod:`maylink.io.links.votes`. Where
+pairs; and, of any program such as dedupe, pairs with a ``probability`` or a ``score`` from 0 to 1.
+How a probability becomes kind and weight is told in :mod:`maylink.io.links.votes`. Where
 several data sets are linked, ids are unique only inside one; ids of the form
 ``dataset-__-id``, as splink itself joins them, are then looked up first.
 """
@@ -12,13 +13,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from maylink.errors import LinkFileError
+from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent, column_name
+from maylink.io.links.content import (
+    ENDS,
+    SPLINK_ENDS,
+    Content,
+    TableContent,
+    column_name,
+    few,
+)
+from maylink.io.links.layouts.answers import ANSWER_COLUMNS
 from maylink.io.links.layouts.base import LinkLayout, Options
+from maylink.io.links.layouts.table import KIND_COLUMNS
 from maylink.io.links.votes import probabilities, vote
 from maylink.links import Links
 
-SCORES = ("match_probability", "clerical_match_score", "match_weight")
+SCORES = ("match_probability", "clerical_match_score", "match_weight", "probability", "score")
+SPLINK_SCORES = SCORES[:3]
 LONG_ID = "{}-__-{}"  # as splink joins the name of a data set and an id
 
 
@@ -32,12 +44,14 @@ class SplinkLayout(LinkLayout):
     keeps_sources = False
 
     def fits(self, content: Content, options: Options) -> bool:
-        """Say whether there is a score and no kind."""
-        return (
-            isinstance(content, TableContent)
-            and content.find(*SCORES) is not None
-            and content.find("kind") is None
-        )
+        """Say whether there is a score and neither kind nor answer."""
+        if not isinstance(content, TableContent) or content.find("kind", "answer") is not None:
+            return False
+        if content.find(*SPLINK_SCORES) is not None:
+            return True
+        answered = content.find(*KIND_COLUMNS, *ANSWER_COLUMNS) is not None
+        ends = content.ends(SPLINK_ENDS, *ENDS) is not None
+        return ends and not answered and content.find(*SCORES) is not None
 
     def read(self, content: TableContent, into: Collector, options: Options) -> Links:
         """Read the links; a pair at ½ says nothing and is left out."""
@@ -50,11 +64,12 @@ class SplinkLayout(LinkLayout):
         if ends is None or score is None:
             raise LinkFileError(
                 f"{into.name}: no columns {name or 'unique_id'}_l, {name or 'unique_id'}_r and "
-                f"match_probability (found: {', '.join(content.columns)}); id_column= names the id"
+                f"match_probability (found: {few(content.columns)}); id_column= names the id"
             )
         datasets = content.ends(("source_dataset_l", "source_dataset_r"))
         column = SCORES[[content.find(name) for name in SCORES].index(score)]
-        for place, cells in content.rows:
+
+        def take(place: Place, cells: Sequence[Any]) -> None:
             value = into.number(cells[score], place, column)
             if column == "match_weight":
                 value = 1.0 / (1.0 + 2.0 ** min(-value, 1000.0))
@@ -63,7 +78,7 @@ class SplinkLayout(LinkLayout):
             kind, weight = vote(value)
             if weight == 0:
                 into.drop()
-                continue
+                return
             i, j = (cells[end] for end in ends)
             if datasets is not None:
                 long_ids = [
@@ -75,6 +90,8 @@ class SplinkLayout(LinkLayout):
                     for long, short in zip(long_ids, (i, j), strict=True)
                 )
             into.add(place, i, j, kind, weight)
+
+        into.each(content.rows, take, len(content.columns))
         return into.links()
 
     def render(self, links: Links, rows: Sequence[Any]) -> TableContent:

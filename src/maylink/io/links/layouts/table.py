@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from maylink.errors import LinkFileError
+from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent
+from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent, few
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import COLUMNS, KIND_NAMES, Links
 
@@ -33,16 +34,13 @@ class TableLayout(LinkLayout):
         if ends is None or (kind is None and options.kind is None):
             wanted = "i and j" if ends is None else "kind"
             raise LinkFileError(
-                f"{into.name}: no column {wanted} (found: {', '.join(content.columns)}); links "
-                "need the columns i, j and kind, or kind= for all of them"
+                f"{into.name}: no column {wanted} (found: {few(content.columns)}); links need the "
+                "columns i, j and kind, or kind= for all of them"
             )
         (i, j), weight, source = ends, content.find("weight"), content.find("source")
-        into.unused = tuple(
-            column
-            for at, column in enumerate(content.columns)
-            if at not in (i, j, kind, weight, source)
-        )
-        for place, cells in content.rows:
+        into.unused = content.others(i, j, kind, weight, source)
+
+        def take(place: Place, cells: Sequence[Any]) -> None:
             into.add(
                 place,
                 cells[i],
@@ -51,6 +49,8 @@ class TableLayout(LinkLayout):
                 None if weight is None else cells[weight],
                 None if source is None else cells[source],
             )
+
+        into.each(content.rows, take, len(content.columns))
         return into.links(words=content.words)
 
     def render(self, links: Links, rows: Sequence[Any]) -> TableContent:

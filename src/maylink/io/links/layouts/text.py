@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from maylink.errors import LinkFileError
+from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
 from maylink.io.links.content import Content, GridContent
 from maylink.io.links.kinds import kind_of
@@ -28,13 +29,16 @@ class TextLayout(LinkLayout):
 
     def read(self, content: GridContent, into: Collector, options: Options) -> Links:
         """Read the links; lines of two rows are of the kind that the options name."""
-        for place, cells in content.rows:
+
+        def take(place: Place, cells: Sequence[Any]) -> None:
             if len(cells) == 2 and options.kind is not None:
                 into.add(place, cells[0], cells[1], options.kind)
             elif 3 <= len(cells) <= 5:
                 into.add(place, *cells)
             else:
                 into.fail(place, f"{len(cells)} cells; a line is 'i j ±1 [weight [source]]'")
+
+        into.each(content.rows, take)
         return into.links(words=content.words)
 
     def render(self, links: Links, rows: Sequence[Any]) -> GridContent:
