@@ -11,6 +11,7 @@ from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.tuning import rdpmeans as tuning
+from maylink.tuning import run_pool
 from zoo import FAMILIES, draw, example, pieces
 
 SETTINGS = RDPMeansSettings(penalty=np.nan, rate=4.0, max_sweeps=30, patience=5, alpha=None)
@@ -59,7 +60,7 @@ def test_no_merger_is_left_that_gains(seed):
 
 def partitions_of(pool, run, rng):
     """The partition after each sweep of a run."""
-    solver = RDPMeansSolver(pool.problem, pool.engine, tuning.with_run(SETTINGS, run))
+    solver = RDPMeansSolver(pool.problem, pool.engine, run_pool.with_run(SETTINGS, run))
     state, sweeps, partitions = solver.init(rng.permutation(pool.problem.n)), [], []
     while solver.done(state, sweeps) is None:
         state = solver.step(state)
@@ -74,12 +75,12 @@ def test_the_pool_holds_the_best_partition_of_every_run(name):
     X, y = draw(name, 60, 0)
     problem = Problem.build(X, sample_links(y, rate=0.06, rng=0), example(name))
     rng = np.random.default_rng(0)
-    pool = tuning.RunPool(problem, SETTINGS, [4.0, 1.0], WEIGHTS, True, rng, 1)
+    pool = run_pool.RunPool(problem, SETTINGS, [4.0, 1.0], WEIGHTS, True, rng, 1)
     best = {weight: pool.score(pool.first(weight), weight) for weight in WEIGHTS}
     rng = np.random.default_rng(0)
     options = {"links": problem.links, "family": problem.family, "prior": problem.prior}
     options["alpha"] = None
-    path = {tuning.LinkedRun(4.0, 1.0), tuning.LinkedRun(1.0, 1.0)}
+    path = {run_pool.LinkedRun(4.0, 1.0), run_pool.LinkedRun(1.0, 1.0)}
     assert set(pool.best) == set(pool.runs) >= path
     for run in pool.best:
         partitions = partitions_of(pool, run, rng)
