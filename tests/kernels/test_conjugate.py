@@ -7,7 +7,8 @@ from scipy import sparse
 
 from maylink.errors import MaylinkError
 from maylink.families import Family, FullGaussian, Gaussian, Multinomial, Product
-from maylink.kernels.conjugate import gain, log_bessel, make_clusters, prior_of, put, rows_of
+from maylink.kernels.conjugate import make_clusters, prior_of, rows_of
+from sampler_kernels import gain, log_bessel, put
 from zoo import COLLAPSED, draw, example
 
 CASES = [*COLLAPSED, "product with a full covariance"]

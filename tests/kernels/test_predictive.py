@@ -5,8 +5,9 @@ import pytest
 
 from maylink.kernels import predictive
 from maylink.kernels.compile import compiled
-from maylink.kernels.conjugate import gain, make_clusters, prior_of, put, rows_of
+from maylink.kernels.conjugate import make_clusters, prior_of, rows_of
 from maylink.problem import Problem
+from sampler_kernels import gain, put, refresh
 from zoo import COLLAPSED, draw, example
 
 
@@ -33,7 +34,7 @@ def test_gains_of_all_clusters_are_those_of_each(name):
         put(prior, clusters, int(k), x, 1.0, change, scratch)
     table = predictive.make_table(prior, 32)
     for k in range(5):
-        predictive.refresh(prior, clusters, table, k, JOIN)
+        refresh(prior, clusters, table, k, JOIN)
     out = np.empty(32)
     for i in range(0, 60, 3):
         own = int(labels[i])
@@ -56,7 +57,7 @@ def test_a_lone_point_in_its_cluster():
         put(prior, clusters, k, rows[k], 1.0, change, scratch)
     table = predictive.make_table(prior, 32)
     for k in range(3):
-        predictive.refresh(prior, clusters, table, k, JOIN)
+        refresh(prior, clusters, table, k, JOIN)
     out = np.empty(32)
     lost = ask(prior, clusters, table, 8, rows[1], 1, scratch, out)
     assert lost == pytest.approx(gain(prior, clusters, 1, rows[1], -1.0, scratch))

@@ -11,15 +11,24 @@ from numba.extending import intrinsic
 
 
 def compiled(
-    *, allocates: bool = True, **options: Any
+    *, allocates: bool = True, inner: bool = False, **options: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function when it is first called; cached unless no folder can be written.
 
     Division by zero gives infinity, as in NumPy: a check would keep loops from being vectorised.
     A function that allocates nothing need not count references to the arrays it is handed, which
-    costs small ones more than their work; Numba can leave that out.
+    costs small ones more than their work; Numba can leave that out. An inner function is called by
+    kernels alone: what Python would need to call it is not compiled.
+
+    The first fit after an install waits for the compiler, mostly for the part of it that is written
+    in Python. Its time grows with the number of functions and of operations; what looks short may
+    be many of them. ``a[:] = b`` compiles 37 functions, as its error message is made of strings;
+    so kernels write loops, and arrays are made by the caller where the kernel is called from
+    Python.
     """
-    options = {"nogil": True, "error_model": "numpy", **options}
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    if inner:
+        options["no_cpython_wrapper"] = True
     if not allocates and hasattr(CPUTargetOptions, "_nrt"):
         options["_nrt"] = False
 

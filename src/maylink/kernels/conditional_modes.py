@@ -9,6 +9,8 @@ Reference: Besag: On the Statistical Analysis of Dirty Pictures, 1986.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from maylink.kernels.compile import compiled
@@ -17,8 +19,17 @@ ROUNDING = 1e-12  # relative gain that may be rounding alone: such moves could r
 MOST_PASSES = 1000  # a stop that only rounding could make necessary
 
 
-@compiled()
-def iterated_conditional_modes(cost, indptr, neighbour, signed, link, between, far, order, labels):
+def iterated_conditional_modes(
+    cost: Any,
+    indptr: Any,
+    neighbour: Any,
+    signed: Any,
+    link: Any,
+    between: Any,
+    far: Any,
+    order: Any,
+    labels: Any,
+) -> Any:
     """Move points to where they cost least, the others held, until none moves.
 
     A violated may link costs ``w (between[k] + between[l]) / 2`` where its points are in k and l,
@@ -39,10 +50,26 @@ def iterated_conditional_modes(cost, indptr, neighbour, signed, link, between, f
     int
         How often a point moved.
     """
-    n_moved = _move_unlinked(cost, indptr, labels)
+    price, is_due = np.empty(cost.shape[1]), np.ones(len(cost), np.bool_)
+    return _move(
+        cost, indptr, neighbour, signed, link, between, far, order, price, is_due, labels
+    )  # fmt: skip
+
+
+@compiled(allocates=False)
+def _move(cost, indptr, neighbour, signed, link, between, far, order, price, is_due, labels):
+    """Move points as above; ``price`` (K,) and ``is_due`` (n,), all true, are scratch."""
+    n_moved = 0
     n, n_clusters = cost.shape
-    price = np.empty(n_clusters)
-    is_due = np.ones(n, np.bool_)
+    for i in range(n):  # without links: to where it costs least
+        if indptr[i] == indptr[i + 1]:
+            best = labels[i]
+            for k in range(n_clusters):
+                if cost[i, k] < cost[i, best]:
+                    best = k
+            if best != labels[i]:
+                labels[i] = best
+                n_moved += 1
     for _ in range(MOST_PASSES):
         n_before = n_moved
         for at in range(order.size):
@@ -66,23 +93,7 @@ def iterated_conditional_modes(cost, indptr, neighbour, signed, link, between, f
     return n_moved
 
 
-@compiled(allocates=False)
-def _move_unlinked(cost, indptr, labels):
-    """Move the points without links to where they cost least; return how many moved."""
-    n_moved = 0
-    for i in range(cost.shape[0]):
-        if indptr[i] == indptr[i + 1]:
-            best = labels[i]
-            for k in range(cost.shape[1]):
-                if cost[i, k] < cost[i, best]:
-                    best = k
-            if best != labels[i]:
-                labels[i] = best
-                n_moved += 1
-    return n_moved
-
-
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _price(i, cost, indptr, neighbour, signed, link, between, far, labels, price):
     """Write what point i costs in each cluster, links included; return the largest link term."""
     weighed = between.shape[0] > 0
@@ -96,14 +107,16 @@ def _price(i, cost, indptr, neighbour, signed, link, between, far, labels, price
             if weighed:
                 weight *= far[other * step] - between[link[e], other * step]
             price[other] -= weight
-            size = max(size, -weight)
+            term = -weight
         elif weighed:
             half = 0.5 * between[link[e], other * step]
             for k in range(price.size):
                 if k != other:
                     price[k] += weight * (0.5 * between[link[e], k * step] + half)
-            size = max(size, weight * half)
+            term = weight * half
         else:  # the same for all clusters but one: a gain there
             price[other] -= weight
-            size = max(size, weight)
+            term = weight
+        if term > size:
+            size = term
     return size

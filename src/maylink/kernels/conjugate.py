@@ -111,53 +111,63 @@ def make_clusters(prior: Prior, capacity: int) -> ClusterArrays:
         np.zeros((capacity, prior.factor.size)),
         np.zeros(capacity),
     )
-    for k in range(capacity):
-        clear(prior, clusters, k)
+    clear_all(prior, clusters)
     return clusters
 
 
-@compiled()
+@compiled(allocates=False)
+def clear_all(prior, clusters):
+    """Empty all clusters."""
+    for k in range(clusters.size.size):
+        clear(prior, clusters, k)
+
+
+@compiled(allocates=False, inner=True)
 def clear(prior, clusters, k):
     """Empty cluster k."""
     clusters.size[k] = 0.0
     clusters.norm[k] = 0.0
-    clusters.total[k] = 0.0
-    clusters.square[k] = 0.0
-    clusters.factor[k] = prior.factor
+    for j in range(clusters.total.shape[1]):
+        clusters.total[k, j] = 0.0
+        clusters.square[k, j] = 0.0
+    for j in range(prior.factor.size):
+        clusters.factor[k, j] = prior.factor[j]
     for b in range(prior.code.size):
         if prior.code[b] == FULL:
-            low, high = prior.first[b], prior.first[b + 1]
-            clusters.total[k, low:high] = prior.columns[0, low:high]
-            d = high - low
+            low, d = prior.first[b], prior.first[b + 1] - prior.first[b]
             det = 0.0
             for j in range(d):
+                clusters.total[k, low + j] = prior.columns[0, low + j]
                 det += 2.0 * log(prior.factor[prior.at[b] + j * d + j])
             clusters.square[k, low] = det
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def copy_cluster(clusters, source, target):
     """Copy one cluster over another."""
     clusters.size[target] = clusters.size[source]
     clusters.norm[target] = clusters.norm[source]
-    clusters.total[target] = clusters.total[source]
-    clusters.square[target] = clusters.square[source]
-    clusters.factor[target] = clusters.factor[source]
+    for j in range(clusters.total.shape[1]):
+        clusters.total[target, j] = clusters.total[source, j]
+        clusters.square[target, j] = clusters.square[source, j]
+    for j in range(clusters.factor.shape[1]):
+        clusters.factor[target, j] = clusters.factor[source, j]
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def fetch(rows, i, x):
     """Write point i into x."""
     if rows.dense.shape[0] > 0:
         for j in range(x.size):
             x[j] = rows.dense[i, j]
     else:
-        x[:] = 0.0
+        for j in range(x.size):
+            x[j] = 0.0
         for e in range(rows.indptr[i], rows.indptr[i + 1]):
             x[rows.indices[e]] = rows.data[e]
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def gain(prior, clusters, k, x, sign, scratch):
     """Return what adding x (sign +1) or taking it out (−1) adds to the log marginal of cluster k.
 
@@ -175,7 +185,7 @@ def gain(prior, clusters, k, x, sign, scratch):
     return value
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def block_gain(prior, clusters, k, x, sign, b, scratch):
     """Return the part of block b in it."""
     value = 0.0
@@ -238,7 +248,7 @@ def block_gain(prior, clusters, k, x, sign, b, scratch):
     return value * prior.weight[b]
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def put(prior, clusters, k, x, sign, change, scratch):
     """Add x to cluster k (sign +1) or take it out (−1); ``change`` is the gain of doing so.
 
@@ -271,7 +281,7 @@ def put(prior, clusters, k, x, sign, change, scratch):
 # ---------------------------------------------------------------------- the families, one by one
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _gaussian(prior, clusters, k, x, sign, b, low, high):
     strength0, shape0, rate0 = prior.scalars[b, 0], prior.scalars[b, 1], prior.scalars[b, 2]
     m = clusters.size[k]
@@ -294,7 +304,7 @@ def _gaussian(prior, clusters, k, x, sign, b, low, high):
     return value + 0.5 * d * log(kappa / kappa_new)
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _diagonal(prior, clusters, k, x, sign, b, low, high, m):
     strength0, shape0 = prior.scalars[b, 0], prior.scalars[b, 1]
     kappa = strength0 + m
@@ -315,7 +325,7 @@ def _diagonal(prior, clusters, k, x, sign, b, low, high, m):
     return value
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _full(prior, clusters, k, x, sign, b, low, high, scratch):
     d = high - low
     kappa = prior.scalars[b, 0] + clusters.size[k]
@@ -345,7 +355,7 @@ def _full(prior, clusters, k, x, sign, b, low, high, scratch):
     )  # fmt: skip
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def gamma_ratio(a, d):
     """Return log Γ(a) − log Γ(a − d/2), mostly from a product of d // 2 factors."""
     whole = d // 2
@@ -361,7 +371,7 @@ def gamma_ratio(a, d):
     return total
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _update_full(prior, clusters, k, x, sign, b, low, high, scratch):
     """Rank-one update of the factor: Ψ ± c (x − m)(x − m)ᵀ, by rotations."""
     d = high - low
@@ -394,7 +404,7 @@ def _update_full(prior, clusters, k, x, sign, b, low, high, scratch):
     return sound
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _direction(prior, clusters, k, x, sign, b, low, high):
     kappa = prior.scalars[b, 0]
     before, after = 0.0, 0.0
@@ -407,7 +417,7 @@ def _direction(prior, clusters, k, x, sign, b, low, high):
     return log_bessel(order, sqrt(after)) - log_bessel(order, sqrt(before))
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def log_bessel(order, x):
     """Return log(I_order(x)/x^order) + order log 2, by series."""
     if x > 500.0 and x > 100.0 * order * order:  # far out; the error is below 1e-10

@@ -13,47 +13,92 @@ Mesh Graphs by Lifted Multicuts, ICCV 2015.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from maylink.arrays import Index
 from maylink.kernels.compile import compiled
 
 SLACK = 1e-12  # of all votes involved: less than this of them is rounding and decides nothing
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio
 
 
-@compiled()
-def contract_edges(n, first, second, net):
+def contract_edges(n: int, first: Any, second: Any, net: Any) -> Index:
     """Join clusters, from single points on, while two have more may than may-not votes between.
 
     Parameters
     ----------
-    n : in, number of points
-    first, second : in, (m,) the ends of each edge, never the same; no pair twice
-    net : in, (m,) votes, negative for may-not; of equal ones the earlier edge is contracted first
+    n : int
+        Number of points.
+    first, second : arrays of shape (m,)
+        The ends of each edge, never the same; no pair twice.
+    net : array of shape (m,)
+        Votes, negative for may-not; of equal ones the earlier edge is contracted first.
 
     Returns
     -------
     array of shape (n,)
         For each point the point that its cluster is named after.
     """
-    m = first.size
-    votes, all_votes = net.copy(), np.abs(net)
-    end, following = np.empty(2 * m, np.int64), np.empty(2 * m, np.int64)
-    head, degree, parent = np.full(n, -1), np.zeros(n, np.int64), np.arange(n)
-    alive = np.ones(m, np.bool_)
+    m, parent = first.size, np.arange(n)
+    bits = max(3, (4 * m - 1).bit_length())
+    _contract(
+        np.column_stack([first, second]).astype(np.int64).ravel(),
+        np.empty(2 * m, np.int64),
+        np.full(n, -1),
+        np.zeros(n, np.int64),
+        parent,
+        np.ones(m, np.bool_),
+        net.astype(np.float64),
+        np.abs(net, dtype=np.float64),
+        np.full(1 << bits, -1),
+        np.empty(1 << bits, np.int64),
+        bits,
+        np.empty(2 * m + 1),
+        np.empty(2 * m + 1, np.int64),
+    )
+    return parent
+
+
+@compiled(allocates=False)
+def _contract(
+    end,
+    following,
+    head,
+    degree,
+    parent,
+    alive,
+    votes,
+    all_votes,
+    keys,
+    edges,
+    bits,
+    heap_votes,
+    heap_edge,
+):
+    """Contract edges; what it works in is made by the caller, as compiling that takes long.
+
+    Parameters
+    ----------
+    end : in and scratch, (2m,) the point of each half-edge
+    following : scratch, (2m,) the next half-edge in the list of its point
+    head, degree : scratch, (n,) −1 and 0: the list of each point
+    parent : in and out, (n,) the points themselves; then the root of each
+    alive : scratch, (m,) true
+    votes, all_votes : in and scratch, (m,) net votes and their sizes
+    keys, edges : scratch, (2 ** bits,) −1: the hash table
+    bits : in, int
+    heap_votes, heap_edge : scratch, (2m + 1,)
+    """
+    n, m = parent.size, alive.size
     for e in range(m):
-        end[2 * e], end[2 * e + 1] = first[e], second[e]
         for h in range(2 * e, 2 * e + 2):
             _prepend(h, end[h], head, following, degree)
-    bits = 3
-    while (1 << bits) < 4 * m:
-        bits += 1
-    keys, edges = np.full(1 << bits, -1), np.empty(1 << bits, np.int64)
     n_entries = _fill(keys, edges, bits, n, end, alive)
 
     # Whenever votes change an edge dies, so no more than m entries come after the first m.
-    heap_votes, heap_edge = np.empty(2 * m + 1), np.empty(2 * m + 1, np.int64)
-    size = 0
+    size = np.int64(0)  # no literal, which would be another type to _push
     for e in range(m):
         if votes[e] > 0.0:
             _push(heap_votes, heap_edge, size, votes[e], e)
@@ -91,7 +136,12 @@ def contract_edges(n, first, second, net):
                     if 2 * n_entries > keys.size:
                         n_entries = _fill(keys, edges, bits, n, end, alive)
             h = after
-    return _roots(parent)
+    for i in range(n):
+        root = i
+        while parent[root] != root:
+            parent[root] = parent[parent[root]]
+            root = parent[root]
+        parent[i] = root
 
 
 @compiled(inline="always")
@@ -102,26 +152,15 @@ def _prepend(half_edge, point, head, following, degree):
     degree[point] += 1
 
 
-@compiled()
-def _roots(parent):
-    """Replace the parent of each point by the root above it."""
-    for i in range(parent.size):
-        root = i
-        while parent[root] != root:
-            parent[root] = parent[parent[root]]
-            root = parent[root]
-        parent[i] = root
-    return parent
-
-
 # ---------------------------------------------------------------------- hash table and heap
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def _fill(keys, edges, bits, n, end, alive):
     """Fill the table with the edges that are alive; return how many these are."""
     n_entries = 0
-    keys[:] = -1
+    for at in range(keys.size):
+        keys[at] = -1
     for e in range(alive.size):
         if alive[e]:
             key = _pair_key(n, end[2 * e], end[2 * e + 1])
@@ -134,10 +173,10 @@ def _fill(keys, edges, bits, n, end, alive):
 @compiled(inline="always")
 def _pair_key(n, a, b):
     """Return the number of a pair of points, whichever comes first."""
-    return min(a, b) * n + max(a, b)
+    return a * n + b if a < b else b * n + a
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def _slot(keys, bits, key):
     """Return the place of the key in the table, or the empty place where it belongs."""
     at = np.int64((np.uint64(key) * SPREAD) >> np.uint64(64 - bits))
@@ -146,7 +185,7 @@ def _slot(keys, bits, key):
     return at
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def _push(votes, edge, size, new_votes, new_edge):
     """Put an entry into a heap of ``size``: most votes on top, of equal ones the earlier edge."""
     at = size
@@ -159,7 +198,7 @@ def _push(votes, edge, size, new_votes, new_edge):
     votes[at], edge[at] = new_votes, new_edge
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def _pop(votes, edge, size):
     """Remove the top of a heap; ``size`` entries are left, the last of which stands at ``size``."""
     last_votes, last_edge = votes[size], edge[size]

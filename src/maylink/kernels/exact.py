@@ -54,7 +54,7 @@ def sizes(centers, n_clusters):
     return sqrt(steepest), farthest
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def score(points, centers, slot, n_clusters, out):
     """Write the scores of one point against the first centres into ``out``."""
     blocks, indices, data, theta, c = (
@@ -76,18 +76,24 @@ def score(points, centers, slot, n_clusters, out):
                 out[k] += t * theta[j, k]
     phi = points.phi[slot]
     for k in range(n_clusters):
-        out[k] = max(phi + c[k] - out[k], 0.0)
+        value = phi + c[k] - out[k]
+        out[k] = value if value > 0.0 else 0.0
     if centers.root:
         for k in range(n_clusters):
             out[k] = sqrt(out[k])
 
 
-@compiled()
-def scores(points, centers, first, last, out):
+def scores(points: Any, centers: Any, first: int, last: int, out: Any) -> None:
     """Write the scores of the slots first … last − 1 against all centres into ``out`` (slots, K).
 
     For dense points ``first`` begins a block: the lanes of a block are scored together.
     """
+    _scores(points, centers, first, last, np.empty(points.blocks.shape[2]), out)
+
+
+@compiled(allocates=False)
+def _scores(points, centers, first, last, dot, out):
+    """Write scores as above; ``dot`` (lanes,) is scratch."""
     n_clusters = out.shape[1]
     if points.blocks.shape[0] == 0:
         for slot in range(first, last):
@@ -95,15 +101,16 @@ def scores(points, centers, first, last, out):
         return
     blocks, phi, theta = points.blocks, points.phi, centers.theta
     lanes = blocks.shape[2]
-    dot = np.empty(lanes)
     for block in range(first // lanes, (last + lanes - 1) // lanes):
         for k in range(n_clusters):
-            dot[:] = 0.0
+            for lane in range(lanes):
+                dot[lane] = 0.0
             for j in range(blocks.shape[1]):
                 slope = theta[j, k]
                 for lane in range(lanes):
                     dot[lane] += np.float64(blocks[block, j, lane]) * slope
             for lane in range(min(lanes, last - block * lanes)):
                 slot = block * lanes + lane
-                value = max(phi[slot] + centers.c[k] - dot[lane], 0.0)
+                value = phi[slot] + centers.c[k] - dot[lane]
+                value = value if value > 0.0 else 0.0
                 out[slot, k] = sqrt(value) if centers.root else value

@@ -20,11 +20,12 @@ import numpy as np
 from maylink.kernels.compile import compiled
 from maylink.kernels.conjugate import clear, fetch, gain, put
 from maylink.kernels.partition_tables import draw_component, present_terms
-from maylink.kernels.predictive import gains, loss, make_table, refresh
+from maylink.kernels.predictive import gains, loss, refresh
 from maylink.kernels.scalars import count_kinds, draw_alpha, draw_reliability, log_joint, set_pull
-from maylink.kernels.slots import GibbsScratch, fill, grow
+from maylink.kernels.slots import fill
 from maylink.kernels.split_merge import split_merge
 
+FEWEST = 4  # free slots that a move may need
 NOTHING = -42.0  # log of a weight that rounding would swallow: e^−42 is below 2^−60
 
 
@@ -41,82 +42,83 @@ class KernelSettings(NamedTuple):
     tables: Any  # of the partition's prior; what opening a cluster weighs is written in them
 
 
-@compiled()
+@compiled(allocates=False)
 def run(
-    rng, rows, prior, links, settings, labels, clusters, slots, scalars, base, out_labels, out_trace
-):
-    """Draw ``len(out_labels)`` partitions.
+    rng, rows, prior, links, settings, labels, clusters, slots, scalars, scratch, table, cursor,
+    base, out_labels, out_trace,
+):  # fmt: skip
+    """Draw ``len(out_labels)`` partitions, or as many as there is room for.
 
     Parameters
     ----------
     rng : in and out, Generator
     rows, prior, links, settings : in
     labels : in and out, (n,) slot of each point
-    clusters, slots : in and out; they may be moved to more room, so the caller's copies go stale
-    scalars : in and out
+    clusters, slots, scalars, scratch, table : in and out
+    cursor : in and out, (4,) where it stands: draws made, sweeps of the next one, points visited
+        and split–merge moves made in the present sweep; zeros to begin with
     base : in, Σ log h(x), for the log joint
     out_labels : out, (draws, n)
     out_trace : out, (draws, 3 + 2 sources): clusters, α, log joint, p, q
+
+    Returns
+    -------
+    bool
+        False where few slots are free: the caller makes more room and calls again.
     """
-    n = labels.size
-    d = prior.columns.shape[1]
-    x, solve = np.empty(d), np.empty(d)
-    fresh = np.empty(n)
-    spare = slots.free[slots.count[1] - 1]
-    for i in range(n):
-        fetch(rows, i, x)
-        fresh[i] = gain(prior, clusters, spare, x, 1.0, solve)
-    side = np.full(n, np.int8(-1))
-    members = np.empty(n, np.int64)
-    pull = np.empty(links.neighbour.size)
-    set_pull(links, scalars, pull)
-    tables = settings.tables
-    terms = present_terms(tables, scalars)
-    capacity = slots.active.size
-    scratch = GibbsScratch(
-        x, solve, np.empty(capacity + 1), np.zeros(capacity), np.empty(capacity), side, members
-    )
-    counts = np.zeros((4, scalars.p.size))
-    for draw in range(len(out_labels)):
-        for _ in range(settings.thin):
-            if slots.count[2] > 0:  # after rounding spoilt a factor, or a split–merge move
-                for a in range(slots.count[0]):
-                    clear(prior, clusters, slots.active[a])
-                fill(rows, prior, labels, clusters)
-                slots.count[2] = 0
-            at = 0 if settings.single_site else n
-            while at < n:
-                if slots.count[1] < 4:
-                    clusters, slots, scratch = grow(prior, clusters, slots, scratch)
-                at = scan(
-                    rng, rows, prior, links, pull, fresh, settings.data_weight, terms,
-                    labels, clusters, slots, scratch, make_table(prior, slots.active.size), at,
-                )  # fmt: skip
-            for _ in range(settings.n_split_merge):
-                if slots.count[1] < 4:
-                    clusters, slots, scratch = grow(prior, clusters, slots, scratch)
-                split_merge(
-                    rng, rows, prior, links, pull, settings.data_weight, terms,
-                    settings.n_scans, labels, clusters, slots, scratch,
-                )  # fmt: skip
-            count_kinds(links, labels, counts)
-            if settings.sources.own[0] > 0.0:
-                draw_reliability(rng, counts, settings.sources, scalars)
-                set_pull(links, scalars, pull)
-            if settings.alpha_prior[0] > 0.0:
-                draw_alpha(rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars)
-            draw_component(rng, tables, clusters.size, scalars)
-            terms = present_terms(tables, scalars)
-        renumber(labels, slots.active.size, out_labels[draw])
+    n, tables, counts, pull = labels.size, settings.tables, scratch.counts, scratch.pull
+    weight = settings.data_weight
+    if cursor[0] + cursor[1] + cursor[2] + cursor[3] == 0:
+        spare = slots.free[slots.count[1] - 1]
+        for i in range(n):
+            fetch(rows, i, scratch.x)
+            scratch.fresh[i] = gain(prior, clusters, spare, scratch.x, 1.0, scratch.solve)
+        set_pull(links, scalars, pull)
+    while cursor[0] < len(out_labels):
+        terms = present_terms(tables, scalars)
+        if slots.count[2] > 0 and cursor[2] + cursor[3] == 0:
+            # After rounding spoilt a factor, or a split–merge move.
+            for a in range(slots.count[0]):
+                clear(prior, clusters, slots.active[a])
+            fill(rows, prior, labels, clusters, scratch.x, scratch.solve)
+            slots.count[2] = 0
+        while settings.single_site and cursor[2] < n:
+            if slots.count[1] < FEWEST:
+                return False
+            cursor[2] = scan(
+                rng, rows, prior, links, pull, scratch.fresh, weight, terms,
+                labels, clusters, slots, scratch, table, cursor[2],
+            )  # fmt: skip
+        while cursor[3] < settings.n_split_merge:
+            if slots.count[1] < FEWEST:
+                return False
+            split_merge(
+                rng, rows, prior, links, pull, weight, terms,
+                settings.n_scans, labels, clusters, slots, scratch,
+            )  # fmt: skip
+            cursor[3] += 1
+        count_kinds(links, labels, counts)
+        if settings.sources.own[0] > 0.0:
+            draw_reliability(rng, counts, settings.sources, scalars)
+            set_pull(links, scalars, pull)
+        if settings.alpha_prior[0] > 0.0:
+            draw_alpha(rng, n, slots.count[0], settings.alpha_prior, tables.discount, scalars)
+        draw_component(rng, tables, clusters.size, scalars)
+        cursor[1], cursor[2], cursor[3] = cursor[1] + 1, 0, 0
+        if cursor[1] < settings.thin:
+            continue
+        draw, cursor[0], cursor[1] = cursor[0], cursor[0] + 1, 0
+        renumber(labels, scratch.number, out_labels[draw])
         out_trace[draw, 0] = slots.count[0]
         out_trace[draw, 1] = scalars.alpha[0]
         out_trace[draw, 2] = log_joint(clusters, slots, counts, settings, scalars, base)
         for s in range(scalars.p.size):
             out_trace[draw, 3 + s] = scalars.p[s]
             out_trace[draw, 3 + scalars.p.size + s] = scalars.q[s]
+    return True
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def scan(
     rng, rows, prior, links, pull, fresh, weight, terms, labels, clusters, slots, scratch, table, at
 ):
@@ -131,9 +133,12 @@ def scan(
     indptr, neighbour, active, size = links.indptr, links.neighbour, slots.active, clusters.size
     n_active, n_free = slots.count[0], slots.count[1]
     join, opening, added = terms.join, terms.opening, scratch.added
-    top = 8  # slots from there on are free
+    top = np.int64(8)  # slots from there on are free; no literal, which would be another type
+    for k in range(table.join.size):
+        table.join[k] = -np.inf
     for a in range(n_active):
-        top = max(top, 8 * (active[a] // 8 + 1))
+        if active[a] >= top:
+            top = 8 * (active[a] // 8 + 1)
         refresh(prior, clusters, table, active[a], join)
     for i in range(at, labels.size):
         if n_free < 3:
@@ -160,7 +165,8 @@ def scan(
             n_free -= 1
             active[n_active] = target
             n_active += 1
-            top = max(top, 8 * (target // 8 + 1))
+            if target >= top:
+                top = 8 * (target // 8 + 1)
         if not put(prior, clusters, current, x, -1.0, lost, solve):
             slots.count[2] += 1
         if size[current] < 0.5:
@@ -180,11 +186,12 @@ def scan(
     return labels.size
 
 
-@compiled()
-def renumber(labels, capacity, out):
-    """Write the labels, numbered by first appearance."""
-    number = np.full(capacity, -1)
+@compiled(allocates=False, inner=True)
+def renumber(labels, number, out):
+    """Write the labels, numbered by first appearance; ``number`` (room,) is scratch."""
     n_seen = 0
+    for k in range(number.size):
+        number[k] = -1
     for i in range(labels.size):
         if number[labels[i]] < 0:
             number[labels[i]] = n_seen
@@ -192,12 +199,13 @@ def renumber(labels, capacity, out):
         out[i] = number[labels[i]]
 
 
-@compiled(allocates=False, fastmath={"nnan", "reassoc"})
+@compiled(allocates=False, inner=True, fastmath={"nnan", "reassoc"})
 def choose(rng, weights, size):
     """Draw a position from log weights, which are left as something else."""
     top = -np.inf
     for a in range(size):
-        top = max(top, weights[a])
+        if weights[a] > top:
+            top = weights[a]
     total = 0.0
     for a in range(size):
         weights[a] = exp(weights[a] - top) if weights[a] - top > NOTHING else 0.0

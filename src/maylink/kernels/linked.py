@@ -192,7 +192,7 @@ def visit(
             return slot
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def choose_one(points, centers, context, links, labels, m, row, pull, choices):
     """Let one linked point choose by exact scores, −1 where all clusters are too far."""
     score(points, centers, links.first + m, context.n_clusters, row)
@@ -200,9 +200,10 @@ def choose_one(points, centers, context, links, labels, m, row, pull, choices):
     least, second, winner = np.inf, np.inf, 0
     for k in range(context.n_clusters):
         value = row[k] - pull[k]
-        second = min(second, max(value, least))
         if value < least:
-            least, winner = value, k
+            least, second, winner = value, least, k
+        elif value < second:
+            second = value
     gap = min(second - least, context.penalty - least)
     settled = gap > links.blur * (votes + 1.0) and pull[winner] >= strongest
     forget(links.indptr, links.neighbour, labels, m, pull)
@@ -240,13 +241,13 @@ def gather(indptr, neighbour, signed, links, labels, m, pull):
     for e in range(indptr[m], indptr[m + 1]):
         k = labels[neighbour[e]]
         if k >= 0:
-            votes += abs(signed[e])
+            votes += signed[e] if signed[e] > 0 else -signed[e]
             pull[k] += signed[e] * (links.xi_may if signed[e] > 0 else links.xi_not)
     strongest = 0.0
     for e in range(indptr[m], indptr[m + 1]):
         k = labels[neighbour[e]]
-        if k >= 0:
-            strongest = max(strongest, pull[k])
+        if k >= 0 and pull[k] > strongest:
+            strongest = pull[k]
     return strongest, votes
 
 

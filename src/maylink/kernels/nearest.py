@@ -285,7 +285,7 @@ def two_least(buffer, n_rows, least, second, winner):
             second[at] = loser if loser < second[at] else second[at]
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def decide(points, centers, context, slack, slot, near, row):
     """Return the cluster of a point by exact scores, −1 if all centres are λ away or more."""
     excess = points.phi[slot] + near - context.penalty
@@ -295,7 +295,7 @@ def decide(points, centers, context, slack, slot, near, row):
     return settle(points, centers, context, slack, slot, row)
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def settle(points, centers, context, slack, slot, row):
     """Return the nearest of the centres open to a point by exact scores, −1 if all are too far."""
     score(points, centers, slot, context.n_clusters, row)
@@ -310,8 +310,8 @@ def settle(points, centers, context, slack, slot, row):
         return np.int32(-1)
     second = np.inf
     for k in range(context.n_clusters):
-        if k != nearest:
-            second = min(second, row[k])
+        if k != nearest and row[k] < second:
+            second = row[k]
     bound = min(second - points.phi[slot], np.float64(slack.cap[slot]))
     slack.upper[slot] = min(up(least - points.phi[slot]), FAR)  # infinity means something else
     slack.lower[slot] = down(bound) if slack.upper[slot] < FAR else -np.inf

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from maylink.kernels.compile import compiled
 
 
@@ -36,8 +40,7 @@ def keep_nearest(products, squares, first_row, first_column, distance, nearest):
                 furthest = distance[r, last]
 
 
-@compiled()
-def in_order_of_distance(rows, first_row, nearest):
+def in_order_of_distance(rows: Any, first_row: int, nearest: Any) -> None:
     """Put the points near a few rows in the order of ‖x − y‖², then of their numbers.
 
     Parameters
@@ -46,14 +49,20 @@ def in_order_of_distance(rows, first_row, nearest):
     first_row : in, the point that the first line of ``nearest`` belongs to
     nearest : in and out, (lines, count)
     """
+    _sort(rows, first_row, np.empty(nearest.shape[1]), nearest)
+
+
+@compiled(allocates=False)
+def _sort(rows, first_row, distance, nearest):
+    """Sort as above; ``distance`` (count,) is scratch."""
     for r in range(nearest.shape[0]):
-        x = rows[first_row + r]
-        distance = [0.0] * nearest.shape[1]
+        x = first_row + r
         for c in range(nearest.shape[1]):
             point = nearest[r, c]
             total = 0.0
-            for j in range(x.size):
-                total += (x[j] - rows[point, j]) ** 2
+            for j in range(rows.shape[1]):
+                apart = rows[x, j] - rows[point, j]
+                total += apart * apart
             at = c
             while at > 0 and (
                 distance[at - 1] > total

@@ -22,6 +22,7 @@ class PartitionTables(NamedTuple):
     constant: Any  # (components,) −log u_n
     discount: float  # what each cluster adds to the weight of opening another
     opening: Any  # (n + 1,) of opening a cluster beside so many, for the present component and α
+    logs: Any  # (components,) scratch
 
 
 class PartitionTerms(NamedTuple):
@@ -41,40 +42,49 @@ def present_terms(tables, scalars):
     return PartitionTerms(size, tables.join[scalars.component[0]], tables.opening)
 
 
-@compiled()
-def log_components(tables, sizes, out):
-    """Write what the sizes of clusters say of each component; those of no points do not count."""
-    for h in range(out.size):
-        out[h] = tables.constant[h]
+@compiled(allocates=False, inner=True)
+def log_components(tables, sizes):
+    """Write what the sizes of clusters say of each component; those of no points do not count.
+
+    Returns
+    -------
+    (float, float)
+        The largest logarithm, and the sum of what the logarithms are of over the largest.
+    """
+    logs = tables.logs
+    top, total = -np.inf, 0.0
+    for h in range(logs.size):
+        logs[h] = tables.constant[h]
         for k in range(sizes.size):
             if sizes[k] > 0.5:
-                out[h] += tables.size[h, int(sizes[k] + 0.5)]
+                logs[h] += tables.size[h, int(sizes[k] + 0.5)]
+        if logs[h] > top:
+            top = logs[h]
+    for h in range(logs.size):
+        total += exp(logs[h] - top)
+    return top, total
 
 
-@compiled()
+@compiled(allocates=False)
 def draw_component(rng, tables, sizes, scalars):
     """Draw the component given the sizes of the clusters; nothing is drawn of one alone."""
     n_components = tables.constant.size
     if n_components == 1:
         return
-    logs = np.empty(n_components)
-    log_components(tables, sizes, logs)
-    top = logs.max()
-    left = rng.random() * np.exp(logs - top).sum()
+    top, total = log_components(tables, sizes)
+    left = rng.random() * total
     for h in range(n_components):
         scalars.component[0] = h
-        left -= exp(logs[h] - top)
+        left -= exp(tables.logs[h] - top)
         if left < 0.0:
             break
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def log_prior(tables, sizes, alpha):
     """Return the log probability of a partition, its components averaged out."""
-    logs = np.empty(tables.constant.size)
-    log_components(tables, sizes, logs)
-    top = logs.max()
-    value = top + log(np.exp(logs - top).mean())
+    top, total = log_components(tables, sizes)
+    value = top + log(total / tables.logs.size)
     n, n_clusters = 0.0, 0
     for k in range(sizes.size):
         if sizes[k] > 0.5:

@@ -42,26 +42,19 @@ class ClusterTable(NamedTuple):
     logs: Any  # (room,) scratch
 
 
-@compiled()
-def make_table(prior, room):
+def make_table(prior: Any, room: int) -> ClusterTable:
     """Return a table with room for so many clusters, a multiple of ROUND."""
-    n_blocks = prior.code.size
-    at = np.zeros(n_blocks, np.int64)
-    n_rows = 0
-    for b in range(n_blocks):
-        d = prior.first[b + 1] - prior.first[b]
-        at[b] = n_rows
-        n_rows += d + d * d if prior.code[b] == FULL else 3 * d
-    value = np.ones(room)
-    shape = (n_blocks, room)
+    d = np.diff(prior.first)
+    ends = np.cumsum(np.where(prior.code == FULL, d + d * d, 3 * d))
+    value, shape = np.ones(room), (prior.code.size, room)
     return ClusterTable(
-        np.zeros((n_rows, room)), at, np.zeros(shape), np.zeros(shape), np.zeros(shape),
-        np.zeros(shape), np.full(room, -np.inf), np.full(room, -np.inf), np.zeros(shape), value,
-        value.view(np.int64), np.zeros(room),
+        np.zeros((ends[-1], room)), np.append(0, ends[:-1]), np.zeros(shape), np.zeros(shape),
+        np.zeros(shape), np.zeros(shape), np.full(room, -np.inf), np.full(room, -np.inf),
+        np.zeros(shape), value, value.view(np.int64), np.zeros(room),
     )  # fmt: skip
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def refresh(prior, clusters, table, k, join):
     """Write down cluster k anew; ``join`` are log weights by size, −inf of 0 points."""
     m = int(clusters.size[k] + 0.5)
@@ -164,7 +157,7 @@ def loss(prior, clusters, table, k, x, scratch):
 # ---------------------------------------------------------------------- a row for each family
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _refresh_full(prior, clusters, table, k, b):
     low, at, rows, m = prior.first[b], table.at[b], table.rows, clusters.size[k]
     d = prior.first[b + 1] - low
@@ -194,7 +187,7 @@ def _refresh_full(prior, clusters, table, k, b):
         )  # fmt: skip
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _refresh_gaussian(prior, clusters, table, k, b):
     low, at, rows, m = prior.first[b], table.at[b], table.rows, clusters.size[k]
     d = prior.first[b + 1] - low
@@ -217,7 +210,7 @@ def _refresh_gaussian(prior, clusters, table, k, b):
     )  # fmt: skip
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _refresh_diagonal(prior, clusters, table, k, b):
     low, at, rows, m = prior.first[b], table.at[b], table.rows, clusters.size[k]
     d = prior.first[b + 1] - low
@@ -241,7 +234,7 @@ def _refresh_diagonal(prior, clusters, table, k, b):
     )  # fmt: skip
 
 
-@compiled(allocates=False)
+@compiled(allocates=False, inner=True)
 def _refresh_bernoulli(prior, clusters, table, k, b):
     low, at, rows, m = prior.first[b], table.at[b], table.rows, clusters.size[k]
     d = prior.first[b + 1] - low

@@ -78,10 +78,13 @@ def quadratic(typing, x, low, rows, at, d, top, reach, b):
     return types.void(x, whole, rows, whole, whole, whole, reach, whole), write
 
 
-@compiled()
-def distances(T, rows, n_clusters, low, high, out):
+def distances(T: Any, rows: Any, n_clusters: int, low: int, high: int, out: Any) -> None:
     """Write the distances of the points low … high − 1 of T (n, d) from all clusters, (n, K)."""
-    reach = np.empty((1, rows.shape[1]))
+    _distances(T, rows, n_clusters, low, high, np.empty((1, rows.shape[1])), out)
+
+
+@compiled(allocates=False)
+def _distances(T, rows, n_clusters, low, high, reach, out):
     for i in range(low, high):
         quadratic(T[i], 0, rows, 0, T.shape[1], n_clusters, reach, 0)
         for k in range(n_clusters):
@@ -99,13 +102,10 @@ def pack_factors(factors: Any, means: Any) -> Any:
     return rows
 
 
-@compiled()
-def pair_products(T, low, high, out):
+def pair_products(T: Any, low: int, high: int, out: Any) -> None:
     """Write the products of all pairs of columns, j ≤ l, of the rows low … high − 1."""
-    d = T.shape[1]
-    for i in range(low, high):
-        at = 0
-        for j in range(d):
-            for q in range(d - j):
-                out[i - low, at + q] = T[i, j] * T[i, j + q]
-            at += d - j
+    at, d = 0, T.shape[1]
+    for j in range(d):
+        columns = out[: high - low, at : at + d - j]
+        np.multiply(T[low:high, j : j + 1], T[low:high, j:], out=columns)
+        at += d - j

@@ -41,7 +41,7 @@ class Scalars(NamedTuple):
     component: Any  # of the partition's prior
 
 
-@compiled()
+@compiled(allocates=False)
 def set_pull(links, scalars, pull):
     """Write the pull of each link at each of its points."""
     for e in range(pull.size):
@@ -52,10 +52,12 @@ def set_pull(links, scalars, pull):
         pull[e] = links.weight[link] * (may if links.may[link] else -may_not)
 
 
-@compiled()
+@compiled(allocates=False)
 def count_kinds(links, labels, counts):
     """Count links by source: may same, may-not same, may-not different, may different."""
-    counts[:] = 0.0
+    for row in range(counts.shape[0]):
+        for s in range(counts.shape[1]):
+            counts[row, s] = 0.0
     for e in range(links.i.size):
         if labels[links.i[e]] == labels[links.j[e]]:
             row = 0 if links.may[e] else 1
@@ -64,7 +66,7 @@ def count_kinds(links, labels, counts):
         counts[row, links.source[e]] += links.weight[e]
 
 
-@compiled()
+@compiled(allocates=False)
 def draw_reliability(rng, counts, sources, scalars):
     """Draw p and q of each source given how often its links are right."""
     shared_p = draw_shared(rng, counts[0], counts[1], sources)
@@ -79,7 +81,7 @@ def draw_reliability(rng, counts, sources, scalars):
         scalars.q[s] = min(max(q, SMALLEST), 1.0 - SMALLEST)
 
 
-@compiled()
+@compiled(allocates=False)
 def draw_alpha(rng, n, n_clusters, prior, discount, scalars):
     """Draw α given the number of clusters (Escobar & West 1995; with a discount Teh 2006)."""
     if discount > 0.0:
@@ -93,7 +95,7 @@ def draw_alpha(rng, n, n_clusters, prior, discount, scalars):
     scalars.alpha[0] = max(drawn, 1e-300)
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def _draw_alpha_given_discount(rng, n, n_clusters, prior, discount, scalars):
     """Draw α by auxiliary variables: ∏_k (α + k·d) / ∏_i (α + i) becomes a Gamma density.
 
@@ -108,7 +110,7 @@ def _draw_alpha_given_discount(rng, n, n_clusters, prior, discount, scalars):
     scalars.alpha[0] = max(rng.gamma(shape, 1.0 / rate), 1e-300)
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def log_joint(clusters, slots, counts, settings, scalars, base):
     """Return log p(x, E, z) given α; p and q are integrated out where they are learned."""
     weight = settings.data_weight

@@ -1,17 +1,14 @@
 """Clusters of the sampler in slots: ``active`` lists the slots in use, ``free`` the others.
 
-A cluster keeps its slot while it lives, so labels are slots. When few slots are free, everything is
-copied to twice the room.
+A cluster keeps its slot while it lives, so labels are slots.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from maylink.kernels.compile import compiled
-from maylink.kernels.conjugate import ClusterArrays, clear, fetch, gain, put
+from maylink.kernels.conjugate import clear, fetch, gain, put
 
 
 class Slots(NamedTuple):
@@ -32,52 +29,27 @@ class GibbsScratch(NamedTuple):
     added: Any  # (room,) what a point adds to each cluster
     side: Any  # (n,) of a split: 0 or 1, −1 for points that take no part
     members: Any  # (n,) points that take part
+    fresh: Any  # (n,) what each point gains by itself
+    pull: Any  # (entries,) of each link at each of its points
+    counts: Any  # (4, sources) links by what they and the partition say
+    number: Any  # (room,) of the clusters, by first appearance
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def add(rows, prior, clusters, slot, i, x, solve):
     """Put point i into a slot; x and solve are scratch."""
     fetch(rows, i, x)
     put(prior, clusters, slot, x, 1.0, gain(prior, clusters, slot, x, 1.0, solve), solve)
 
 
-@compiled()
-def fill(rows, prior, labels, clusters):
-    """Put every point into its slot; the clusters must be empty."""
-    x, solve = np.empty(prior.columns.shape[1]), np.empty(prior.columns.shape[1])
+@compiled(allocates=False)
+def fill(rows, prior, labels, clusters, x, solve):
+    """Put every point into its slot; the clusters must be empty; x and solve are scratch."""
     for i in range(labels.size):
         add(rows, prior, clusters, labels[i], i, x, solve)
 
 
-@compiled()
-def grow(prior, clusters, slots, scratch):
-    """Move everything to twice the room."""
-    old = slots.active.size
-    room = 2 * old
-    size, norm = np.zeros(room), np.zeros(room)
-    total = np.zeros((room, clusters.total.shape[1]))
-    square = np.zeros((room, clusters.square.shape[1]))
-    factor = np.zeros((room, clusters.factor.shape[1]))
-    size[:old], norm[:old] = clusters.size, clusters.norm
-    total[:old], square[:old], factor[:old] = clusters.total, clusters.square, clusters.factor
-    grown = ClusterArrays(size, total, square, factor, norm)
-    active, free = np.empty(room, np.int64), np.empty(room, np.int64)
-    active[:old], free[:old] = slots.active, slots.free
-    for k in range(old, room):
-        clear(prior, grown, k)
-        free[slots.count[1] + k - old] = k
-    slots.count[1] += room - old
-    return (
-        grown,
-        Slots(active, free, slots.count),
-        GibbsScratch(
-            scratch.x, scratch.solve, np.empty(room + 1), np.zeros(room), np.empty(room),
-            scratch.side, scratch.members,
-        ),
-    )  # fmt: skip
-
-
-@compiled()
+@compiled(allocates=False, inner=True)
 def retire(prior, clusters, slots, slot):
     """Empty a slot in use and hand it back."""
     n_active = slots.count[0]
@@ -91,7 +63,7 @@ def retire(prior, clusters, slots, slot):
     slots.count[1] += 1
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def enlist(slots, slot):
     """Take a free slot into use."""
     n_free = slots.count[1]

@@ -9,7 +9,7 @@ import numpy as np
 from maylink.kernels.compile import compiled
 
 
-@compiled()
+@compiled(allocates=False)
 def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilities):
     """Give each of the points the responsibilities ``∝ exp(score + Σ_j pull_ij φ_j)``, in order.
 
@@ -22,38 +22,45 @@ def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilit
     responsibilities : in and out, (n, K)
     """
     n_clusters = scores.shape[1]
-    weights = np.empty(n_clusters)
     for p in range(points.size):
         i = points[p]
-        weights[:] = scores[p]
+        for k in range(n_clusters):
+            responsibilities[i, k] = scores[p, k]
         for e in range(indptr[i], indptr[i + 1]):
             j = neighbour[e]
             if known[j]:
                 for k in range(n_clusters):
-                    weights[k] += pull[e] * responsibilities[j, k]
-        top = -np.inf
-        for k in range(n_clusters):
-            top = max(top, weights[k])
-        total = 0.0
-        for k in range(n_clusters):
-            weights[k] = exp(weights[k] - top)
-            total += weights[k]
-        for k in range(n_clusters):
-            responsibilities[i, k] = weights[k] / total
+                    responsibilities[i, k] += pull[e] * responsibilities[j, k]
+        normalise(responsibilities, i)
         known[i] = True
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
+def normalise(responsibilities, i):
+    """Replace the log weights in row i by the probabilities that they stand for."""
+    top = -np.inf
+    for k in range(responsibilities.shape[1]):
+        if responsibilities[i, k] > top:
+            top = responsibilities[i, k]
+    total = 0.0
+    for k in range(responsibilities.shape[1]):
+        responsibilities[i, k] = exp(responsibilities[i, k] - top)
+        total += responsibilities[i, k]
+    for k in range(responsibilities.shape[1]):
+        responsibilities[i, k] /= total
+
+
+@compiled(allocates=False)
 def overlap(responsibilities, i, j, out):
     """Write Σ_k φ_ik φ_jk of each pair, at most 1."""
     for e in range(i.size):
         total = 0.0
         for k in range(responsibilities.shape[1]):
             total += responsibilities[i[e], k] * responsibilities[j[e], k]
-        out[e] = min(total, 1.0)
+        out[e] = total if total < 1.0 else 1.0
 
 
-@compiled()
+@compiled(allocates=False)
 def softmax_unlinked(points, scores, low, high, responsibilities):
     """Give the points low … high − 1 of the list the responsibilities ``∝ exp(score)``.
 
@@ -62,18 +69,12 @@ def softmax_unlinked(points, scores, low, high, responsibilities):
     n_clusters = scores.shape[1]
     for p in range(low, high):
         i = points[p]
-        top = -np.inf
         for k in range(n_clusters):
-            top = max(top, scores[p, k])
-        total = 0.0
-        for k in range(n_clusters):
-            responsibilities[i, k] = exp(scores[p, k] - top)
-            total += responsibilities[i, k]
-        for k in range(n_clusters):
-            responsibilities[i, k] /= total
+            responsibilities[i, k] = scores[p, k]
+        normalise(responsibilities, i)
 
 
-@compiled()
+@compiled(allocates=False)
 def entropy(responsibilities, low, high):
     """Return −Σ φ log φ over the rows low … high − 1."""
     total = 0.0

@@ -14,7 +14,7 @@ from maylink.kernels.conjugate import clear, copy_cluster, fetch, gain, put
 from maylink.kernels.slots import add, enlist, retire
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def split_merge(
     rng, rows, prior, links, pull, weight, terms, n_scans, labels, clusters, slots, scratch
 ):
@@ -86,7 +86,7 @@ def split_merge(
     return accepted
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def relabel(labels, side, members, n_members, i, j, a, b):
     """Give points i and j and the members the label of their side, a or b."""
     labels[i], labels[j] = a, b
@@ -94,7 +94,7 @@ def relabel(labels, side, members, n_members, i, j, a, b):
         labels[members[p]] = a if side[members[p]] == 0 else b
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def draw_pair(rng, links, n):
     """Draw two points; half of the pairs are the ends of a random link."""
     if links.i.size > 0 and rng.random() < 0.5:
@@ -107,7 +107,7 @@ def draw_pair(rng, links, n):
     return i, j
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def random_split(rng, rows, prior, labels, clusters, scratch, i, j, a, b):
     """Put the points that share a cluster with i or j on a random side; return how many they are.
 
@@ -128,7 +128,7 @@ def random_split(rng, rows, prior, labels, clusters, scratch, i, j, a, b):
     return n_members
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def pull_across(links, pull, side, members, n_members, i):
     """Return the sum of the pulls of links between side 0, on which point i is, and side 1."""
     total = 0.0
@@ -141,7 +141,7 @@ def pull_across(links, pull, side, members, n_members, i):
     return total
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def restricted_scan(
     rng,
     rows,

@@ -23,7 +23,6 @@ from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.source_prior import SHARED, ReliabilityPrior, SourcePrior, source_prior
 from maylink.problem import Problem
 
-SPARE = 8  # slots for new clusters, at the least, before there must be more room
 WORK = 3e7  # multiplications in a block of draws, about a tenth of a second
 LARGEST_BLOCK = 100  # draws
 STEP = 0.5  # deviation of a proposed logarithm of a prior's scale
@@ -140,38 +139,33 @@ class CollapsedSampler:
         """
         from maylink.kernels import conjugate, gibbs
         from maylink.kernels.scalars import Scalars
+        from maylink.solvers.gibbs_room import Room
 
         settings, n_sources = self.settings, state.p.size
         prior = conjugate.prior_of(self.problem.family.blocks(self._scaled_prior(state.factors)))
-        labels, clusters, slots = self._clusters(state.labels, prior)
+        labels = state.labels.copy()
+        room = Room.of(self.rows, prior, labels, self.links.neighbour.size, n_sources)
         scalars = Scalars(
             state.p.copy(), state.q.copy(), np.array([state.alpha]), np.array([state.component])
         )
         drawn = np.empty((n_draws, labels.size), np.int32)
         trace = np.empty((n_draws, 3 + 2 * n_sources))
-        gibbs.run(
-            rng,
-            self.rows,
-            prior,
-            self.links,
-            gibbs.KernelSettings(
-                float(settings.data_weight),
-                settings.thin,
-                settings.n_split_merge,
-                settings.n_scans,
-                settings.single_site,
-                self.sources,
-                floats(settings.alpha_prior) if settings.learns_alpha else (0.0, 0.0),
-                self.tables,
-            ),
-            labels,
-            clusters,
-            slots,
-            scalars,
-            self.base,
-            drawn,
-            trace,
+        kernel_settings = gibbs.KernelSettings(
+            float(settings.data_weight),
+            settings.thin,
+            settings.n_split_merge,
+            settings.n_scans,
+            settings.single_site,
+            self.sources,
+            floats(settings.alpha_prior) if settings.learns_alpha else (0.0, 0.0),
+            self.tables,
         )
+        cursor = np.zeros(4, np.int64)
+        while not gibbs.run(
+            rng, self.rows, prior, self.links, kernel_settings, labels, room.clusters, room.slots,
+            scalars, room.scratch, room.table, cursor, self.base, drawn, trace,
+        ):  # fmt: skip
+            room = room.doubled(prior)
         draws = Draws(
             drawn,
             trace[:, 0].astype(np.int64),
@@ -195,25 +189,6 @@ class CollapsedSampler:
 
     def _scaled_prior(self, factors: Array) -> Any:
         return self.problem.family.rescale(self.prior, factors) if factors.size else self.prior
-
-    def _clusters(self, labels: Index, prior: Any) -> tuple[Index, Any, Any]:
-        """Build the clusters of a partition in slots 0 … K − 1."""
-        from maylink.kernels import conjugate
-        from maylink.kernels.quadratic import ROUND
-        from maylink.kernels.slots import Slots, fill
-
-        n_clusters = int(labels.max()) + 1
-        capacity = -(-(n_clusters + SPARE) // ROUND) * ROUND
-        clusters = conjugate.make_clusters(prior, capacity)
-        fill(self.rows, prior, labels, clusters)
-        slots = Slots(
-            np.arange(capacity),
-            np.concatenate(
-                [np.arange(capacity - 1, n_clusters - 1, -1), np.zeros(n_clusters, int)]
-            ),
-            np.array([n_clusters, capacity - n_clusters, 0]),
-        )
-        return labels.copy(), clusters, slots
 
     def _draw_factors(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         """Redraw the scales of the prior by Metropolis steps on their logarithms."""
@@ -262,7 +237,8 @@ def partition_tables(prior: PartitionPrior, n: int) -> Any:
         for part, value in ((prior.log_size, 0.0), (prior.log_join, -np.inf))
     )
     constant = prior.log_constant(n)
-    return PartitionTables(size, join, constant, float(prior.discount), np.empty(n + 1))
+    discount = float(prior.discount)
+    return PartitionTables(size, join, constant, discount, np.empty(n + 1), np.empty(len(constant)))
 
 
 def source_arrays(prior: SourcePrior, learned: bool) -> Any:
@@ -270,7 +246,10 @@ def source_arrays(prior: SourcePrior, learned: bool) -> Any:
     from maylink.kernels.source_grid import SourceArrays
 
     grid, own = prior.grid, prior.own if learned else (0.0, 0.0)
-    return SourceArrays(floats(own), prior.shares, grid.log_weight, grid.right, grid.wrong)
+    scratch = np.empty((3, len(prior.shares))), np.empty(len(grid.right))
+    return SourceArrays(
+        floats(own), prior.shares, grid.log_weight, grid.right, grid.wrong, *scratch
+    )  # fmt: skip
 
 
 def floats(pair: tuple[float, float]) -> tuple[float, float]:

@@ -23,6 +23,8 @@ from maylink.model.mixture import one_of
 from maylink.solvers import gibbs
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings, GibbsState
 
+SPARE = 8  # slots for new clusters, at the least, before there must be more room
+
 
 class InstantiatedSampler(CollapsedSampler):
     """The same state and draws as the collapsed sampler, other moves.
@@ -74,7 +76,7 @@ class InstantiatedSampler(CollapsedSampler):
         parameters = np.array(
             [family.sample_parameters(one_of(posterior, k), rng) for k in range(n_clusters)]
         )
-        room = 2 * n_clusters + gibbs.SPARE
+        room = 2 * n_clusters + SPARE
         scores = np.empty((n, room))
         scores[:, :n_clusters] = self._scores(parameters)
         fresh = family.log_predictive(X, prior) - self.log_base
