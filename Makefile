@@ -11,11 +11,16 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+$(VENV)/.demo: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plots]'
+	touch $@
+
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@
 
-demo: $(STAMP)  ## cluster embedded data, print a table, write demo/maylink.png
+demo: $(VENV)/.demo  ## cluster embedded data, print a table, write demo/maylink.png
 	$(BIN)/python -m maylink.experiments.demo
 
 test: $(STAMP) warm  ## all tests and the examples in the docstrings

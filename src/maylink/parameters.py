@@ -16,6 +16,7 @@ from maylink.errors import LinksError, MaylinkError
 from maylink.links import Links
 
 FLAG = (bool, np.bool_)
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -55,6 +56,33 @@ def check_number(name: str, value: Any, least: float, *, above: bool = False) ->
         max_val=np.inf,
         include_boundaries="neither" if above or least == -np.inf else "left",
     )
+
+
+def as_time_budget(value: Any) -> float | None:
+    """Return seconds: of a number above 0, or of a text such as "60s", "5m" or "1h"; None is None.
+
+    Examples
+    --------
+    >>> from maylink.parameters import as_time_budget
+    >>> as_time_budget("5m"), as_time_budget(2.5), as_time_budget(None)
+    (300.0, 2.5, None)
+    """
+    if value is None:
+        return None
+    seconds: Any = value
+    if isinstance(value, str):
+        text = value.strip()
+        unit = SECONDS.get(text[-1:])
+        try:
+            seconds = float(text) if unit is None else unit * float(text[:-1])
+        except ValueError:
+            seconds = None
+    good = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if not good or not 0.0 < float(seconds) < np.inf:
+        raise MaylinkError(
+            f"time_budget: {value!r} is not a time; give seconds, or a text such as '60s' or '5m'"
+        )
+    return float(seconds)
 
 
 def check_neighbours(value: Any) -> None:

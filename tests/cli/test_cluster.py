@@ -211,3 +211,12 @@ def test_an_unknown_table_of_links_says_how_to_name_its_columns(files, capsys):
     message = capsys.readouterr().err
     assert "say --read-links i=… j=… kind=…" in message
     assert len(message) < 200
+
+
+def test_a_budget_gives_the_best_so_far_and_says_so(files, capsys):
+    assert run(*FIT, "--links", "links.csv", "--budget", "0.000001s") == 0
+    out, err = capsys.readouterr()
+    assert "stopped at the time budget" in err
+    assert "The time budget ended the fit" in out
+    assert run(*FIT, "--budget", "soon") != 0
+    assert "'soon' is not a time" in capsys.readouterr().err

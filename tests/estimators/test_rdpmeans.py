@@ -1,7 +1,6 @@
 """RDPMeans: what is its own beyond the contract."""
 
 import logging
-import sys
 
 import numpy as np
 import pytest
@@ -133,12 +132,6 @@ def test_progress_is_shown_on_standard_error_when_wanted(capfd):
     assert out == ""
     assert "RDP-means" in err
     assert "clusters=" in err
-
-
-def test_a_missing_progress_bar_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(ImportError, match=r"pip install 'maylink\[cli\]'"):
-        RDPMeans(verbose=True).fit(X)
 
 
 def test_default_link_weight_is_a_thousandth_of_the_penalty():

@@ -92,10 +92,11 @@ def test_a_chain_does_not_depend_on_the_other_chains():
 # ---------------------------------------------------------------------- checkpoints
 
 
-class StopAfter:
+class StopAfter(Stop):
     """A request to stop that comes after so many blocks."""
 
     def __init__(self, n_blocks):
+        super().__init__()
         self.n_blocks = n_blocks
 
     @property

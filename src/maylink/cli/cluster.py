@@ -13,6 +13,7 @@ from maylink.cli.cluster_folder import cluster_folder
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import SUCCESS, USAGE, CommandError
 from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice
+from maylink.parameters import as_time_budget
 
 Out = Annotated[
     str | None,
@@ -88,6 +89,7 @@ def cluster(
     family: options.Family = "auto",
     k: options.K = None,
     seed: options.Seed = 0,
+    budget: options.Budget = None,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
     missing: options.Missing = "error",
@@ -125,6 +127,7 @@ def cluster(
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),
+        as_time_budget(budget),
     )  # fmt: skip
     if os.path.isdir(data):
         cluster_folder(request)

@@ -51,13 +51,21 @@ def cluster_file(request: ClusterRequest) -> None:
         print_note("family", family, quiet=request.quiet)
         if plan.family == "auto":
             _print_about_whole_numbers(table, request.quiet)
-        model = fit(table.X, links, plan, request.k, request.seed, bar=not request.quiet)
+        model = fit(
+            table.X,
+            links,
+            plan,
+            request.k,
+            request.seed,
+            bar=not request.quiet,
+            budget=request.budget,
+        )
         name_clusters(model, request.names)
     without_links = None
     contrast = request.report is not None and request.contrast and links is not None
     if contrast and not was_interrupted(model):
         with times.stage("compare without links"):
-            without_links = fit(table.X, None, plan, request.k, request.seed)
+            without_links = fit(table.X, None, plan, request.k, request.seed, budget=request.budget)
     if request.report is not None:
         with times.stage("report"):
             _write_report(request, request.report, model, table, links, without_links)

@@ -63,7 +63,15 @@ def cluster_folder(request: ClusterRequest) -> None:
             plan = methods.plan_on_dask(data.X, request.method, request.family)
             print_note("method", f"{plan.method} ({plan.why})", quiet=request.quiet)
             print_note("family", plan.family, quiet=request.quiet)
-            model = fit(data.X, links, plan, None, request.seed, bar=not request.quiet)
+            model = fit(
+                data.X,
+                links,
+                plan,
+                None,
+                request.seed,
+                bar=not request.quiet,
+                budget=request.budget,
+            )
         with times.stage("write"):
             description = describe_fit_on_dask(model, data.X, data.columns, plan, links)
             name_clusters(model, request.names, description.summary.sizes)

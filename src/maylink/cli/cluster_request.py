@@ -29,6 +29,7 @@ class ClusterRequest:
     force: bool
     json: bool
     names: tuple[str, ...] = ()
+    budget: float | None = None  # seconds
 
     @property
     def quiet(self) -> bool:

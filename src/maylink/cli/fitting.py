@@ -37,14 +37,28 @@ def choose_plan(
 
 
 def fit(
-    X: Any, links: Links | None, plan: MethodPlan, k: int | None, seed: int, *, bar: bool = False
+    X: Any,
+    links: Links | None,
+    plan: MethodPlan,
+    k: int | None,
+    seed: int,
+    *,
+    bar: bool = False,
+    budget: float | None = None,
 ) -> Any:
     """Fit the method of a plan; a progress bar is drawn only in a terminal."""
     from maylink.analysis import methods
+    from maylink.solvers.fit import Status
 
     verbose = bar and sys.stderr.isatty()
-    model = methods.make(plan.method, plan.family, k=k, random_state=seed, verbose=verbose)
-    return methods.fit(model, X, links)
+    model = methods.make(
+        plan.method, plan.family, k=k, random_state=seed, verbose=verbose, time_budget=budget
+    )
+    methods.fit(model, X, links)
+    status = getattr(model, "status_", None)
+    if status == Status.OUT_OF_TIME:
+        print_note("fit", status, quiet=not bar)
+    return model
 
 
 def was_interrupted(model: Any) -> bool:

@@ -137,6 +137,14 @@ K = Annotated[
     int | None,
     typer.Option("--k", min=1, help="Number of clusters, for methods that must be told."),
 ]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="Take the best answer that there is after so long: 60s, 5m, 1h.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything that is random.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error.")]

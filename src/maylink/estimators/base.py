@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -22,12 +23,19 @@ from maylink.estimators.verdict import Verdict, judge
 from maylink.families import Family, as_family
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
-from maylink.parameters import as_generator, forbid_links_as_y, forbid_sample_weight
+from maylink.parameters import (
+    as_generator,
+    as_time_budget,
+    forbid_links_as_y,
+    forbid_sample_weight,
+)
 from maylink.problem import DataFacts, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
-from maylink.solvers.fit import Fit
+from maylink.solvers.fit import Fit, Status
 
+logger = logging.getLogger("maylink")
+TUNING_SHARE = 0.6  # of the time budget that choosing may take; the rest is for the fit
 Request = TypeVar("Request", bound="FamilyRequest")
 Choice = TypeVar("Choice")
 State = TypeVar("State")
@@ -92,6 +100,7 @@ class Estimator(
     random_state: Any
     n_jobs: int | None = None
     verbose: bool = False
+    time_budget: float | str | None = None
 
     def _fit(self, X: Any, y: Any, links: Any) -> Self:
         """Fit, in memory or in chunks; every estimator's ``fit`` is this."""
@@ -101,11 +110,17 @@ class Estimator(
         if in_chunks(X):
             self._check_chunks()
         problems = check(coded.X, links, request.families, self, coded.blocks)
-        with CtrlC() as stop:
+        with CtrlC(as_time_budget(self.time_budget)) as stop:
             rng = as_generator(self.random_state)
             session = Session(rng, self.n_jobs, bool(self.verbose), stop)
-            choice = self._tune(problems, request, session)
+            with stop.sooner(TUNING_SHARE) as sooner:
+                choice = self._tune(problems, request, replace(session, stop=sooner))
+                was_cut = sooner.asked
             fit = self._solve(choice, request, session)
+        if was_cut and not fit.status.is_early:
+            fit = replace(fit, status=Status.OUT_OF_TIME)
+        if fit.status.is_early:
+            logger.info("%s: %s", type(self).__name__, fit.status)
         description = self._describe(choice, request, fit)
         self._keep(problems[0].X if in_chunks(X) else coded.X, description)
         if coded.code is not None:

@@ -36,7 +36,7 @@ from maylink.problem import Problem
 from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
 from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
-from maylink.solvers.fit import Clustering, Fit, Status
+from maylink.solvers.fit import Clustering, Fit
 from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.placing import faithful, in_parts
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
@@ -108,7 +108,10 @@ class RDPMeans(CenterEstimator):
         A file that stores the progress of a fit on Dask, with a ``random_state``. The same fit,
         started again, makes its choices again and then continues from the file.
     verbose : bool, default False
-        Whether to show a progress bar. Sweeps are logged, too, to the logger "maylink".
+        Whether to show a progress bar at once; in a terminal there is one after two seconds. Sweeps
+        are logged, too, to the logger "maylink".
+    time_budget : float or str, optional
+        Seconds, or a text such as "5m", after which the best so far is taken, as ``status_`` says.
     random_state : int, RandomState or Generator, optional
         Seed of the random orders.
 
@@ -204,6 +207,7 @@ class RDPMeans(CenterEstimator):
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        time_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
         self.family = family
@@ -220,6 +224,7 @@ class RDPMeans(CenterEstimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.time_budget = time_budget
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
@@ -282,13 +287,8 @@ class RDPMeans(CenterEstimator):
         problem, tuning = problems[0], as_tuning(self.tuning)
         self._starts.start(problem)  # one that does not fit is refused before the long work
         if self.checkpoint is not None:
-            check_checkpoint(problem, self.random_state)
-            if self._starts.order == "shuffle":
-                raise MaylinkError(
-                    "checkpoint: needs an order other than 'shuffle', so that a later run can draw "
-                    "the orders again"
-                )
-        with session.progress("tuning", tuning.folds_of(problem.links), "fold") as progress:
+            check_checkpoint(problem, self.random_state, self._starts.order)
+        with session.progress("tuning", tuning.folds_of(problem.links), "fit") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 
     def _solve(
@@ -304,7 +304,7 @@ class RDPMeans(CenterEstimator):
         with session.progress("RDP-means", starts.n_runs) as progress:
             states = starts.states(solver, session.rng, choice.start)
             fit = rdpmeans.solve(solver, states, progress, choice.run, runs.make)
-        if fit.status is not Status.STOPPED:
+        if not fit.status.is_early:
             runs.finish()
         state = fit.state
         if choice.pieces is not None:

@@ -97,8 +97,7 @@ class TVClust(TVClustQueries):
         Prior of p and of q: several sources share a mean and a spread, which are learned; or the
         Beta prior of each source by itself. One source alone has Beta(9, 1).
     prior : optional
-        Prior of the clusters' parameters, as the family has it; its default for the data if not
-        given.
+        Prior of the clusters' parameters, as the family has it; by default that for the data.
     init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,), default "auto"
         Where to start: "auto" makes partitions in many ways, merges their clusters and takes the
         most probable ones (:mod:`maylink.tuning.pool`); or the paper's RDP-means, one cluster,
@@ -112,7 +111,9 @@ class TVClust(TVClustQueries):
     n_jobs : int, optional
         Processes for the chains; all processors by default. It does not change the result.
     verbose : bool, default False
-        Whether to show a progress bar.
+        Whether to show a progress bar at once; in a terminal there is one after two seconds.
+    time_budget : float or str, optional
+        Seconds, or a text such as "5m", after which the best so far is taken, as ``status_`` says.
     random_state : int, RandomState or Generator, optional
         Seed of everything that is random.
 
@@ -140,7 +141,7 @@ class TVClust(TVClustQueries):
     draws_ : Draws
         Gibbs: the draws of all chains, one chain after the other; ``n_chains_`` tells how many.
     status_ : Status
-        Why it stopped; Ctrl-C stops a fit early and keeps what there is.
+        Why it stopped; Ctrl-C, or the end of the time, stops a fit early and keeps what there is.
     n_iter_ : int
         Sweeps of the run that was kept, or draws of each chain.
     family_ : Family
@@ -156,15 +157,13 @@ class TVClust(TVClustQueries):
     selection_ : DataFrame or None
         The candidates: family, data weight, mean log probability of a held-out link with its
         standard error, how far behind the choice that is on the same links, how many links and
-        folds it is of, and which one was chosen; see
-        :func:`maylink.plots.plot_selection`.
+        folds it is of, and which one was chosen; see :func:`maylink.plots.plot_selection`.
     held_out_ : HeldOut or None
         How held-out links were predicted, and how by a guess; None where none were held out.
     labels_without_links_ : array of shape (n,) or None
         The best partition without links, where the choice of settings has made one.
     prior_
-        The prior in use; with ``Gibbs(learn_prior=True)``, its scales at their geometric
-        posterior means.
+        The prior in use; its scales at their geometric posterior means where Gibbs learned them.
 
     See Also
     --------
@@ -215,6 +214,7 @@ class TVClust(TVClustQueries):
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        time_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
         self.family = family
@@ -232,6 +232,7 @@ class TVClust(TVClustQueries):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.time_budget = time_budget
         self.random_state = random_state
 
     @one_thread()
@@ -293,14 +294,13 @@ class TVClust(TVClustQueries):
         self, problems: list[Problem], request: TVClustRequest, session: Session
     ) -> TVClustChoice:
         """Choose family, covariance and data weight where the user left them open."""
-        small = self._partition_prior().small_clusters
-        if small and isinstance(problems[0], ChunkedProblem):
+        if self._partition_prior().small_clusters and isinstance(problems[0], ChunkedProblem):
             raise MaylinkError(
                 "partition_prior: 'microclustering' needs all data in memory, as a sample of the "
                 "points cuts small clusters up; load X, or use partition_prior='pitman-yor'"
             )
         tuning = as_tuning(self.tuning)
-        with session.progress("tuning", tuning.folds_of(problems[0].links), "fold") as progress:
+        with session.progress("tuning", tuning.folds_of(problems[0].links), "fit") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 
     def _solve(

@@ -334,7 +334,7 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
     problem, prior, settings = task.problem, task.model.prior, task.model.settings
     plan = chains.ChainPlan(
         inference.n_chains, inference.n_warmup, inference.n_draws, task.checkpoint, session.n_jobs,
-        session.verbose,
+        session.delay,
     )  # fmt: skip
     kind = CollapsedSampler if inference.sampler == "collapsed" else InstantiatedSampler
     gibbs = gibbs_settings(

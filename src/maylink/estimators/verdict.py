@@ -175,8 +175,11 @@ def _about_clusters(model: Any, level: str) -> list[str]:
             sentences.append(f"{sentence}.")
         else:
             sentences.append(f"{sentence}, if the clusters are right, which that does not show.")
-    if getattr(model, "status_", None) == Status.STOPPED:
+    status = getattr(model, "status_", None)
+    if status == Status.STOPPED:
         sentences.append("The fit was stopped early: this is what it had by then.")
+    elif status == Status.OUT_OF_TIME:
+        sentences.append("The time budget ended the fit: this is the best that it had by then.")
     return sentences
 
 

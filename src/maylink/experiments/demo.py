@@ -37,6 +37,15 @@ TITLES = (
     "F of TVClust, average",
     "reliability that TVClust learns",
 )
+HEADING = "\n".join(
+    [
+        "Pairwise F against the truth, over the pairs that carry no link. "
+        f"{LINKS_PER_POINT} links a point.",
+        "Only K-means is told the number of clusters; in brackets, how many were found.",
+        "",
+        f"{'':10}" + "".join(f"{name:>25}" for name in METHODS),
+    ]
+)
 WRONG_PROPORTIONS = (0.0, 0.1, 0.2, 0.3, 0.4)  # of the links, in the curve
 
 
@@ -71,8 +80,12 @@ def main(
 
     if data is None:
         data = [*(make_pattern(name, rng=options.seed) for name in PATTERNS), load("iris")]
-    results = {each.name: run(each, options.seed) for each in data}
-    print(table(results))
+    print(HEADING, flush=True)
+    results = {}
+    for each in data:  # a line as soon as it is known: the first fits wait for the compiler
+        results[each.name] = run(each, options.seed)
+        print(line(each.name, results[each.name]), flush=True)
+    print(average(results), flush=True)
     curve = harm(data, options.seed, wrong_proportions)
     print(f"\n{'wrong links':34}" + "".join(f"{wrong:>8.0%}" for wrong in curve.wrong))
     for title, values in zip(TITLES, curve[1:], strict=True):
@@ -105,21 +118,16 @@ def links_of(data: Dataset, wrong: float, seed: int) -> Links:
     return sample_links(data.y, LINKS_PER_POINT / len(data.y), 1.0 - wrong, rng=seed)
 
 
-def table(results: dict[str, dict[str, MethodOutcome]]) -> str:
-    """Write the F of every method on every data set, and the averages, as text."""
-    lines = [
-        "Pairwise F against the truth, over the pairs that carry no link. "
-        f"{LINKS_PER_POINT} links a point.",
-        "Only K-means is told the number of clusters; in brackets, how many were found.",
-        "",
-        f"{'':10}" + "".join(f"{name:>25}" for name in METHODS),
-    ]
-    for name, row in results.items():
-        cells = (f"{o.f:.2f} ({len(set(o.labels.tolist()))})" for o in row.values())
-        lines.append(f"{name:10}" + "".join(f"{cell:>25}" for cell in cells))
+def line(name: str, row: dict[str, MethodOutcome]) -> str:
+    """Write the F of every method on one data set as a line of the table."""
+    cells = (f"{o.f:.2f} ({len(set(o.labels.tolist()))})" for o in row.values())
+    return f"{name:10}" + "".join(f"{cell:>25}" for cell in cells)
+
+
+def average(results: dict[str, dict[str, MethodOutcome]]) -> str:
+    """Write the averages as the last line of the table."""
     means = (np.mean([row[name].f for row in results.values()]) for name in METHODS)
-    lines.append(f"{'average':10}" + "".join(f"{f'{mean:.2f}    ':>25}" for mean in means))
-    return "\n".join(lines)
+    return f"{'average':10}" + "".join(f"{f'{mean:.2f}    ':>25}" for mean in means)
 
 
 def harm(data: Sequence[Dataset], seed: int, wrong_proportions: tuple[float, ...]) -> HarmCurve:

@@ -63,20 +63,9 @@ def contract_edges(n: int, first: Any, second: Any, net: Any) -> Index:
 
 @compiled(allocates=False)
 def _contract(
-    end,
-    following,
-    head,
-    degree,
-    parent,
-    alive,
-    votes,
-    all_votes,
-    keys,
-    edges,
-    bits,
-    heap_votes,
+    end, following, head, degree, parent, alive, votes, all_votes, keys, edges, bits, heap_votes,
     heap_edge,
-):
+):  # fmt: skip
     """Contract edges; what it works in is made by the caller, as compiling that takes long.
 
     Parameters

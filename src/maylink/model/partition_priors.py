@@ -302,6 +302,8 @@ def _log_number(n_clusters: int, n: int, alpha: float | None, discount: float) -
         steps = discount * np.arange(1, n_clusters)
         opened = np.log(alphas[:, None] + steps).sum(axis=1)
     values = opened + gammaln(alphas + 1.0) - gammaln(alphas + n)
+    if alpha is not None:
+        return float(values[0])
     return float(logsumexp(values) - np.log(len(values)))
 
 

@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
+import time
 from types import TracebackType
 from typing import Any, Self
 
-from maylink.runtime.interrupts import NEVER, Stop
+from maylink.runtime.interrupts import NEVER, Stop, present_stop
+
+PATIENCE = 2.0  # seconds before a bar is shown that nobody has asked for
+PAUSE = 0.2  # seconds between two times that it is drawn
+BAR = "{desc}: {n_fmt} of {total_fmt} {unit}s, {elapsed} passed, {remaining} left{postfix}"
+
+
+def delay_of(verbose: bool, passed: float = 0.0) -> float | None:
+    """Return after how many seconds to show a bar: at once if asked to; None is never.
+
+    Nobody needs to ask for it in a terminal, but nothing else is written to.
+
+    Parameters
+    ----------
+    verbose : bool
+        Whether a bar was asked for.
+    passed : float, default 0
+        Seconds since the fit began.
+    """
+    if verbose:
+        return 0.0
+    alone = multiprocessing.current_process().name == "MainProcess"
+    seen = alone and sys.stderr is not None and sys.stderr.isatty()
+    return max(0.0, PATIENCE - passed) if seen else None
 
 
 class Progress:
-    """Counts steps, shows what the present step does and knows whether the user wants to stop.
+    """Counts steps, shows what the present step does and knows whether to stop.
 
     Parameters
     ----------
@@ -17,12 +43,13 @@ class Progress:
         What is running.
     total : int
         The most steps that there can be.
-    shown : bool
-        Whether to show a bar; it needs tqdm, which comes with ``maylink[cli]``.
+    delay : float, optional
+        Seconds until a bar is shown, see :func:`delay_of`; None for none at all.
     unit : str, default "run"
         What a step is.
     stop : Stop, optional
-        Says whether the user has pressed Ctrl-C.
+        Says whether the user has pressed Ctrl-C, or time is over; that of the fit under way says so
+        in any case.
     line : int, default 0
         The line of the bar, where several processes show one each.
     """
@@ -31,21 +58,22 @@ class Progress:
         self,
         title: str,
         total: int,
-        shown: bool,
+        delay: float | None,
         unit: str = "run",
         stop: Stop = NEVER,
         line: int = 0,
     ) -> None:
         self._stop = stop
         self._bar: Any = None
-        if shown:
-            try:
-                from tqdm import tqdm
-            except ImportError as error:
-                raise ImportError(
-                    "verbose=True shows a bar by tqdm; install it with: pip install 'maylink[cli]'"
-                ) from error
-            self._bar = tqdm(total=total, desc=title, unit=unit, leave=False, position=line)
+        if delay is not None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=total, desc=title, unit=unit, leave=False, position=line, delay=delay,
+                bar_format=BAR,
+            )  # fmt: skip
+            self._next = time.monotonic() + delay  # when to draw the bar again
+            self._pause = PAUSE if delay else 0.0
 
     @property
     def is_shown(self) -> bool:
@@ -54,18 +82,36 @@ class Progress:
 
     @property
     def stopped(self) -> bool:
-        """Whether the user wants to stop."""
-        return self._stop.asked
+        """Whether to stop."""
+        return self._stop.asked or present_stop().asked
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether it is time, not the user, that says so."""
+        stops = (self._stop, present_stop())
+        return any(stop.out_of_time and not stop.asked_by_user for stop in stops)
 
     def show(self, **state: Any) -> None:
         """Show the state of the present step."""
         if self._bar is not None:
-            self._bar.set_postfix(state)
+            self._bar.set_postfix(state, refresh=False)
+            self._draw()
 
     def advance(self, steps: int = 1) -> None:
         """Count finished steps."""
         if self._bar is not None:
-            self._bar.update(steps)
+            self._bar.n += steps
+            self._draw()
+
+    def expect(self, steps: int) -> None:
+        """Correct how many steps are left."""
+        if self._bar is not None:
+            self._bar.total = self._bar.n + steps
+
+    def _draw(self) -> None:
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + self._pause
+            self._bar.refresh()
 
     def __enter__(self) -> Self:
         return self
@@ -80,4 +126,4 @@ class Progress:
             self._bar.close()
 
 
-SILENT = Progress("", 0, False)
+SILENT = Progress("", 0, None)

@@ -76,8 +76,8 @@ class ChainPlan:
         The folder of the checkpoints, one for each chain.
     n_jobs : int, optional
         Processes.
-    verbose : bool
-        Whether to show progress bars.
+    delay : float, optional
+        Seconds until progress bars are shown; None for none.
     """
 
     n_chains: int = 2
@@ -85,7 +85,7 @@ class ChainPlan:
     n_draws: int = 500
     checkpoint: str | Path | None = None
     n_jobs: int | None = None
-    verbose: bool = False
+    delay: float | None = None
 
 
 class ChainState(NamedTuple):
@@ -207,8 +207,8 @@ def solve(
         # Large arrays as read-only maps would be another type to the kernels: no maps.
         parallel = Parallel(n_jobs=n_jobs, backend="loky", max_nbytes=None)
         fits = list(parallel(delayed(_run_in_worker)(*job) for job in jobs))
-    stopped = any(fit.status is Status.STOPPED for fit in fits)
-    status = Status.STOPPED if stopped else Status.SAMPLED
+    early = [fit.status for fit in fits if fit.status.is_early]
+    status = early[0] if early else Status.SAMPLED
     rows = tuple(row for fit in fits for row in fit.trace.sweeps)
     objective = float(np.mean([fit.objective for fit in fits]))
     return Fit([fit.state for fit in fits], objective, Trace(rows, len(rows) - 1), status)
@@ -237,7 +237,7 @@ def run_chain(
         rng.bit_generator.state = state.generator
         logger.info("chain %d goes on after %d draws", number, state.n_draws)
     title, total = f"chain {number + 1} of {plan.n_chains}", plan.n_warmup + plan.n_draws
-    with Progress(title, total, plan.verbose, "draw", stop, line=number) as progress:
+    with Progress(title, total, plan.delay, "draw", stop, line=number) as progress:
         progress.advance(state.n_warmup + state.n_draws)
 
         def after_step(state: ChainState, rows: Sequence[BlockOfDraws]) -> None:

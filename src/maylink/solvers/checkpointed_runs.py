@@ -31,7 +31,7 @@ from maylink.solvers.variational import Factors, VariationalSettings
 from maylink.version import __version__
 
 S = TypeVar("S")
-NOT_IN_FINGERPRINT = ("checkpoint", "verbose", "n_jobs", "init")
+NOT_IN_FINGERPRINT = ("checkpoint", "verbose", "time_budget", "n_jobs", "init")
 
 
 class SavedRun(NamedTuple):
@@ -105,7 +105,7 @@ class CheckpointedRuns(Generic[S]):
             )
         fit = loop.run(solver, state, progress, rows=rows, after_step=self._after_step)
         fit = fit if finish is None else finish(fit)
-        if self.checkpoint is not None and fit.status is not Status.STOPPED:
+        if self.checkpoint is not None and not fit.status.is_early:
             packed = self.pack(fit.state)
             if packed is None:  # then what comes after cannot be numbered, either
                 self.checkpoint = None
@@ -167,13 +167,18 @@ def checkpoint_of(
     return Checkpoint(path, kind, mark, (*RECORDS, *records()))
 
 
-def check_checkpoint(problem: Problem, random_state: Any) -> None:
+def check_checkpoint(problem: Problem, random_state: Any, order: Any = None) -> None:
     """Raise where a fit cannot have a checkpoint."""
     if not isinstance(problem, ChunkedProblem):
         raise MaylinkError("checkpoint: fits to data in memory have none; give a dask array")
     if random_state is None:
         raise MaylinkError(
             "checkpoint: needs a random_state, so that a later run can make its starts again"
+        )
+    if isinstance(order, str) and order == "shuffle":
+        raise MaylinkError(
+            "checkpoint: needs an order other than 'shuffle', so that a later run can draw the "
+            "orders again"
         )
 
 

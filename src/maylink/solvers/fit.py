@@ -22,7 +22,18 @@ class Status(StrEnum):
     CONVERGED = "converged"
     MAX_SWEEPS = "stopped at the largest number of sweeps"
     STOPPED = "stopped by the user"
+    OUT_OF_TIME = "stopped at the time budget: the best so far"
     SAMPLED = "all draws made"
+
+    @property
+    def is_early(self) -> bool:
+        """Whether more time might have given a better answer."""
+        return self in (Status.STOPPED, Status.OUT_OF_TIME)
+
+    @classmethod
+    def of_stop(cls, out_of_time: bool) -> Status:
+        """Return why a run was stopped that was not done."""
+        return cls.OUT_OF_TIME if out_of_time else cls.STOPPED
 
 
 class Sweep(NamedTuple):

@@ -90,7 +90,7 @@ def run(
     rows = list(rows) or ([solver.record(state)] if solver.records_start else [])
     while (status := solver.done(state, rows)) is None:
         if progress.stopped and rows:
-            status = Status.STOPPED
+            status = Status.of_stop(progress.out_of_time)
             break
         state = solver.step(state)
         rows.append(solver.record(state))

@@ -295,7 +295,7 @@ def solve(
     if earlier is not None and solver.score is not None:
         runs.append(earlier)
     fit = clustering(solver, best_run(solver.settings, runs))
-    return replace(fit, status=Status.STOPPED) if progress.stopped else fit
+    return replace(fit, status=Status.of_stop(progress.out_of_time)) if progress.stopped else fit
 
 
 def run(solver: RDPMeansSolver, start: RDPMeansState, progress: Progress = SILENT) -> Run:

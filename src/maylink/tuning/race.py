@@ -13,6 +13,7 @@ first, and a step in between only beside one that is still in the race.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -25,6 +26,8 @@ from maylink.runtime.progress import SILENT, Progress
 from maylink.tuning.folds import Fold, LinkFolds
 from maylink.tuning.scores import HeldOut, Score, beside_guess, guessed_scores, summary
 from maylink.tuning.settings import Tuning
+
+logger = logging.getLogger("maylink")
 
 ALIKE = 0.002  # nats a link: candidates whose means are this close predict alike
 EQUAL = 0.01  # nats: candidates no further apart on any link of a fold predict every link alike
@@ -107,7 +110,7 @@ def compete(
     tuning : Tuning
         How many folds there are, and who drops out.
     progress : Progress, optional
-        Counts folds.
+        Counts fits, and says whether to stop: then the best so far wins.
     rank : function, optional
         Returns how far back a candidate stands when in doubt: of those within one standard error of
         the leader only those of the lowest rank may win.
@@ -131,29 +134,30 @@ def compete(
     waiting = _wait(contestants, path) if path else []
     votes: list[Array] = []
     guess = Contestant(None)
-    folds = iter(LinkFolds(tuning.folds_of(links, is_small), random_state=rng).split(links))
+    n_folds = tuning.folds_of(links, is_small)
+    folds = iter(LinkFolds(n_folds, random_state=rng).split(links))
     for fold in folds:
-        predict = prepare(fold)
+        turns = Turns(prepare(fold), progress, n_folds - len(votes))
         votes.append(fold.test.weight)
         guess.scores.append(guessed_scores(fold.train, fold.test))
         limit = tuning.limit(len(votes))
-        for contestant in contestants:
-            if contestant.racing:
-                contestant.scores.append(predict(contestant.candidate))
-        drop(contestants, votes, limit)
-        _drop_equal(contestants, group)
-        if waiting:
-            for contestant, neighbours in waiting:
-                if any(neighbour.racing for neighbour in neighbours):
-                    contestant.racing = True
-                    contestant.scores.append(predict(contestant.candidate))
-            waiting = []
+        turns.take([one for one in contestants if one.racing])
+        if not progress.stopped:
             drop(contestants, votes, limit)
             _drop_equal(contestants, group)
+        if waiting and not progress.stopped:
+            due = [one for one, beside in waiting if any(other.racing for other in beside)]
+            turns.take(due)
+            waiting = []
+            if not progress.stopped:
+                drop(contestants, votes, limit)
+                _drop_equal(contestants, group)
+        if progress.stopped:
+            _leave_out_unseen(contestants)
+            break
         if not is_small:
             _keep_best(contestants, votes, tuning.most(len(votes)))
-        progress.advance()
-        if progress.stopped or _settled(contestants, votes):
+        if _settled(contestants, votes):
             break
     if rank is not None:
         drop(contestants, votes, ONE_ERROR)
@@ -167,6 +171,53 @@ def compete(
     if not progress.stopped:
         _predict_rest(winner, guess, votes, folds, prepare, rng)
     return RaceResult(winner.candidate, rows, says_something, _held_out(winner, guess, votes))
+
+
+class Turns:
+    """The turns of contestants in one fold, counted by a progress bar.
+
+    Parameters
+    ----------
+    predict : function
+        Fits a candidate and predicts the links of the fold.
+    progress : Progress
+        Counts fits, and says whether to stop.
+    n_folds : int
+        How many folds are left, this one included.
+    """
+
+    def __init__(self, predict: Predictor, progress: Progress, n_folds: int) -> None:
+        self.predict, self.progress, self.n_folds = predict, progress, n_folds
+
+    def take(self, contestants: Sequence[Contestant]) -> None:
+        """Let contestants predict, one after the other, until all have or time is over.
+
+        A fit that was cut short predicts badly through no fault of the candidate: it does not count
+        unless there is no other.
+        """
+        size, progress = len(contestants), self.progress
+        for number, one in enumerate(contestants):
+            progress.expect(size * self.n_folds - number)
+            progress.show(candidate=f"{number + 1} of {size}")
+            scores = self.predict(one.candidate)
+            if progress.stopped and (number or one.scores):
+                return
+            one.scores.append(scores)
+            one.racing = True
+            progress.advance()
+            if progress.stopped:
+                return
+
+
+def _leave_out_unseen(contestants: Sequence[Contestant]) -> None:
+    """Of a race that was stopped, leave out who has not predicted anything."""
+    for one in contestants:
+        one.racing = one.racing and bool(one.scores)
+    logger.info(
+        "the race was stopped: %d of %d candidates were tried",
+        sum(bool(one.scores) for one in contestants),
+        len(contestants),
+    )
 
 
 def flagged(rows: list[dict[str, Any]], chosen: Any) -> list[dict[str, Any]]:

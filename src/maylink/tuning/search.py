@@ -26,7 +26,7 @@ from maylink.parameters import (
     check_number,
     forbid_links_as_y,
 )
-from maylink.runtime.progress import Progress
+from maylink.runtime.progress import Progress, delay_of
 from maylink.tuning import race
 from maylink.tuning.folds import Fold, LinkFolds
 from maylink.tuning.search_candidates import (
@@ -289,7 +289,7 @@ class LinkSearchCV(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         rounds = [[fold] for fold in folds] if link_name(self.estimator) else [folds]
         votes = [fold.test.weight for fold in folds]
         with (
-            Progress("search", len(rounds), bool(self.verbose), "fold") as progress,
+            Progress("search", len(rounds), delay_of(bool(self.verbose)), "fold") as progress,
             Parallel(n_jobs=self.n_jobs) as parallel,
         ):
             for together in rounds:

@@ -118,7 +118,7 @@ def solve(
     values = fit.state.spectrum.values
     result = SpectralResult(candidate, labels, values, tuple(rows), balance)
     trace = Trace(tuple(rows), rows.index(candidate))
-    status = Status.STOPPED if progress.stopped else fit.status
+    status = Status.of_stop(progress.out_of_time) if progress.stopped else fit.status
     return Fit(result, candidate.log_joint, trace, status)
 
 

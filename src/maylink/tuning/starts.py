@@ -200,7 +200,7 @@ def best_of_restarts(
         if worth(fit) <= worth(best):
             break
         best = fit
-    return replace(best, status=Status.STOPPED) if progress.stopped else best
+    return replace(best, status=Status.of_stop(progress.out_of_time)) if progress.stopped else best
 
 
 def _fits_at_higher_weights(

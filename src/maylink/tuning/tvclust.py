@@ -173,7 +173,7 @@ class TVClustTuner:
             return chosen, "evidence", rows
         many = not self.views.plain
         prior = of_many_features(self.candidates[0].family) if many else around(chosen)
-        tried = self.candidates if many else self.screened(chosen, prior)
+        tried = self.candidates if many else self.screened(chosen, prior, progress)
         result = self.race(tried, progress, prior)
         self.held_out = result.held_out
         raced = result.rows + [race.not_raced(one) for one in self.candidates if one not in tried]
@@ -304,7 +304,9 @@ class TVClustTuner:
             is_small=self.is_small,
         )
 
-    def screened(self, usual: TVClustCandidate, prior: Prior) -> list[TVClustCandidate]:
+    def screened(
+        self, usual: TVClustCandidate, prior: Prior, progress: Progress = SILENT
+    ) -> list[TVClustCandidate]:
         """Return the candidates worth a variational fit: those whose hard fits predict links best.
 
         What was chosen without links stays among them.
@@ -316,7 +318,7 @@ class TVClustTuner:
         }
         views = self.views.pieces
         rows = hard_race(
-            views, self.links, list(tried), prior, self.tuning, self.rng, is_small=self.is_small
+            views, self.links, list(tried), prior, self.tuning, self.rng, progress, self.is_small
         ).rows
         ordered = sorted(rows, key=lambda row: (row["folds"], row["score"]), reverse=True)
         best = [
