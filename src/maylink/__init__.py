@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
     from maylink.tables.reading import read_table
     from maylink.tuning.settings import Tuning
+    from maylink.views.look_alike import look_alike_pairs
+    from maylink.views.text import text_features
 
 __all__ = [
     "DPMeans",
@@ -52,6 +54,7 @@ __all__ = [
     "families",
     "load",
     "log_joint",
+    "look_alike_pairs",
     "metrics",
     "partitions",
     "plots",
@@ -60,6 +63,7 @@ __all__ = [
     "read_table",
     "sample_links",
     "save",
+    "text_features",
     "tuning",
     "warmup",
     "write_links",
@@ -81,11 +85,13 @@ _HOMES = {
     "by_confidence": "maylink.io.links",
     "load": "maylink.analysis.saving",
     "log_joint": "maylink.model.joint",
+    "look_alike_pairs": "maylink.views.look_alike",
     "read_data": "maylink.io.data",
     "read_links": "maylink.io.links",
     "read_table": "maylink.tables.reading",
     "sample_links": "maylink.datasets.sampling",
     "save": "maylink.analysis.saving",
+    "text_features": "maylink.views.text",
     "warmup": "maylink.estimators.warmup",
     "write_links": "maylink.io.links",
 }

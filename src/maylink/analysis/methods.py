@@ -62,6 +62,9 @@ METHODS = (*ESTIMATORS, *_baseline_names())
 FAMILIES = _family_names()
 """The library's families that can be asked for by name."""
 
+CHOOSE_FAMILY = ("tvclust", "rdpmeans")
+"""Methods that choose a family by themselves."""
+
 ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""
 
@@ -98,9 +101,10 @@ def plan(
     method : str, default "auto"
         One of ``METHODS``, or "auto": TVClust, or RDPMeans where TVClust would take minutes.
     family : str, default "auto"
-        One of :func:`family_names`, or "auto": TVClust chooses by itself; for the others Gaussian,
-        with a variance for each column where the columns differ much in their spread, or
-        proportions of counts where the data are a sparse matrix of whole numbers.
+        One of :func:`family_names`, or "auto": TVClust chooses by itself, and so does RDPMeans
+        where rows are of unit length; otherwise Gaussian, with a variance for each column where the
+        columns differ much in their spread, or proportions of counts where the data are a sparse
+        matrix of whole numbers.
     limits : MethodLimits, optional
         Sizes of data at which "auto" stands for another method.
 
@@ -128,7 +132,7 @@ def plan(
             else "it tells how reliable links are and how sure it is"
         )
     if family == AUTO and method != "tvclust":
-        family = _usual_family(X)
+        family = AUTO if method in CHOOSE_FAMILY and _has_directions(X) else _usual_family(X)
     return MethodPlan(method, family, why)
 
 
@@ -189,7 +193,7 @@ def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any
     _check("method", name, METHODS)
     cls = _class_of(name)
     parameters = inspect.signature(cls).parameters
-    if family == AUTO and name != "tvclust":
+    if family == AUTO and name not in CHOOSE_FAMILY:
         from maylink.families.registry import usual_family
 
         family = usual_family("real")
@@ -290,6 +294,15 @@ def _class_of(name: str) -> Any:
 
         classes = all_baselines()
     return {key.lower(): value for key, value in classes.items()}[name]
+
+
+def _has_directions(X: Matrix) -> bool:
+    """Whether dense rows are of unit length, as those of texts and embeddings are."""
+    from scipy import sparse
+
+    from maylink.families.kinds import kinds_of
+
+    return not sparse.issparse(X) and "directions" in kinds_of(X)
 
 
 def _usual_family(X: Matrix) -> str:

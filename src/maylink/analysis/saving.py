@@ -56,6 +56,8 @@ from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import HeldOut
 from maylink.tuning.settings import Tuning
 from maylink.version import __version__
+from maylink.views.embeddings import EmbeddingView
+from maylink.views.text import TextView
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
@@ -63,11 +65,11 @@ if TYPE_CHECKING:
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
-    Ascent, Clustering, ColumnCode, DirichletProcess, Draws, Fit, Gibbs, HeldOut, LinkCounts,
-    LinkedPosterior, MeansStream, Microclustering, Mixture, Parts, PenaltyStep, PitmanYor, Problem,
-    RefinedPosterior, SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep,
-    TableCode, Totals, Trace, Tuning, Variational, VariationalPosterior, VariationalSettings,
-    VariationalStream,
+    Ascent, Clustering, ColumnCode, DirichletProcess, Draws, EmbeddingView, Fit, Gibbs, HeldOut,
+    LinkCounts, LinkedPosterior, MeansStream, Microclustering, Mixture, Parts, PenaltyStep,
+    PitmanYor, Problem, RefinedPosterior, SampledPosterior, Schedule, SpectralCandidate, Status,
+    StreamPosterior, Sweep, TableCode, TextView, Totals, Trace, Tuning, Variational,
+    VariationalPosterior, VariationalSettings, VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 

@@ -18,6 +18,7 @@ from maylink.cli import (
     demo,
     diagnose,
     experiments,
+    links_alike,
     links_convert,
     links_show,
     predict,
@@ -59,9 +60,12 @@ app.command(epilog=EPILOG)(diagnose.diagnose)
 app.command(epilog=EPILOG)(predict.predict)
 app.command(epilog=EPILOG)(compare.compare)
 app.command(epilog=EPILOG)(datasets.datasets)
-links = typer.Typer(no_args_is_help=True, help="Look at files of links, and convert them.")
+links = typer.Typer(
+    no_args_is_help=True, help="Look at files of links, convert them, make pairs to judge."
+)
 links.command()(links_show.show)
 links.command()(links_convert.convert)
+links.command()(links_alike.alike)
 app.add_typer(links, name="links", epilog=EPILOG)
 app.command(context_settings=ALL_WORDS_PASSED_ON)(demo.demo)
 app.command(context_settings=ALL_WORDS_PASSED_ON)(experiments.experiments)

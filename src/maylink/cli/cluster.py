@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from maylink.cli import options
+from maylink.cli import features, options
 from maylink.cli.cluster_file import cluster_file
 from maylink.cli.cluster_folder import cluster_folder
 from maylink.cli.cluster_request import ClusterRequest
@@ -15,6 +15,10 @@ from maylink.cli.errors import SUCCESS, USAGE, CommandError
 from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice
 from maylink.parameters import as_time_budget
 
+OptionalData = Annotated[
+    str | None,
+    typer.Argument(metavar="DATA", help=options.DATA_HELP, show_default=False),
+]
 Out = Annotated[
     str | None,
     typer.Option(
@@ -83,13 +87,17 @@ WorkerMemory = Annotated[
 
 
 def cluster(
-    data: options.Data,
+    data: OptionalData = None,
     links: options.Links = None,
     method: options.Method = "auto",
     family: options.Family = "auto",
     k: options.K = None,
     seed: options.Seed = 0,
     budget: options.Budget = None,
+    text: features.Text = None,
+    text_as: features.TextAs = "auto",
+    embeddings: features.Embeddings = None,
+    ids: features.IdsFile = None,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
     missing: options.Missing = "error",
@@ -112,6 +120,8 @@ def cluster(
 
     What was read and how long it took goes to standard error, the result to standard output.
     """
+    made_of = features.FeatureOptions.of(data, text, text_as, embeddings, ids)
+    data = data or str(embeddings)
     forbid_stdin_twice(data, links)
     if json and out == options.STDOUT:
         raise CommandError(
@@ -123,13 +133,15 @@ def cluster(
         )
     if bad_links is not None and links is None:
         raise CommandError("--bad-links: there are no links; name them with --links", USAGE)
-    reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
+    reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),
         as_time_budget(budget),
     )  # fmt: skip
     if os.path.isdir(data):
+        if made_of != features.FeatureOptions():
+            raise CommandError("--text and --embeddings: not of a folder; name a file", USAGE)
         cluster_folder(request)
     else:
         cluster_file(request)

@@ -49,7 +49,7 @@ def cluster_file(request: ClusterRequest) -> None:
         plan = choose_plan(table.X, request.method, request.family, request.k, quiet=request.quiet)
         family = "chosen by the fit" if plan.family == "auto" else plan.family
         print_note("family", family, quiet=request.quiet)
-        if plan.family == "auto":
+        if plan.family == "auto" and table.view is None:
             _print_about_whole_numbers(table, request.quiet)
         model = fit(
             table.X,
@@ -93,7 +93,9 @@ def _check(request: ClusterRequest) -> None:
         "--model": request.model,
         "--report": request.report,
     }
-    inputs = {"DATA": request.data, "--links": request.links}
+    features = request.reading.features
+    inputs = {"DATA": request.data, "--links": request.links, "--ids": features.ids}
+    inputs["--embeddings"] = features.embeddings
     check_outputs(outputs, inputs, force=request.force, stream="--out")
 
 
@@ -136,6 +138,8 @@ def _save(model: Any, table: Table, path: str, force: bool) -> None:
 
     if not issparse(table.X):
         name_columns(model, table.columns)
+    if table.view is not None:
+        model.view_ = table.view
     with write_errors(path):
         save(model, path, force=force)
 

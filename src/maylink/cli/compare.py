@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maylink.analysis.methods import METHODS
-from maylink.cli import options
+from maylink.cli import features, options
 from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
 from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice, read_table, read_table_links
 from maylink.cli.messages import in_command_words
@@ -44,6 +44,8 @@ def compare(
     k: options.K = None,
     family: options.Family = "auto",
     seed: options.Seed = 0,
+    text: features.Text = None,
+    text_as: features.TextAs = "auto",
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
     missing: options.Missing = "error",
@@ -62,7 +64,8 @@ def compare(
             raise CommandError(f"--methods: {not_one_of(name, METHODS)}", USAGE)
     if not names:
         raise CommandError(f"--methods: name one or more of {', '.join(METHODS)}", USAGE)
-    reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
+    made_of = features.FeatureOptions.of(data, text, text_as)
+    reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
     forbid_stdin_twice(data, links)
     times = StageTimes(quiet)
     with times.stage("read"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maylink.cli import options
+from maylink.cli import features, options
 from maylink.cli.errors import SUCCESS
 from maylink.cli.fitting import choose_plan, fit
 from maylink.cli.inputs import (
@@ -37,6 +37,8 @@ def diagnose(
     family: options.Family = "auto",
     k: options.K = None,
     seed: options.Seed = 0,
+    text: features.Text = None,
+    text_as: features.TextAs = "auto",
     pairs: Annotated[int, typer.Option(min=0, help="How many pairs to suggest.")] = 10,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
@@ -47,7 +49,8 @@ def diagnose(
     quiet: options.Quiet = False,
 ) -> int:
     """Say what the links are worth: contradictions, coverage, doubtful ones, what to judge next."""
-    reading = ReadingOptions(id, drop, missing, read, read_links, quiet)
+    made_of = features.FeatureOptions.of(data, text, text_as)
+    reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
     forbid_stdin_twice(data, links)
     times = StageTimes(quiet)
     with times.stage("read"):

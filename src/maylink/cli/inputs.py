@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, USAGE, CommandError
+from maylink.cli.features import FeatureOptions, featured, read_embeddings
 from maylink.cli.options import LINK_COLUMNS, READ, READ_LINKS, STDIN, parse_key_values
 from maylink.cli.printing import first_few, print_note
 
@@ -32,6 +33,7 @@ class ReadingOptions(NamedTuple):
     read_links: list[str] | None = None
     quiet: bool = False
     large_file: int = LARGE_FILE  # bytes above which numbers are kept in single precision
+    features: FeatureOptions = FeatureOptions()
 
 
 class LinkFormat(NamedTuple):
@@ -60,6 +62,10 @@ def read_table(
 
     quiet = reading.quiet
     settings: dict[str, Any] = {**parse_key_values(reading.read, READ, "--read")}
+    if path == reading.features.embeddings:
+        table = read_embeddings(reading.features, settings | {"fewest": fewest})
+        _print_table_notes(table, quiet)
+        return table
     if path == STDIN:
         print_note("data", "from standard input", quiet=quiet)
     elif "dtype" not in settings and _is_large(path, reading):
@@ -76,7 +82,9 @@ def read_table(
         labels=labels,
         fewest=fewest,
         **settings,
+        **reading.features.settings,
     )
+    table = featured(table, reading.features, quiet=quiet)
     _print_table_notes(table, quiet)
     return table
 
@@ -90,8 +98,10 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     n, d = table.X.shape
     notes = [f"{n} rows × {d} columns ({counts}): {first_few(table.columns)}"]
+    if table.view is not None:  # whose columns have no names that say anything
+        notes = [f"{n} rows × {d} columns"]
     text_columns = [column for column, kind in table.kinds.items() if kind == "text"]
-    if text_columns:
+    if text_columns and table.view is None:
         notes.append(f"left out, as they hold words: {first_few(text_columns)}")
     if n < table.n_file:
         notes.append(f"left out, for missing cells: {table.n_file - n} rows")
@@ -159,16 +169,19 @@ def _link_settings(reading: ReadingOptions) -> dict[str, Any]:
 
 def reading_code(data: str, links: str | None, reading: ReadingOptions, dtype: str) -> str | None:
     """Return Python that reads ``table`` and ``links`` again; None if one is standard input."""
-    if STDIN in (data, links):
+    if STDIN in (data, links) or reading.features.embeddings is not None:
         return None
     settings: dict[str, Any] = {"id": reading.id, "drop": reading.drop, "missing": reading.missing}
     settings |= {"keep_text": True, "dtype": None if dtype == "float64" else dtype}
-    settings |= parse_key_values(reading.read, READ, "--read")
+    settings |= parse_key_values(reading.read, READ, "--read") | reading.features.settings
     arguments = [
         f"{key}={value!r}" for key, value in settings.items() if value not in (None, [], "error")
     ]
     imports = ["from maylink import read_data"]
     lines = [f"table = read_data({', '.join([repr(data), *arguments])})"]
+    if reading.features.code is not None:
+        imports.append(reading.features.code[0])
+        lines.append(reading.features.code[1])
     if links is not None:
         imports.append("from maylink.io.inputs import read_links_of")
         layout = _link_settings(reading)

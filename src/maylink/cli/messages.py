@@ -21,6 +21,8 @@ _REPLACEMENTS = (
     (r"\bn_clusters:", "--k:"),
     (r"the n_samples=(\d+) points of X", r"the \1 rows"),
     (r"leave id out", "leave --id out"),
+    (r"name their column by id=", "name their column by --id"),
+    (r"or the id of each by ids=", "or the id of each by --ids"),
     (r"give the ids of the rows", "name the column of ids with --id"),
     (r"\(a list of pairs alone needs kind=\)", "(a list of pairs alone needs --read-links kind=…)"),
     (r"say columns=\{'i': …, 'j': …, 'kind': …\}", "say --read-links i=… j=… kind=…"),

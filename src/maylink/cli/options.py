@@ -20,6 +20,7 @@ READ_LINKS = (
 )
 READING, WRITING, FOLDERS = "Reading", "Writing", "Folders"
 STDIN = STDOUT = "-"
+DATA_HELP = "CSV, TSV, Parquet, NPY, NPZ or Matrix Market; - is CSV from standard input."
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -61,7 +62,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV, Parquet, NPY, NPZ or Matrix Market; - is CSV from standard input.",
+        help=DATA_HELP,
         show_default=False,
     ),
 ]

@@ -8,6 +8,7 @@ import typer
 
 from maylink.cli import options
 from maylink.cli.errors import INPUT, SUCCESS, CommandError
+from maylink.cli.features import FeatureOptions
 from maylink.cli.inputs import ReadingOptions, heading_of_names, read_table, row_names
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
@@ -52,7 +53,8 @@ def predict(
                 INPUT,
             )
     with times.stage("read"):
-        reading = ReadingOptions(id, drop, missing, read, quiet=quiet)
+        features = FeatureOptions(view=getattr(fitted, "view_", None))
+        reading = ReadingOptions(id, drop, missing, read, quiet=quiet, features=features)
         table = read_table(data, reading, fewest=1)
         X, note = columns_for(fitted, table)
         print_note("columns", note, quiet=quiet)

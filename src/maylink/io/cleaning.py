@@ -46,6 +46,8 @@ class Table:
         The true labels, where a column of them was given; empty cells are "".
     n_filled : int
         Missing cells that were filled with the median of their column.
+    view : object or None
+        What made X of texts or embeddings, where :mod:`maylink.views.tables` has done so.
     """
 
     X: Matrix
@@ -59,6 +61,7 @@ class Table:
     id_name: str | None = None
     labels: NDArray[Any] | None = None
     n_filled: int = 0
+    view: Any = None
 
     def __repr__(self) -> str:
         kinds = list(self.kinds.values())
@@ -94,7 +97,7 @@ def clean_table(
         raise FileError(
             f"{name}: there are no rows; give {'one' if fewest == 1 else 'two'} or more"
         )
-    if d == 0 and not (words and raw.text):
+    if d == 0 and not (words and raw.text) and not raw.without_numbers:
         raise FileError(f"{name}: there is no column of numbers; give one or more")
     if n < fewest:
         raise FileError(f"{name}: there is only one row; give two or more")

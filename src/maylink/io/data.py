@@ -57,6 +57,8 @@ def read_data(
     keep_text: bool = False,
     dtype: str | None = None,
     labels: str | int | None = None,
+    texts: str | Sequence[str] = (),
+    numbers: bool = True,
     fewest: int = 2,
     words: bool = False,
 ) -> Table:
@@ -98,6 +100,11 @@ def read_data(
     labels : str or int, optional
         A column of true labels, by its name or its place. It is kept as text in ``Table.labels``,
         and is not part of the data; empty cells in it are no missing cells.
+    texts : str or list of str
+        Columns to keep as ``Table.text``, by name, also where they hold numbers; other columns of
+        words are kept, too. Only CSV, TSV and Parquet files have such columns.
+    numbers : bool, default True
+        Whether to read columns of numbers; without them X has no columns, and words are kept.
     fewest : int, default 2
         Rows that there must be: two to make clusters of, one to be put into those of a model.
     words : bool, default False
@@ -131,6 +138,8 @@ def read_data(
     _check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
     _check_choice("dtype", dtype, (None, *DTYPES))
     _check_marks(sep, decimal)
+    text_columns = (texts,) if isinstance(texts, str) else tuple(texts)
+    keep_text = keep_text or bool(text_columns) or not numbers
     options = ReadOptions(
         id=id,
         drop=(drop,) if isinstance(drop, (str, int)) else tuple(drop),
@@ -143,9 +152,13 @@ def read_data(
         dtype=dtype,
         labels=labels,
         words=words,
+        texts=text_columns,
+        numbers=numbers,
     )
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
+    if (text_columns or not numbers) and reader not in (read_csv, read_tsv, read_parquet_table):
+        raise FileError(f"{name}: has no columns of text; name a CSV, TSV or Parquet file")
     try:
         with _on_disk(path) as place:
             raw = reader(place, name, options)

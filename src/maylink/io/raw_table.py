@@ -30,6 +30,8 @@ class ReadOptions:
     dtype: str | None = None
     labels: str | int | None = None
     words: bool = False
+    texts: tuple[str, ...] = ()
+    numbers: bool = True
     cells_at_once: int = 400_000
     """Cells of a text file that are parsed together: enough for speed, little beside the array."""
 
@@ -46,6 +48,7 @@ class RawTable(NamedTuple):
     id_name: str | None = None
     labels: NDArray[Any] | None = None
     order: tuple[str, ...] = ()  # names of all columns, as the file has them
+    without_numbers: bool = False  # as the user wants it
 
 
 def generated_names(count: int) -> tuple[str, ...]:
@@ -70,6 +73,7 @@ class ColumnPlaces(NamedTuple):
     id: int | None
     labels: int | None
     drop: frozenset[int]
+    texts: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, name: str, options: ReadOptions, columns: Sequence[str]) -> ColumnPlaces:
@@ -80,6 +84,7 @@ class ColumnPlaces(NamedTuple):
             if options.labels is None
             else column_place(name, options.labels, columns, "labels"),
             frozenset(column_place(name, column, columns, "drop") for column in options.drop),
+            tuple(column_place(name, column, columns, "text") for column in options.texts),
         )
 
     def data(self, count: int) -> list[int]:

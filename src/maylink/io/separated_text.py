@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from maylink.errors import FileError
 from maylink.io.decoding import HEAD_BYTES, encoding_of, not_decoded, open_text
-from maylink.io.raw_table import RawTable, ReadOptions, generated_names
+from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, generated_names
 from maylink.io.table_builder import TableBuilder, quote_cell
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _all_rows(text: SeparatedText, too_many: Literal["error", "ignore"]) -> Tabl
     short = False
     with warnings.catch_warnings():
         warnings.simplefilter(too_many, pd.errors.ParserWarning)
-        for frame in text.frames(builder.places.id, builder.places.labels):
+        for frame in text.frames(builder.places):
             # A line that is too short ends in empty cells; so may one that is not.
             short = short or bool(frame.iloc[:, -1].isna().any())
             builder.add(frame)
@@ -103,14 +103,15 @@ class SeparatedText:
         self.header = self._has_header(first) if options.header is None else options.header
         self.columns = self._names(first) if self.header else list(generated_names(len(first)))
 
-    def frames(self, id_place: int | None, label_place: int | None) -> Iterator[pd.DataFrame]:
-        """Yield the rows, some thousand at a time; ids and true labels stay text."""
+    def frames(self, places: ColumnPlaces) -> Iterator[pd.DataFrame]:
+        """Yield the rows, some thousand at a time; ids, true labels and texts stay text."""
         import pandas as pd
 
         missing = {column: list(MISSING_CELLS) for column in self.columns}
-        types: dict[str, Any] = {} if label_place is None else {self.columns[label_place]: object}
-        if id_place is not None:  # "NA" may name a row
-            missing[self.columns[id_place]], types[self.columns[id_place]] = [""], object
+        as_text = (*places.texts, *([] if places.labels is None else [places.labels]))
+        types: dict[str, Any] = {self.columns[place]: object for place in as_text}
+        if places.id is not None:  # "NA" may name a row
+            missing[self.columns[places.id]], types[self.columns[places.id]] = [""], object
         with self._open() as stream:
             if self.header:
                 next(self._records(stream))

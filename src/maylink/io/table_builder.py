@@ -95,8 +95,15 @@ class TableBuilder:
         self.n = end
 
     def _leave_words_out(self, frame: pd.DataFrame) -> None:
-        """Find the columns of words: those without a number among their first cells."""
+        """Find the columns of words: those without a number among their first cells.
+
+        Texts that are asked for are columns of words whatever they hold.
+        """
         for at in list(self._numeric):
+            if at in self.places.texts:
+                self._numeric.remove(at)
+                self._textual.append(at)
+                continue
             values = frame.iloc[:, at]
             present = values.notna().to_numpy()
             if not present.any() or not np.isnan(_as_floats(values)[present]).all():
@@ -113,6 +120,8 @@ class TableBuilder:
                 )
             self._numeric.remove(at)
             self._textual.append(at)
+        if not self.options.numbers:
+            self._numeric = []
         self._X = np.empty((0, len(self._numeric)), self._X.dtype)
 
     def _turn_into_words(self, frame: pd.DataFrame) -> None:
@@ -172,6 +181,7 @@ class TableBuilder:
             id_name=self.columns[self.places.id or 0] if has_ids else None,
             labels=np.array(self._labels, object) if has_labels else None,
             order=tuple(self.columns),
+            without_numbers=not self.options.numbers,
         )
 
 

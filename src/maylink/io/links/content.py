@@ -32,9 +32,10 @@ class TableContent:
     def ends(self, *pairs: tuple[str, str]) -> tuple[int, int] | None:
         """Return the positions of the two columns that name the rows of a link.
 
-        Columns a and b may be anything: they count only beside others, and if no column is an id.
+        Columns a and b may be anything: they count only beside an answer, and if there is no id.
         """
-        weak = len(self.columns) < 3 or self.find(*ID_COLUMNS) is not None
+        judged = self.find(*KIND_COLUMNS, *ANSWER_COLUMNS) is not None
+        weak = not judged or self.find(*ID_COLUMNS) is not None
         for names in pairs or ENDS:
             if weak and names == WEAK_ENDS:
                 continue
@@ -103,6 +104,11 @@ ENDS = (
 ID_COLUMNS = ("id", "unique_id", "record_id")
 NOTHING = TableContent((*ENDS[0], "kind"), ())  # a file without links, whatever its layout
 SPLINK_ENDS = ("unique_id_l", "unique_id_r")
+KIND_COLUMNS = ("kind", "type", "link", "constraint")
+ANSWER_COLUMNS = (
+    *("answer", "verdict", "judgement", "judgment", "decision", "same", "is_same", "same_entity"),
+    *("match", "is_match", "matched", "matches", "duplicate", "is_duplicate", "together", "label"),
+)
 KIND_NAMES = ("same", "match", "together")  # words of kind that name a column, too
 LABEL_NAMES = ("label", "labels", "class", "cluster")
 

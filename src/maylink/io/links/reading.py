@@ -16,6 +16,8 @@ from maylink.io.links.bad_lines import CHOICES, BadLine, told
 from maylink.io.links.collect import Collector, whole
 from maylink.io.links.containers import CONTAINERS, open_container
 from maylink.io.links.content import (
+    ANSWER_COLUMNS,
+    KIND_COLUMNS,
     NOTHING,
     Content,
     GridContent,
@@ -25,9 +27,8 @@ from maylink.io.links.content import (
 )
 from maylink.io.links.kinds import EXPECTED, kind_of
 from maylink.io.links.layouts import LAYOUTS, LinkLayout, Options
-from maylink.io.links.layouts.answers import ANSWER_COLUMNS, CONFIDENCE_COLUMNS, MODEL_COLUMNS
+from maylink.io.links.layouts.answers import CONFIDENCE_COLUMNS, MODEL_COLUMNS
 from maylink.io.links.layouts.splink import SCORES
-from maylink.io.links.layouts.table import KIND_COLUMNS
 from maylink.links import Links
 from maylink.row_ids import Ids, RequestedIds
 

@@ -18,17 +18,21 @@ from maylink.errors import LinkFileError
 from maylink.io.links.answer_words import answer_of, confidence_of
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector, shown
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent, few
+from maylink.io.links.content import (
+    ANSWER_COLUMNS,
+    ENDS,
+    KIND_COLUMNS,
+    SPLINK_ENDS,
+    Content,
+    TableContent,
+    few,
+)
 from maylink.io.links.layouts.base import LinkLayout, Options
-from maylink.io.links.layouts.table import KIND_COLUMNS, link_rows
+from maylink.io.links.layouts.table import link_rows
 from maylink.io.links.votes import unit_weights
 from maylink.links import MAY, Links
 from maylink.row_ids import missing
 
-ANSWER_COLUMNS = (
-    *("answer", "verdict", "judgement", "judgment", "decision", "same", "is_same", "same_entity"),
-    *("match", "is_match", "matched", "matches", "duplicate", "is_duplicate", "together", "label"),
-)
 CONFIDENCE_COLUMNS = ("confidence", "probability", "certainty", "sure", "score")
 MODEL_COLUMNS = ("model", "source", "annotator", "judge", "rater", "worker")
 SMALLEST_PERCENT = 10  # a largest confidence from 1 to this may be on a scale of 5 or 10

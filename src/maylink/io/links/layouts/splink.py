@@ -16,16 +16,16 @@ from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
 from maylink.io.links.content import (
+    ANSWER_COLUMNS,
     ENDS,
+    KIND_COLUMNS,
     SPLINK_ENDS,
     Content,
     TableContent,
     column_name,
     few,
 )
-from maylink.io.links.layouts.answers import ANSWER_COLUMNS
 from maylink.io.links.layouts.base import LinkLayout, Options
-from maylink.io.links.layouts.table import KIND_COLUMNS
 from maylink.io.links.votes import probabilities, vote
 from maylink.links import Links
 

@@ -1,0 +1,54 @@
+"""``maylink links alike``: pairs of rows that look alike, for somebody to judge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from maylink.cli import features, options
+from maylink.cli.errors import SUCCESS, USAGE, CommandError
+from maylink.cli.inputs import ReadingOptions, read_table, row_names
+from maylink.cli.outputs import check_outputs, write_csv
+from maylink.cli.printing import print_note
+
+
+def alike(
+    data: options.Data,
+    text: features.Text = None,
+    text_as: features.TextAs = "auto",
+    per_row: Annotated[
+        int, typer.Option(min=1, help="With how many of its nearest rows each row is paired.")
+    ] = 5,
+    id: options.Id = None,  # noqa: A002
+    read: options.Read = None,
+    out: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="CSV of pairs; - is standard output."),
+    ] = options.STDOUT,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Write the pairs of rows whose texts are most alike, with an empty column for the answer.
+
+    Fill in the column ``same`` with yes, no or nothing, and the file is one of links.
+    """
+    from maylink.views.look_alike import look_alike_pairs
+
+    made_of = features.FeatureOptions.of(data, text, text_as)
+    if not made_of.text:
+        raise CommandError("--text: name the columns that are compared", USAGE)
+    check_outputs({"--out": out}, {"DATA": data}, force=force, stream="--out")
+    reading = ReadingOptions(id, read=read, quiet=quiet, features=made_of)
+    table = read_table(data, reading)
+    pairs = look_alike_pairs(table.X, per_row)
+    names = row_names(table)
+    columns = {f"id_{end}": names[pairs[:, at]] for at, end in enumerate("ab")}
+    for column in made_of.text:
+        cells = table.text[column]
+        columns |= {f"{column}_{end}": cells[pairs[:, at]] for at, end in enumerate("ab")}
+    columns["alike"] = (table.X[pairs[:, 0]] * table.X[pairs[:, 1]]).sum(axis=1).round(3)
+    columns["same"] = [""] * len(pairs)
+    write_csv(columns, out, force=force)
+    print_note("pairs", f"{len(pairs)}, the most alike first", quiet=quiet)
+    return SUCCESS

@@ -1,0 +1,116 @@
+"""``--text`` and ``--embeddings``: what is clustered, and what new rows are put into."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maylink as ml
+from command_line import run
+from maylink.datasets.records import draw_records
+from maylink.views.text import text_features
+
+FIT = ("--method", "rdpmeans", "--id", "id")
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """Thirty records of six people, and links that are right."""
+    monkeypatch.chdir(tmp_path)
+    texts, y = draw_records(30, 6, rng=4)
+    ids = [f"r{row}" for row in range(30)]
+    frame = pd.DataFrame({"id": ids, "record": texts, "phone": np.arange(30) * 7919})
+    frame.to_csv("people.csv", index=False)
+    np.save("rows.npy", 3.0 * text_features(texts))
+    Path("ids.txt").write_text("\n".join(ids))
+    links = ml.sample_links(y, rate=0.3, rng=0).to_frame()
+    links.assign(i="r" + links["i"].astype(str), j="r" + links["j"].astype(str)).to_csv(
+        "links.csv", index=False
+    )
+    return y
+
+
+def test_texts_are_clustered_and_predicted(people, capsys):
+    words = ("cluster", "people.csv", *FIT, "--text", "record", "--links", "links.csv")
+    assert run(*words, "--out", "labels.csv", "--model", "m.npz", "--report", "r.html") == 0
+    err = capsys.readouterr().err
+    assert "text     record as letters: " in err
+    assert "numbers are left out" in err
+    labels = pd.read_csv("labels.csv")
+    assert ml.metrics.pair_f(people, labels["cluster"].to_numpy()) > 0.9
+    assert ml.load("m.npz").view_.columns == ("record",)
+    pd.read_csv("people.csv")[["record", "id"]].iloc[:7].to_csv("new.csv", index=False)
+    assert run("predict", "m.npz", "new.csv", "--id", "id", "--out", "new_labels.csv") == 0
+    X = text_features(pd.read_csv("people.csv")["record"].tolist())
+    expected = ml.load("m.npz").predict(
+        pd.DataFrame(X).set_axis(ml.load("m.npz").feature_names_in_, axis=1)
+    )
+    assert pd.read_csv("new_labels.csv")["cluster"].tolist() == expected[:7].tolist()
+
+
+def test_the_python_of_the_report_makes_the_same_features(people):
+    from maylink.cli.features import FeatureOptions
+    from maylink.cli.inputs import ReadingOptions, reading_code
+
+    features = FeatureOptions.of("people.csv", ["record"], "letters")
+    reading = ReadingOptions("id", features=features)
+    names = {}
+    exec(reading_code("people.csv", "links.csv", reading, "float64"), names)
+    np.testing.assert_allclose(
+        names["table"].X, text_features(pd.read_csv("people.csv")["record"].tolist(), "letters")
+    )
+    assert names["links"].n == 30
+
+
+def test_embeddings_with_and_without_data(people, capsys):
+    words = (
+        "--embeddings",
+        "rows.npy",
+        "--ids",
+        "ids.txt",
+        "--links",
+        "links.csv",
+        "--method",
+        "rdpmeans",
+    )
+    assert run("cluster", *words, "--out", "a.csv", "--model", "m.npz") == 0
+    assert run("cluster", "people.csv", "--id", "id", *words, "--out", "b.csv") == 0
+    assert "embeddings of 30 rows" in capsys.readouterr().err
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()
+    assert run("predict", "m.npz", "rows.npy", "--out", "p.csv") == 0
+    assert len(pd.read_csv("p.csv")) == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("people.csv", "--ids", "ids.txt"), "--ids: of which embeddings?"),
+        (("people.csv", "--text", "record", "--embeddings", "rows.npy"), "give one of them"),
+        (("people.csv", "--text-as", "words"), "--text-as: of which column?"),
+        (("people.csv", "--text", "nothing"), "there is no column 'nothing' for text"),
+        ((".", "--text", "record"), "not of a folder"),
+        (
+            ("people.csv", "--embeddings", "rows.npy", "--ids", "ids.txt"),
+            "name their column by --id",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_told(people, words, message, capsys):
+    assert run("cluster", *words) in (2, 3)
+    assert message in capsys.readouterr().err
+
+
+def test_pairs_that_look_alike_are_written_to_be_judged(people):
+    words = ("links", "alike", "people.csv", "--id", "id", "--text", "record", "--per-row", 2)
+    assert run(*words, "--out", "pairs.csv") == 0
+    pairs = pd.read_csv("pairs.csv")
+    assert list(pairs) == ["id_a", "id_b", "record_a", "record_b", "alike", "same"]
+    assert pairs["alike"].is_monotonic_decreasing
+    rows = pairs[["id_a", "id_b"]].map(lambda name: int(name[1:])).to_numpy()
+    same = people[rows[:, 0]] == people[rows[:, 1]]
+    answers = np.where(np.arange(len(same)) < 8, np.where(same, "yes", "no"), "")
+    pairs.assign(same=answers).to_csv("judged.csv", index=False)
+    links = ml.read_links("judged.csv", ids=pd.read_csv("people.csv")["id"])
+    assert links.n_links == 8
+    assert run("links", "alike", "people.csv", "--out", "p.csv") == 2
