@@ -234,7 +234,12 @@ REFUSED = [
     (of_no_rows, "", 3, "data: holds no rows"),
     (of_words, "", 3, "data: there is no column of numbers"),
     (with_links_beyond, "--links rows.csv", 3, "rows.csv, line 3: j = 30 is out of range"),
-    (with_links_beyond, BY_ID, 3, "links.csv, line 3: id 'p30' is none of the 30 ids"),
+    (
+        with_links_beyond,
+        f"{BY_ID} --read-links bad_lines=error",
+        3,
+        "links.csv, line 3: id 'p30' is none of the 30 ids",
+    ),
     (with_an_id_twice, BY_ID, 3, "line 2: id 'p0' is that of rows 0 and 30; make ids unique"),
     (None, "--links links.csv", 3, "line 2: i = 'p0' is not a row number"),
     (None, "--id nobody", 3, "data: has no column 'nobody'; it has who, height, width, word"),

@@ -1,5 +1,6 @@
 """``--text`` and ``--embeddings``: what is clustered, and what new rows are put into."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import maylink as ml
 from command_line import run
 from maylink.datasets.records import draw_records
+from maylink.estimators.tables import cluster_names
 from maylink.views.text import text_features
 
 FIT = ("--method", "rdpmeans", "--id", "id")
@@ -42,10 +44,9 @@ def test_texts_are_clustered_and_predicted(people, capsys):
     assert ml.load("m.npz").view_.columns == ("record",)
     pd.read_csv("people.csv")[["record", "id"]].iloc[:7].to_csv("new.csv", index=False)
     assert run("predict", "m.npz", "new.csv", "--id", "id", "--out", "new_labels.csv") == 0
-    X = text_features(pd.read_csv("people.csv")["record"].tolist())
-    expected = ml.load("m.npz").predict(
-        pd.DataFrame(X).set_axis(ml.load("m.npz").feature_names_in_, axis=1)
-    )
+    model = ml.load("m.npz")
+    X = pd.DataFrame(text_features(pd.read_csv("people.csv")["record"].tolist()))
+    expected = cluster_names(model)[model.predict(X.set_axis(model.feature_names_in_, axis=1))]
     assert pd.read_csv("new_labels.csv")["cluster"].tolist() == expected[:7].tolist()
 
 
@@ -114,3 +115,16 @@ def test_pairs_that_look_alike_are_written_to_be_judged(people):
     links = ml.read_links("judged.csv", ids=pd.read_csv("people.csv")["id"])
     assert links.n_links == 8
     assert run("links", "alike", "people.csv", "--out", "p.csv") == 2
+
+
+def test_a_penalty_and_a_hint_reach_the_method(people, capsys):
+    words = ("cluster", "people.csv", "--id", "id", "--text", "record")
+    assert run(*words, "--penalty", 0.5, "--json") == 0
+    out = json.loads(capsys.readouterr().out)
+    assert (out["method"], out["cluster_penalty"]) == ("RDPMeans", 0.5)
+    assert run(*words, "--clusters-hint", 6, "--method", "dpmeans", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["clusters"] == 6
+    assert run(*words, "--penalty", 0.5, "--method", "tvclust") == 2
+    assert "--penalty: tvclust has none; say --method rdpmeans" in capsys.readouterr().err
+    assert run(*words, "--penalty", -1) == 3
+    assert "cluster_penalty" in capsys.readouterr().err

@@ -62,6 +62,9 @@ METHODS = (*ESTIMATORS, *_baseline_names())
 FAMILIES = _family_names()
 """The library's families that can be asked for by name."""
 
+WITH_PENALTY = "rdpmeans"
+"""What "auto" stands for where a cluster penalty, or a hint at one, is given."""
+
 CHOOSE_FAMILY = ("tvclust", "rdpmeans")
 """Methods that choose a family by themselves."""
 
@@ -218,6 +221,18 @@ def family_names() -> tuple[str, ...]:
 def needs_k(name: str) -> bool:
     """Say whether a method must be told the number of clusters."""
     return "n_clusters" in inspect.signature(type(make(name))).parameters
+
+
+def takes(name: str, parameter: str) -> bool:
+    """Say whether a method has a parameter.
+
+    Examples
+    --------
+    >>> from maylink.analysis.methods import takes
+    >>> takes("rdpmeans", "cluster_penalty"), takes("tvclust", "cluster_penalty")
+    (True, False)
+    """
+    return parameter in inspect.signature(_class_of(name)).parameters
 
 
 def fit(model: Any, X: Any, links: Links | None) -> Any:

@@ -15,6 +15,21 @@ from maylink.cli.errors import SUCCESS, USAGE, CommandError
 from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice
 from maylink.parameters import as_time_budget
 
+Penalty = Annotated[
+    float | None,
+    typer.Option(
+        help="λ of RDPMeans or DPMeans, what opening a cluster costs, as a divergence of the family.",
+        show_default=False,
+    ),
+]
+ClustersHint = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="About how many clusters there are, for RDPMeans or DPMeans to find λ by.",
+        show_default=False,
+    ),
+]
 OptionalData = Annotated[
     str | None,
     typer.Argument(metavar="DATA", help=options.DATA_HELP, show_default=False),
@@ -92,6 +107,8 @@ def cluster(
     method: options.Method = "auto",
     family: options.Family = "auto",
     k: options.K = None,
+    penalty: Penalty = None,
+    clusters_hint: ClustersHint = None,
     seed: options.Seed = 0,
     budget: options.Budget = None,
     text: features.Text = None,
@@ -133,11 +150,13 @@ def cluster(
         )
     if bad_links is not None and links is None:
         raise CommandError("--bad-links: there are no links; name them with --links", USAGE)
+    given = {"cluster_penalty": penalty, "n_clusters_hint": clusters_hint}
+    settings = {key: value for key, value in given.items() if value is not None}
     reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),
-        as_time_budget(budget),
+        as_time_budget(budget), settings,
     )  # fmt: skip
     if os.path.isdir(data):
         if made_of != features.FeatureOptions():

@@ -46,26 +46,28 @@ def cluster_file(request: ClusterRequest) -> None:
             if request.bad_links is not None:
                 write_bad_lines(table_links.file, request.bad_links, force=request.force)
     with times.stage("fit"):
-        plan = choose_plan(table.X, request.method, request.family, request.k, quiet=request.quiet)
+        settings = request.settings
+        plan = choose_plan(
+            table.X,
+            request.method,
+            request.family,
+            request.k,
+            quiet=request.quiet,
+            settings=settings,
+        )
         family = "chosen by the fit" if plan.family == "auto" else plan.family
         print_note("family", family, quiet=request.quiet)
         if plan.family == "auto" and table.view is None:
             _print_about_whole_numbers(table, request.quiet)
-        model = fit(
-            table.X,
-            links,
-            plan,
-            request.k,
-            request.seed,
-            bar=not request.quiet,
-            budget=request.budget,
-        )
+        more: dict[str, Any] = {"budget": request.budget, "settings": settings}
+        bar = not request.quiet
+        model = fit(table.X, links, plan, request.k, request.seed, bar=bar, **more)
         name_clusters(model, request.names)
     without_links = None
     contrast = request.report is not None and request.contrast and links is not None
     if contrast and not was_interrupted(model):
         with times.stage("compare without links"):
-            without_links = fit(table.X, None, plan, request.k, request.seed, budget=request.budget)
+            without_links = fit(table.X, None, plan, request.k, request.seed, **more)
     if request.report is not None:
         with times.stage("report"):
             _write_report(request, request.report, model, table, links, without_links)

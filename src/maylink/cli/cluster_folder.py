@@ -15,7 +15,7 @@ from maylink.analysis.methods import AUTO, ON_DASK
 from maylink.cli.cluster_names import name_clusters
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INPUT, INTERNAL, USAGE, CommandError, write_errors
-from maylink.cli.fitting import fit
+from maylink.cli.fitting import check_settings, fit
 from maylink.cli.inputs import forbid_heading, link_format, path_or_stdin, print_link_notes
 from maylink.cli.options import STDOUT, parse_key_values
 from maylink.cli.outputs import check_outputs, check_parent, write_bad_lines, write_csv
@@ -63,15 +63,9 @@ def cluster_folder(request: ClusterRequest) -> None:
             plan = methods.plan_on_dask(data.X, request.method, request.family)
             print_note("method", f"{plan.method} ({plan.why})", quiet=request.quiet)
             print_note("family", plan.family, quiet=request.quiet)
-            model = fit(
-                data.X,
-                links,
-                plan,
-                None,
-                request.seed,
-                bar=not request.quiet,
-                budget=request.budget,
-            )
+            check_settings(plan.method, request.settings)
+            more: dict[str, Any] = {"budget": request.budget, "settings": request.settings}
+            model = fit(data.X, links, plan, None, request.seed, bar=not request.quiet, **more)
         with times.stage("write"):
             description = describe_fit_on_dask(model, data.X, data.columns, plan, links)
             name_clusters(model, request.names, description.summary.sizes)

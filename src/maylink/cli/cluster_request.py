@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from maylink.cli.inputs import ReadingOptions
 
@@ -30,6 +32,7 @@ class ClusterRequest:
     json: bool
     names: tuple[str, ...] = ()
     budget: float | None = None  # seconds
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def quiet(self) -> bool:

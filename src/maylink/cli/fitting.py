@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from maylink.analysis.methods import USUAL_LIMITS, MethodLimits
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from maylink.arrays import Matrix
     from maylink.links import Links
 
+NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+OPTIONS = {"cluster_penalty": "--penalty", "n_clusters_hint": "--clusters-hint"}
+
 
 def choose_plan(
     X: Matrix,
@@ -23,17 +28,34 @@ def choose_plan(
     *,
     quiet: bool,
     limits: MethodLimits = USUAL_LIMITS,
+    settings: Mapping[str, Any] = NO_SETTINGS,
 ) -> MethodPlan:
-    """Choose a method and a family, and refuse ``--k`` where the method does not take it."""
+    """Choose a method and a family, and refuse options that the method does not take."""
     from maylink.analysis import methods
 
-    plan = methods.plan(X, method, family, limits=limits)
+    if settings and method == methods.AUTO:
+        plan = methods.plan(X, methods.WITH_PENALTY, family, limits=limits)
+        plan = plan._replace(why="the method that has a cluster penalty")
+    else:
+        plan = methods.plan(X, method, family, limits=limits)
+    check_settings(plan.method, settings)
     if k is not None and not methods.needs_k(plan.method):
         raise CommandError(f"--k: {plan.method} finds the number of clusters itself", USAGE)
     if k is None and methods.needs_k(plan.method):
         raise CommandError(f"--k: {plan.method} must be told the number of clusters", USAGE)
     print_note("method", f"{plan.method} ({plan.why})", quiet=quiet)
     return plan
+
+
+def check_settings(method: str, settings: Mapping[str, Any]) -> None:
+    """Refuse ``--penalty`` and ``--clusters-hint`` where the method has no such parameter."""
+    from maylink.analysis import methods
+
+    for name in settings:
+        if not methods.takes(method, name):
+            raise CommandError(
+                f"{OPTIONS[name]}: {method} has none; say --method rdpmeans or dpmeans", USAGE
+            )
 
 
 def fit(
@@ -45,6 +67,7 @@ def fit(
     *,
     bar: bool = False,
     budget: float | None = None,
+    settings: Mapping[str, Any] = NO_SETTINGS,
 ) -> Any:
     """Fit the method of a plan; a progress bar is drawn only in a terminal."""
     from maylink.analysis import methods
@@ -52,7 +75,13 @@ def fit(
 
     verbose = bar and sys.stderr.isatty()
     model = methods.make(
-        plan.method, plan.family, k=k, random_state=seed, verbose=verbose, time_budget=budget
+        plan.method,
+        plan.family,
+        k=k,
+        random_state=seed,
+        verbose=verbose,
+        time_budget=budget,
+        **settings,
     )
     methods.fit(model, X, links)
     status = getattr(model, "status_", None)
