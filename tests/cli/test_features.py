@@ -36,7 +36,8 @@ def people(tmp_path, monkeypatch):
 def test_texts_are_clustered_and_predicted(people, capsys):
     words = ("cluster", "people.csv", *FIT, "--text", "record", "--links", "links.csv")
     assert run(*words, "--out", "labels.csv", "--model", "m.npz", "--report", "r.html") == 0
-    err = capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert "Clusters by their words, and a row from the middle of each" in out
     assert "text     record as letters: " in err
     assert "numbers are left out" in err
     labels = pd.read_csv("labels.csv")
@@ -122,6 +123,9 @@ def test_a_penalty_and_a_hint_reach_the_method(people, capsys):
     assert run(*words, "--penalty", 0.5, "--json") == 0
     out = json.loads(capsys.readouterr().out)
     assert (out["method"], out["cluster_penalty"]) == ("RDPMeans", 0.5)
+    assert sum(one["size"] for one in out["told"]) == 30
+    records = set(pd.read_csv("people.csv")["record"])
+    assert all(set(one["examples"]) <= records for one in out["told"])
     assert run(*words, "--clusters-hint", 6, "--method", "dpmeans", "--json") == 0
     assert json.loads(capsys.readouterr().out)["clusters"] == 6
     assert run(*words, "--penalty", 0.5, "--method", "tvclust") == 2

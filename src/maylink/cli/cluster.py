@@ -18,7 +18,7 @@ from maylink.parameters import as_time_budget
 Penalty = Annotated[
     float | None,
     typer.Option(
-        help="λ of RDPMeans or DPMeans, what opening a cluster costs, as a divergence of the family.",
+        help="λ of RDPMeans or DPMeans, what a new cluster costs, as a divergence of the family.",
         show_default=False,
     ),
 ]

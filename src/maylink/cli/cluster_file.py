@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 def cluster_file(request: ClusterRequest) -> None:
     """Cluster the rows of a file."""
     from maylink.analysis.fit_summary import describe_fit
+    from maylink.analysis.told_clusters import told_clusters
 
     _check(request)
     times = StageTimes(request.quiet)
@@ -81,7 +82,10 @@ def cluster_file(request: ClusterRequest) -> None:
             write_csv(suspects, request.suspects, force=request.force)
         if request.out is not None:
             write_csv(_labels(model, table, heading), request.out, force=request.force)
-    print_summary(description.summary, times, json=request.json, only_times=request.out == STDOUT)
+    told = [] if table.view is None else told_clusters(model, table)
+    print_summary(
+        description.summary, times, json=request.json, only_times=request.out == STDOUT, told=told
+    )
     _raise_if_interrupted(model, without_links)
 
 

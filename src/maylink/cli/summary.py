@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from maylink.cli.printing import first_few, print_facts, print_json, print_table
@@ -10,19 +10,28 @@ from maylink.cli.stage_times import StageTimes, peak_memory
 
 if TYPE_CHECKING:
     from maylink.analysis.fit_summary import FitSummary
+    from maylink.analysis.told_clusters import ClusterTold
 
+MOST_TOLD = 10  # clusters whose words are printed
 VERDICT_PARTS = {"Verdict": "trust", "What links changed": "changed", "What to do": "advice"}
 
 
 def print_summary(
-    summary: FitSummary, times: StageTimes, *, json: bool, only_times: bool = False
+    summary: FitSummary,
+    times: StageTimes,
+    *,
+    json: bool,
+    only_times: bool = False,
+    told: Sequence[ClusterTold] = (),
 ) -> None:
     """Print a summary and the times; the times alone where labels went to standard output."""
     if json:
         times_and_memory = {"seconds": times.seconds, "peak_memory_mb": peak_memory()}
-        print_json(vars(summary) | times_and_memory)
+        words = {"told": [one._asdict() for one in told]} if told else {}
+        print_json(vars(summary) | words | times_and_memory)
     elif not only_times:
         _print_as_table(summary)
+        _print_told(told)
     times.print()
 
 
@@ -40,6 +49,24 @@ def _print_as_table(summary: FitSummary) -> None:
         rows.append(("suspect links", f"{summary.suspects} of {summary.links}"))
     print_facts(rows)
     print_reliability(summary.reliability)
+
+
+def _print_told(told: Sequence[ClusterTold]) -> None:
+    """Print the words and an example of the largest clusters."""
+    if not told:
+        return
+    rows = [
+        (one.cluster, one.size, ", ".join(one.words), first_letters(one.examples[0]))
+        for one in told[:MOST_TOLD]
+    ]
+    title = "Clusters by their words, and a row from the middle of each"
+    more = f"; {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    print_table(title + more, ("cluster", "rows", "words", "for example"), rows)
+
+
+def first_letters(text: str, most: int = 60) -> str:
+    """Return the beginning of a text."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def print_verdict(verdict: Mapping[str, Any]) -> None:
