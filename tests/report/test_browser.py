@@ -128,8 +128,9 @@ def settled(page):
 
 
 def test_every_section_is_filled(page):
-    assert page.locator("#facts li").count() == 6
-    assert page.locator("#legend button").count() == 3
+    assert page.locator("#facts li").count() == 5
+    assert page.locator("#verdict").get_attribute("data-level") == "not tested"
+    assert page.locator("#legend li > button:first-child").count() == 3
     assert page.locator("#profiles .card").count() == 3
     assert page.locator("#sure .card").count() == 4
     assert page.locator("#reliability .source").count() == 2
@@ -168,7 +169,7 @@ def test_clicking_keeps_the_point_and_draws_its_links(page):
 
 def test_a_cluster_can_be_seen_alone(page):
     before = colours_in(page)
-    first = page.locator("#legend button").first
+    first = page.locator("#legend li > button:first-child").first
     first.click()
     settled(page)
     assert first.get_attribute("aria-pressed") == "true"
@@ -201,7 +202,7 @@ def test_a_suspect_link_lights_up_both_points(page):
 
 def test_suspect_links_can_be_searched_and_filtered(page):
     rows = page.locator("#doubts tr.pick")
-    search = page.get_by_role("searchbox")
+    search = page.locator("#doubts").get_by_role("searchbox")
     search.fill("ITEM 7")
     assert rows.count() == 1
     search.fill("")
@@ -241,7 +242,7 @@ def test_keys_do_what_the_mouse_does(page):
     assert state(page)["zoom"] == 1
     page.keyboard.press("Escape")
     assert state(page)["kept"] == []
-    page.locator("#legend button").nth(1).focus()
+    page.locator("#legend li > button:first-child").nth(1).focus()
     page.keyboard.press("Enter")
     assert state(page)["chosen"] == [1]
     page.locator("#doubts tr.pick button").nth(1).focus()
@@ -274,13 +275,99 @@ def test_a_phone_does_not_scroll_sideways(open_page, written):
     assert len(state(page)["kept"]) == 1
 
 
-def test_sections_without_data_say_so(open_page, tmp_path):
+def test_sections_without_data_are_not_there(open_page, tmp_path):
     path = tmp_path / "little.html"
-    write_report(path, SimpleNamespace(labels_=np.zeros(90, int)), X, projection="pca")
+    write_report(path, SimpleNamespace(labels_=np.zeros(90, int)), X)
     page = open_page(path)
-    for section in ("profiles", "sure", "reliability", "doubts", "changes"):
-        assert len(page.inner_text(f"#{section} p.note")) > 10
+    for section in ("profiles", "categories", "sure", "reliability", "doubts", "changes"):
+        assert page.locator(f"#{section}").count() == 0
+        assert page.locator(f"nav a[href='#{section}']").count() == 0
+    assert page.locator("nav li").count() == 2
     assert page.locator("#draw-doubts").is_hidden()
+    assert "Nothing outside the data" in page.inner_text("#verdict")
+
+
+def test_typical_rows_and_what_differs_are_in_sight(page):
+    first = page.locator("#profiles .card").first
+    assert first.locator(".examples li").count() == 3
+    first.locator(".examples button").first.click()
+    assert len(state(page)["kept"]) == 1
+    differs = page.locator("#doubts tr.pick").first.locator(".differences")
+    assert "height" in differs.inner_text()
+    assert differs.locator("mark").count() >= 2
+
+
+def test_every_cluster_has_its_own_scale(page):
+    scales = page.locator("#profiles .profile .scale")
+    assert scales.count() == 3
+    assert all(scales.nth(k).inner_text().endswith(" sd") for k in range(3))
+    widths = page.evaluate(
+        "[...document.querySelectorAll('#profiles .profile')].map((grid) => Math.max("
+        "...[...grid.querySelectorAll('i')].map((one) => parseFloat(one.style.width))))"
+    )
+    assert widths == [50.0] * 3  # of the half that bars of either sign have
+
+
+def test_a_row_is_found_by_its_id(page):
+    page.locator("#find").fill("ITEM 8")
+    found = page.locator("#found li")
+    assert found.count() == 9  # item 8, item 80 to 86, and how many more
+    assert found.last.inner_text() == "3 more"
+    found.first.get_by_role("button").click()
+    assert state(page)["kept"] == [8]
+    page.locator("#find").fill("nobody")
+    assert page.inner_text("#found") == "No row."
+
+
+def test_points_are_coloured_by_a_column_or_their_probability(page):
+    def pixels():
+        settled(page)
+        return page.evaluate("byId('canvas').toDataURL()")
+
+    seen = {pixels()}
+    for name in ("probability", "height", "width"):
+        page.locator("#colour-by").select_option(label=name)
+        seen.add(pixels())
+        assert page.locator("#scale").is_visible()
+    assert len(seen) == 4
+    page.locator("#colour-by").select_option(label="note")  # three notes: a colour for each
+    assert page.locator("#scale .value").count() == 3
+    assert pixels() in seen  # notes are as clusters here
+    page.locator("#colour-by").select_option(label="cluster")
+    assert page.locator("#scale").is_hidden()
+    assert pixels() in seen
+
+
+def test_a_cluster_is_named_on_the_page(page):
+    page.on("dialog", lambda dialog: dialog.accept("<b>setosa"))
+    page.locator("#legend .rename").first.click()
+    assert page.locator("#legend li").first.inner_text().startswith("<b>setosa")
+    assert "<b>setosa" in page.locator("#profiles .card").first.inner_text()
+    assert "--name '0=<b>setosa'" in page.inner_text("#naming")
+
+
+def test_the_picture_is_saved_as_a_file(page, tmp_path):
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    assert download.value.suggested_filename == "clusters.png"
+    download.value.save_as(tmp_path / "clusters.png")
+    assert (tmp_path / "clusters.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_colours_stay_apart_beyond_eight(page):
+    for _ in range(2):
+        colours = page.evaluate(
+            "Array.from({length: N_COLOURS}, (_, k) =>"
+            " rgb(getComputedStyle(document.documentElement).getPropertyValue(`--c${k}`).trim()))"
+        )
+        assert len(colours) == 24
+        apart = [
+            np.linalg.norm(np.subtract(one, other))
+            for at, one in enumerate(colours)
+            for other in colours[:at]
+        ]
+        assert min(apart) > 25  # of 441 between black and white; shapes differ, too
+        page.locator("#theme").click()
 
 
 def test_many_points_are_densities_and_open_quickly(open_page, tmp_path):
@@ -301,7 +388,7 @@ def test_many_points_are_densities_and_open_quickly(open_page, tmp_path):
     assert page.locator("#tip").is_visible()
     for shift in range(0, 60, 3):
         page.mouse.move(x + shift, y)
-    page.locator("#legend button").first.click()
+    page.locator("#legend li > button:first-child").first.click()
     settled(page)
     assert len(state(page)["chosen"]) == 1
     assert "100,000 points are drawn as densities" in page.inner_text("#how")

@@ -74,7 +74,7 @@ def test_far_off_points_are_drawn_at_the_edge():
     assert np.std(projection.x[1:]) > 5_000
 
 
-def test_umap_is_used_where_it_is(monkeypatch):
+def test_umap_is_used_on_request(monkeypatch):
     class UMAP:
         def __init__(self, **parameters):
             assert parameters["random_state"] == 0
@@ -85,10 +85,9 @@ def test_umap_is_used_where_it_is(monkeypatch):
     monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
     monkeypatch.setattr(projection_module, "find_spec", lambda name: True)
     inputs = ReportInputs.build(SimpleNamespace(labels_=Y), X)
-    assert project(inputs).how.startswith("UMAP of the columns")
+    assert project(inputs, "umap").how.startswith("UMAP of the columns")
+    assert project(inputs).how.startswith("Principal components")
     assert project(inputs, "pca").how.startswith("Principal components")
-    few = ReportLimits(umap_points=59)
-    assert project(inputs, limits=few).how.startswith("Principal components")
 
 
 def test_umap_that_is_not_there(monkeypatch):

@@ -15,6 +15,7 @@ from scipy import sparse
 
 import maylink as ml
 from found import BASELINES, ESTIMATORS, LINKED, build
+from maylink.analysis import methods
 from maylink.errors import FileError, MaylinkError
 from maylink.model.posterior import SUSPECT_LIMIT
 from maylink.report import ReportLimits, write_report
@@ -73,7 +74,13 @@ def test_every_estimator_has_a_report(cls, path):
     assert re.search(rf"import {cls.__name__}\b", page["settings"]["again"])
     bayesian = cls is ml.TVClust
     assert ("missing" in page["sure"]) != bayesian
-    assert ("missing" in page["reliability"]) != bayesian
+    assert ("missing" in page["reliability"]) == (not linked)
+    if linked:
+        assert page["reliability"]["learned"] == bayesian
+        table = methods.link_posterior(model, LINKS).reliability()  # what the terminal tells
+        assert page["reliability"]["sources"][0]["p"][0] == pytest.approx(
+            table["p"].iloc[0], rel=1e-3
+        )
     assert ("missing" in page["doubts"]) == (not linked)
     assert page["changes"]["names"] == ["0", "1", "2"]
 
@@ -253,6 +260,70 @@ def test_settings_tell_what_was_given_and_chosen(path):
     assert len(page["candidates"]["rows"]) <= page["candidates"]["total"]
     assert page["candidates"]["rows"][0][page["candidates"]["columns"].index("chosen")] == "yes"
     assert ["maylink", ml.__version__] in page["versions"]
+
+
+def test_the_verdict_stands_first(path, tvclust):
+    page = report(path, tvclust, X, links=LINKS, without_links=np.zeros(60, int))
+    assert page["verdict"]["level"] == "not tested"  # all settings were given
+    assert page["verdict"]["changed"][0].startswith("Links moved 40 of 60 points")
+    names = [what for _, what in page["facts"]]
+    assert "assigned at P ≥ .9" not in names  # nothing confirms the clusters
+    confirmed = ml.TVClust(random_state=0).fit(X, links=LINKS)
+    page = report(path, confirmed, X, force=True)
+    assert page["verdict"] == json.loads(json.dumps(vars(confirmed.summary())))
+    assert page["facts"][-1] == ["100%", "assigned at P ≥ .9"]
+
+
+def test_clusters_have_the_names_of_the_model(path):
+    model = ml.RDPMeans(cluster_penalty=30.0, random_state=0).fit(X)
+    model.name_clusters([f"<b>{k}" for k in range(model.n_clusters_)])
+    page = report(path, model, X)
+    assert {cluster["name"] for cluster in page["clusters"]} == set(model.cluster_names_)
+
+
+def test_typical_rows_are_nearest_to_the_mean(path):
+    page = report(path, SimpleNamespace(labels_=Y), X)
+    scaled = X / X.std(axis=0)
+    for cluster, rows in zip(page["clusters"], page["examples"], strict=True):
+        members = np.flatnonzero(int(cluster["name"]) == Y)
+        away = ((scaled[members] - scaled[members].mean(axis=0)) ** 2).sum(axis=1)
+        assert rows == members[np.argsort(away)[:3]].tolist()
+
+
+def test_words_with_few_values_are_crossed_with_clusters(path):
+    words = np.where(np.arange(60) % 4 == 0, "red", "blue")
+    text = {"colour": words, "name": [f"n{k}" for k in range(60)], "same": ["x"] * 60}
+    page = report(path, SimpleNamespace(labels_=Y), X, text=text)["categories"]["columns"]
+    assert [column["name"] for column in page] == ["colour"]
+    assert page[0]["values"] == ["blue", "red"]
+    expected = [
+        [int(((k == Y) & (words == word)).sum()) for word in ("blue", "red")] for k in range(3)
+    ]
+    assert page[0]["table"] == expected
+
+
+def test_gaps_are_left_out_of_what_is_told(path):
+    gappy = X.copy()
+    gappy[::7, 1] = np.nan
+    model = ml.TVClust("diagonal-gaussian", data_weight=1.0, random_state=0).fit(gappy)
+    page = report(path, model, gappy, columns=list("abcd"))
+    assert "missing cells at the mean" in page["picture"]["how"]
+    for cluster, cells in enumerate(page["profiles"]["clusters"]):
+        inside = model.labels_ == int(page["clusters"][cluster]["name"])
+        for column, _, mean, rest in cells:
+            values = gappy[:, "abcd".index(page["columns"][column])]
+            assert mean == pytest.approx(np.nanmean(values[inside]), rel=1e-3)
+            assert rest == pytest.approx(np.nanmean(values[~inside]), rel=1e-3)
+    at = page["columns"].index("b")
+    assert page["points"]["values"][7][page["points"]["values"][7].index(at) + 1] is None
+
+
+def test_a_frame_with_words_is_coded_as_in_the_fit(path):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(town=np.array(["Bern", "Rome", "Oslo"])[Y])
+    model = ml.RDPMeans(random_state=0).fit(frame)
+    page = report(path, model, frame)
+    assert any(name.startswith("town") for name in page["columns"])
+    assert model.labels_frame().index.equals(frame.index)
 
 
 # ---------------------------------------------------------------------- many points

@@ -75,6 +75,15 @@ Contrast = Annotated[
         rich_help_panel=options.WRITING,
     ),
 ]
+ProjectionOption = Annotated[
+    str,
+    typer.Option(
+        "--projection",
+        metavar="NAME",
+        help="How the report draws many columns: pca, or umap where it is installed.",
+        rich_help_panel=options.WRITING,
+    ),
+]
 Name = Annotated[
     list[str] | None,
     typer.Option(
@@ -126,6 +135,7 @@ def cluster(
     model: Model = None,
     report: Report = None,
     contrast: Contrast = True,
+    projection: ProjectionOption = "auto",
     name: Name = None,
     workers: Workers = None,
     worker_memory: WorkerMemory = None,
@@ -156,7 +166,7 @@ def cluster(
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),
-        as_time_budget(budget), settings,
+        as_time_budget(budget), settings, projection,
     )  # fmt: skip
     if os.path.isdir(data):
         if made_of != features.FeatureOptions():

@@ -90,6 +90,9 @@ def cluster_file(request: ClusterRequest) -> None:
 
 
 def _check(request: ClusterRequest) -> None:
+    from maylink.report.projection import check_projection
+
+    check_projection(request.projection, "--projection")
     if request.workers is not None or request.worker_memory is not None:
         raise CommandError(f"--workers: {request.data} is no folder of Parquet files", USAGE)
     outputs = {
@@ -173,6 +176,7 @@ def _write_report(
             text=table.text,
             without_links=_labels_to_compare(without_links),
             title=f"Clusters of {name}",
+            projection=request.projection,
             force=request.force,
             reading=reading_code(request.data, request.links, request.reading, str(table.X.dtype)),
         )

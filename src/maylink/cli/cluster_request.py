@@ -33,6 +33,7 @@ class ClusterRequest:
     names: tuple[str, ...] = ()
     budget: float | None = None  # seconds
     settings: Mapping[str, Any] = field(default_factory=dict)
+    projection: str = "auto"
 
     @property
     def quiet(self) -> bool:

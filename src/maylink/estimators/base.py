@@ -18,7 +18,7 @@ from maylink.chunks import as_chunks, in_chunks, map_chunks
 from maylink.data_forms import CodedData, as_coded, as_data, chunks_refused, coded_as
 from maylink.errors import LinksError, MaylinkError
 from maylink.estimators.display import FitDisplay
-from maylink.estimators.tables import ROWS, FitTables
+from maylink.estimators.tables import ROWS, FitTables, index_of
 from maylink.estimators.verdict import Verdict, judge
 from maylink.families import Family, as_family
 from maylink.link_forms import LinksLike, as_links
@@ -125,6 +125,7 @@ class Estimator(
         self._keep(problems[0].X if in_chunks(X) else coded.X, description)
         if coded.code is not None:
             self.table_code_ = coded.code
+            setattr(self, ROWS, index_of(X))
         return self
 
     def _check_chunks(self) -> None:
@@ -220,7 +221,7 @@ def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:
     validate_data(model, X, skip_check_array=True)
     for name, value in attributes.items():
         setattr(model, name, value)
-    setattr(model, ROWS, X.index if hasattr(X, "iloc") and hasattr(X, "index") else None)
+    setattr(model, ROWS, index_of(X))
 
 
 def links_of_new_points(links: Any, n_known: int, n_new: int) -> Links | None:

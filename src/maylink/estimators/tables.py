@@ -75,7 +75,7 @@ class FitTables:
         if not hasattr(model, "predict"):
             raise MaylinkError(f"predict_frame: {type(self).__name__} does not place new points")
         more = {} if links is None else {"links": links}
-        index = getattr(X, "index", None)
+        index = index_of(X)
         if hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(X, **more)
             return self._frame_of(probabilities.argmax(axis=1), probabilities, index)
@@ -154,6 +154,11 @@ class FitTables:
         if isinstance(probabilities, np.ndarray):
             columns["probability"] = probabilities.max(axis=1)
         return pd.DataFrame(columns, index=index)
+
+
+def index_of(X: Any) -> Any:
+    """Return the index of a data frame; None of other data."""
+    return X.index if hasattr(X, "iloc") and hasattr(X, "index") else None
 
 
 def cluster_names(model: Any) -> NDArray[Any]:

@@ -165,7 +165,7 @@ def _about_clusters(model: Any, level: str) -> list[str]:
     sentences = []
     if level == UNLINKED:
         sentences += _evidence(model)
-    if int(model.n_clusters_) == 1:
+    if _n_clusters(model) == 1:
         sentences.append("All points are in one cluster: the fit found no groups.")
     probabilities = getattr(model, "responsibilities_", None)
     if isinstance(probabilities, np.ndarray) and probabilities.shape[1] > 1:
@@ -188,7 +188,7 @@ def _evidence(model: Any) -> list[str]:
     table, family = getattr(model, "selection_", None), getattr(model, "family_", None)
     if getattr(model, "chosen_by_", None) != "evidence" or family is None:
         return []
-    chose = f"The data alone chose {_count(int(model.n_clusters_), 'cluster')}, as {family.name}"
+    chose = f"The data alone chose {_count(_n_clusters(model), 'cluster')}, as {family.name}"
     if table is None or "bound" not in table or len(table) < 2:
         return [f"{chose}."]
     first, second = table.sort_values("bound", ascending=False)[["family", "bound"]].values[:2]
@@ -297,6 +297,11 @@ def _about_unsure(model: Any) -> list[str]:
         return []
     lies = "point lies" if n_unsure == 1 else "points lie"
     return [f"{n_unsure:,} {lies} between clusters: maylink diagnose names pairs to judge next."]
+
+
+def _n_clusters(model: Any) -> int:
+    number = getattr(model, "n_clusters_", None)  # a clusterer of another library may have none
+    return int(np.unique(model.labels_).size if number is None else number)
 
 
 def _count(number: int, what: str) -> str:

@@ -58,8 +58,8 @@ def write_report(
     force : bool, default False
         Whether to write over a file that is there.
     projection : {"auto", "pca", "umap"}, default "auto"
-        How data of more than two columns become a picture. "auto" is UMAP where it is installed
-        (``pip install 'maylink[umap]'``) and there are 20,000 points or fewer, and PCA otherwise.
+        How data of more than two columns become a picture. "auto" is PCA; UMAP
+        (``pip install 'maylink[umap]'``) compiles for a while at its first use.
     reading : str, optional
         Python code that reads the files again as ``table`` and, where there are links, ``links``;
         the code that repeats the fit then begins with it.

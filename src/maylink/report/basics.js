@@ -2,7 +2,8 @@
 /* Data of the page and small helpers. Text from the data only ever goes through textContent. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const SHAPES = ["circle", "square", "triangle", "diamond"];
-const N_COLOURS = 8;
+const N_BASE = 8; // colours of the style sheet; others are mixed from them
+const N_COLOURS = 24;
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 function byId(id) { return document.getElementById(id); }
@@ -67,7 +68,30 @@ function cut(text, most) { return text.length > most ? `${text.slice(0, most - 1
 /* ------------------------------------------------------------------ clusters */
 
 function colourOf(cluster) { return `var(--c${cluster % N_COLOURS})`; }
-function shapeOf(cluster) { return SHAPES[Math.floor(cluster / N_COLOURS) % SHAPES.length]; }
+function shapeOf(cluster) { return SHAPES[Math.floor(cluster / N_BASE) % SHAPES.length]; }
+
+function rgb(colour) {
+  const number = parseInt(colour.slice(1), 16);
+  return [number >> 16, (number >> 8) & 255, number & 255];
+}
+
+function mixed(colour, other, share) {
+  const parts = rgb(colour).map((value, k) => Math.round(value + share * (rgb(other)[k] - value)));
+  return `#${parts.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/* Colours after the eighth: darker and lighter ones of the same hues, as far apart as these can be. */
+const SHARES = { light: [["#000000", 0.3], ["#ffffff", 0.4]], dark: [["#ffffff", 0.3], ["#000000", 0.3]] };
+
+function mixColours() {
+  const root = document.documentElement;
+  const style = getComputedStyle(root);
+  const shares = SHARES[root.dataset.theme];
+  for (let k = N_BASE; k < N_COLOURS; k += 1) {
+    const base = style.getPropertyValue(`--c${k % N_BASE}`).trim();
+    root.style.setProperty(`--c${k}`, mixed(base, ...shares[Math.floor(k / N_BASE) - 1]));
+  }
+}
 
 function shapePath(shape) {
   if (shape === "circle") return "M5 0a5 5 0 1 0 .001 0z";
@@ -88,10 +112,20 @@ function swatch(cluster) {
   return picture;
 }
 
-function clusterName(cluster) { return `Cluster ${DATA.clusters[cluster].name}`; }
+function clusterName(cluster) {
+  const { name } = DATA.clusters[cluster];
+  return /^-?\d+$/.test(name) ? `Cluster ${name}` : name;
+}
+
+/* The name of a cluster, which changes when the cluster is named on this page. */
+function nameTag(cluster) {
+  const tag = make("span", "", clusterName(cluster));
+  tag.dataset.name = cluster;
+  return tag;
+}
 
 function clusterTag(cluster) {
-  return make("span", "cluster", swatch(cluster), clusterName(cluster));
+  return make("span", "cluster", swatch(cluster), nameTag(cluster));
 }
 
 function bar(share, colour) {

@@ -46,7 +46,7 @@ def settings_section(inputs: ReportInputs) -> dict[str, Any]:
             ", ".join(shortened(str(s), 40) for s in links.sources[:20]) or "none",
         ],
     ]
-    if getattr(model, "family", None) == "auto":
+    if getattr(model, "family", None) == "auto" and not inputs.has_gaps:
         about = look_at(inputs.X).about_whole_numbers(inputs.columns)
         facts += [] if about is None else [["data", shortened(about, 200)]]
     facts += [

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from maylink.arrays import Array, Index, Matrix
-from maylink.data_forms import as_data
+from maylink.data_forms import as_coded, as_data, has_gaps
 from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
 from maylink.link_forms import as_links
@@ -85,11 +85,12 @@ class ReportInputs:
                 f"model: this {name} has no labels_; call fit first, and of a pipeline or a search "
                 "give the estimator inside"
             )
-        data = as_data(X)
+        coded = as_coded(X).X
+        data = as_data(coded, gaps=True)
         n, d = data.shape
         _check_length("X", n, len(fitted_labels), "rows", "points in the fit")
         if columns is None:
-            columns = getattr(X, "columns", [f"column {k}" for k in range(d)])
+            columns = getattr(coded, "columns", [f"column {k}" for k in range(d)])
         names = tuple(str(name) for name in columns)
         _check_length("columns", len(names), d, "names", "columns in X")
         texts = {
@@ -130,6 +131,12 @@ class ReportInputs:
         """Number of clusters."""
         return int(self.labels.size)
 
+    @property
+    def names(self) -> list[str]:
+        """The name of each cluster: the one that it was given, or its label."""
+        given = getattr(self.model, "cluster_names_", None)
+        return [str(label) if given is None else str(given[label]) for label in self.labels]
+
     @cached_property
     def sizes(self) -> Index:
         """Number of points in each cluster."""
@@ -149,9 +156,9 @@ class ReportInputs:
     def _moments(self) -> tuple[Array, Array]:
         if sparse.issparse(self.X):
             mean, variance = mean_variance_axis(sparse.csr_matrix(self.X), axis=0)
-        else:
-            mean = self.X.mean(axis=0, dtype=np.float64)
-            variance = [column.var(dtype=np.float64) for column in self.X.T]  # no copy of all data
+        else:  # by columns: no copy of all data
+            mean = [np.nanmean(column, dtype=np.float64) for column in self.X.T]
+            variance = [np.nanvar(column, dtype=np.float64) for column in self.X.T]
         return np.asarray(mean, np.float64), np.asarray(variance, np.float64)
 
     @cached_property
@@ -160,7 +167,7 @@ class ReportInputs:
         groups = np.minimum(self.codes, LARGEST)
         n_groups = int(groups.max()) + 1
         if not sparse.issparse(self.X):  # by columns: no copy of all data
-            sums = [np.bincount(groups, column, n_groups) for column in self.X.T]
+            sums = [np.bincount(groups, np.nan_to_num(column), n_groups) for column in self.X.T]
             return np.asarray(np.transpose(sums), np.float64)
         members = sparse.csr_matrix(
             (np.ones(self.n), (groups, np.arange(self.n))), shape=(n_groups, self.n)
@@ -168,13 +175,27 @@ class ReportInputs:
         return np.asarray((members @ self.X).toarray(), np.float64)
 
     @cached_property
+    def has_gaps(self) -> bool:
+        """Whether cells are missing."""
+        return has_gaps(self.X)
+
+    @cached_property
+    def present(self) -> Array:
+        """Cells of each column that :attr:`sums` add up, at least 1, of the same shape."""
+        groups = np.minimum(self.codes, LARGEST)
+        if not self.has_gaps:
+            return np.broadcast_to(np.bincount(groups)[:, None], self.sums.shape).astype(float)
+        n_groups = len(self.sums)
+        cells = [np.bincount(groups, ~np.isnan(column), n_groups) for column in self.X.T]
+        return np.maximum(np.transpose(cells), 1.0)
+
+    @cached_property
     def separation(self) -> Array:
         """How much each column tells clusters apart, from 0 to 1.
 
         The standard deviation of cluster means, over the standard deviation of the column.
         """
-        sizes = np.bincount(np.minimum(self.codes, LARGEST))[:, None]
-        between = (sizes * (self.sums / sizes - self.mean) ** 2).sum(axis=0) / self.n
+        between = (self.present * (self.sums / self.present - self.mean) ** 2).sum(axis=0) / self.n
         return np.asarray(np.sqrt(between) / self.deviation)
 
     @property

@@ -12,7 +12,6 @@ class ReportLimits:
     """Sizes that keep a page quick to make and to open."""
 
     points: int = 4_000  # known to the page one by one; with more, a density is drawn
-    umap_points: int = 20_000  # up to which projection "auto" waits for UMAP
     density_cells: int = 300_000  # with points in them; with more, the grid gets coarser
     suspect_above: float = SUSPECT_LIMIT  # probability of being wrong that makes a link a suspect
 

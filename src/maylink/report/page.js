@@ -1,9 +1,17 @@
-/* The sections: each is filled from the data, or says why it is empty. */
+/* The sections: each is filled from the data, or is not there. */
 const LISTED = 200; // clusters in the list beside the picture, at most
 
 function fillTop() {
   const { method } = DATA.settings;
   byId("lead").textContent = `What ${method} found. Everything is in this file; nothing is loaded from anywhere.`;
+  const { level, trust, changed, advice } = DATA.verdict;
+  const box = byId("verdict");
+  box.dataset.level = level;
+  const [first, ...others] = trust;
+  box.append(make("p", "", make("b", "", first)));
+  const sentences = [...others, ...changed];
+  if (sentences.length) box.append(make("ul", "", ...sentences.map((one) => make("li", "", one))));
+  if (advice.length) box.append(make("h3", "", "What to do"), make("ul", "", ...advice.map((one) => make("li", "", one))));
   for (const [figure, what] of DATA.facts) byId("facts").append(make("li", "", make("b", "", figure), make("span", "", what)));
 }
 
@@ -18,10 +26,12 @@ function fillPicture() {
   const largest = DATA.clusters[0].size;
   DATA.clusters.slice(0, LISTED).forEach((cluster, k) => {
     const one = button("", null, () => PICTURE.filter(k));
-    one.append(swatch(k), make("span", "", clusterName(k)), bar(cluster.size / largest, colourOf(k)),
+    one.append(swatch(k), nameTag(k), bar(cluster.size / largest, colourOf(k)),
       make("span", "amount", `${count(cluster.size)} · ${percent(cluster.size / DATA.n)}`));
     one.setAttribute("aria-pressed", "false");
-    byId("legend").append(make("li", "", one));
+    const rename = button("quiet rename", "✎", () => nameCluster(k));
+    rename.setAttribute("aria-label", `Name ${clusterName(k)}`);
+    byId("legend").append(make("li", "", one, rename));
   });
   const rest = DATA.clusters.length - LISTED;
   if (rest > 0) byId("legend").append(make("li", "amount", `and ${plural(rest, "smaller cluster")}`));
@@ -37,15 +47,12 @@ function fillProfiles(section) {
   const { clusters, ratios, columns, most } = DATA.profiles;
   const unit = ratios
     ? "Bars are binary logarithms of ratios: one to the right means twice the share of all counts that the column has in the other clusters."
-    : "Bars are differences from the mean of all other points, in standard deviations of the column.";
+    : "Bars are differences from the mean of all other points, in standard deviations (sd) of the column.";
   const cut = columns > most ? ` The ${most} most telling of ${count(columns)} columns each.` : "";
-  section.append(make("p", "", `${unit} Figures: mean in the cluster, and of the rest.${cut}`));
-  const differences = clusters.flat().map((cell) => cell[1]);
-  const top = Math.max(...differences.map(Math.abs), 1e-9);
-  const both = differences.some((value) => value < 0);
+  section.append(make("p", "", `${unit} Figures: mean in the cluster, and of the rest. Each cluster has its own scale, which is told below its bars.${cut}`));
   const cards = make("div", "cards");
   const add = (low, high) => {
-    for (let k = low; k < Math.min(high, clusters.length); k += 1) cards.append(profileCard(k, clusters[k], top, both));
+    for (let k = low; k < Math.min(high, clusters.length); k += 1) cards.append(profileCard(k, clusters[k], ratios));
   };
   add(0, 12);
   section.append(cards);
@@ -61,8 +68,10 @@ function fillProfiles(section) {
   }
 }
 
-function profileCard(cluster, cells, top, both) {
+function profileCard(cluster, cells, ratios) {
   const { size } = DATA.clusters[cluster];
+  const top = Math.max(...cells.map((cell) => Math.abs(cell[1])), 1e-9);
+  const both = cells.some((cell) => cell[1] < 0);
   const head = make("div", "row", make("h3", "", clusterTag(cluster)), make("span", "amount", plural(size, "point")));
   const grid = make("div", "profile");
   for (const [column, difference, inside, outside] of cells) {
@@ -76,7 +85,63 @@ function profileCard(cluster, cells, top, both) {
       make("span", "amount", make("b", "", formatNumber(inside)), ` · ${formatNumber(outside)}`));
   }
   if (!cells.length) grid.append(make("span", "mild", "No column differs."));
-  return make("div", "card", head, grid);
+  const unit = ratios ? "log₂" : "sd";
+  const far = formatNumber(Number(top.toPrecision(2)));
+  const ends = both ? [`−${far}`, `+${far} ${unit}`] : ["0", `+${far} ${unit}`];
+  if (cells.length) grid.append(make("span"), make("div", "scale", ...ends.map((text) => make("span", "", text))), make("span"));
+  return make("div", "card", head, wordsOf(cluster), grid, examplesOf(cluster));
+}
+
+/* The words that tell a cluster from the others, where there are texts. */
+function wordsOf(cluster) {
+  const words = (DATA.words || [])[cluster] || [];
+  return words.length ? make("p", "telling", ...words.map((word) => make("span", "", word))) : "";
+}
+
+/* A few rows that are typical of a cluster: what is written about them, or else their numbers. */
+function examplesOf(cluster) {
+  const rows = (DATA.examples[cluster] || []).filter((point) => point >= 0);
+  if (!rows.length) return "";
+  const list = make("ul", "examples");
+  for (const point of rows) {
+    const texts = POINTS.text.map(([, words]) => words[point]).filter((text) => text);
+    const cells = POINTS.values[point];
+    const numbers = [];
+    for (let k = 0; k < Math.min(cells.length, 6); k += 2) numbers.push(`${DATA.columns[cells[k]]} ${formatNumber(cells[k + 1])}`);
+    const told = texts.length ? texts.join(" · ") : numbers.join(" · ");
+    list.append(make("li", "", button("", pointName(point), () => PICTURE.highlight([point], true)), ` ${cut(told, 160)}`));
+  }
+  return make("div", "", make("h4", "", "Typical rows"), list);
+}
+
+function fillCategories(section) {
+  section.append(make("p", "", "Rows of each cluster that have each value. Shades are shares of the cluster."));
+  const parts = make("div", "two");
+  for (const { name, values, table: counts } of DATA.categories.columns) {
+    const rows = counts.map((row, k) => {
+      const total = row.reduce((sum, value) => sum + value, 0) || 1;
+      return [clusterTag(k), ...row.map((value) => heatCell(value, value / total))];
+    });
+    const box = shaded(table(["", ...values.map((value) => [value, "number"])], rows, "heat"));
+    const rest = DATA.clusters.length - counts.length;
+    parts.append(make("div", "", make("h3", "", name), box, rest > 0 ? make("p", "faint", `${plural(rest, "more cluster")}.`) : ""));
+  }
+  section.append(parts);
+}
+
+function heatCell(value, share) {
+  const cell = make("span", value ? "" : "mild", value ? count(value) : "·");
+  cell.dataset.share = String(share);
+  return [cell, "number"];
+}
+
+/* Gives the cells of a table the shade of their share. */
+function shaded(box) {
+  box.querySelectorAll("[data-share]").forEach((cell) => {
+    const strength = Math.round(55 * Number(cell.dataset.share));
+    cell.parentElement.style.background = `color-mix(in srgb, var(--accent) ${strength}%, transparent)`;
+  });
+  return box;
 }
 
 function fillSure(section) {
@@ -91,6 +156,7 @@ function fillSure(section) {
   if (bins.length > 1) cards.append(histogram(make("span", "", "All points"), all, total, DATA.n, "var(--faint)"));
   bins.slice(0, 11).forEach((row, k) => cards.append(histogram(clusterTag(k), row, unsure[k], DATA.clusters[k].size, colourOf(k))));
   section.append(cards);
+  if (bins.length > 11) section.append(make("p", "faint", `${plural(bins.length - 11, "more cluster")}.`));
   section.append(make("h3", "", "The least sure points"));
   if (!least.length) {
     section.append(make("p", "note", "Every point has a probability above .99."));
@@ -132,6 +198,9 @@ function histogram(name, counts, unsure, size, colour) {
 
 function fillReliability(section) {
   section.append(make("p", "", "p is how often a source says may of two points of one cluster, q how often it says may-not of two points of different clusters. The line in the middle, ½ and ½, is a source that tells nothing. Bars are 95% intervals."));
+  if (!DATA.reliability.learned) {
+    section.append(make("p", "faint", `${DATA.settings.method} does not learn p and q: they are what its clusters make of the links, so links that the clusters were bent to count as right.`));
+  }
   const list = make("div", "sources");
   for (const source of DATA.reliability.sources) {
     const spans = make("div", "spans");
@@ -165,17 +234,9 @@ function fillChanges(section) {
   const heat = DATA.clusters.slice(0, largest);
   const rows = counts.map((row, k) => {
     const total = row.reduce((sum, value) => sum + value, 0) || 1;
-    return [old(k), ...row.map((value) => {
-      const cell = make("span", value ? "" : "mild", value ? count(value) : "·");
-      cell.dataset.share = String(value / total);
-      return [cell, "number"];
-    })];
+    return [old(k), ...row.map((value) => heatCell(value, value / total))];
   });
-  const box = table(["", ...heat.map((_, k) => [clusterTag(k), "number"])], rows, "heat");
-  box.querySelectorAll("[data-share]").forEach((cell) => {
-    const strength = Math.round(55 * Number(cell.dataset.share));
-    cell.parentElement.style.background = `color-mix(in srgb, var(--accent) ${strength}%, transparent)`;
-  });
+  const box = shaded(table(["", ...heat.map((_, k) => [clusterTag(k), "number"])], rows, "heat"));
   parts.append(make("div", "", make("h3", "", "Points by cluster without links (rows) and with"), box));
   if (kept.length) {
     const follow = kept.map(([kind, total, before, now]) => [kindTag(kind === "may"), [count(total), "number"],
@@ -217,6 +278,7 @@ function fillSettings(section) {
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
+  mixColours();
   byId("theme").textContent = theme === "dark" ? "Light" : "Dark";
   PICTURE.restyle();
 }
@@ -229,7 +291,7 @@ function startTheme() {
 }
 
 const SECTIONS = {
-  profiles: fillProfiles, sure: fillSure, reliability: fillReliability, doubts: fillDoubts,
+  profiles: fillProfiles, categories: fillCategories, sure: fillSure, reliability: fillReliability, doubts: fillDoubts,
   changes: fillChanges, settings: fillSettings,
 };
 
@@ -237,8 +299,12 @@ fillTop();
 fillPicture();
 for (const [name, fill] of Object.entries(SECTIONS)) {
   const section = byId(name);
-  if (DATA[name].missing) section.append(make("p", "note", DATA[name].missing));
-  else fill(section);
+  if (!DATA[name].missing) fill(section);
+  else {
+    section.remove();
+    document.querySelector(`nav a[href="#${name}"]`).parentElement.remove();
+  }
 }
 startTheme();
+startTools();
 document.documentElement.dataset.ready = "true";

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from maylink.estimators.verdict import CONFIRMED, Verdict, judge
 from maylink.metrics import link_agreement
+from maylink.report.categories import category_section
 from maylink.report.certainty import CERTAIN, certainty_section, least_certain
 from maylink.report.changes import change_section
 from maylink.report.density import density
 from maylink.report.encoding import ColumnNumbers, as_json
+from maylink.report.examples import example_rows
 from maylink.report.fit_settings import settings_section
 from maylink.report.inputs import ReportInputs
 from maylink.report.limits import USUAL_LIMITS, ReportLimits
@@ -25,7 +28,7 @@ from maylink.report.projection import cluster_medians, project
 from maylink.report.reliability import reliability_section
 from maylink.report.suspect_links import find_suspect_links, suspect_section
 
-SCRIPTS = ("basics.js", "picture.js", "tables.js", "page.js")
+SCRIPTS = ("basics.js", "picture.js", "tables.js", "tools.js", "page.js")
 
 
 def build_page(
@@ -51,15 +54,19 @@ def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> di
     """Return what the page shows, as plain lists, numbers and text."""
     columns = ColumnNumbers(inputs.columns)
     suspects = find_suspect_links(inputs, limits.suspect_above)
-    required = np.concatenate([suspects.ends, least_certain(inputs)])
+    examples = example_rows(inputs)
+    required = np.concatenate([suspects.ends, least_certain(inputs), *examples])
     points = choose_points(inputs, required, limits.points)
-    plane = project(inputs, projection, limits)
+    plane = project(inputs, projection)
     sampled = len(points.rows) < inputs.n
+    links = inputs.links if inputs.links.n_links else None
+    verdict = judge(inputs.model, links=links, without_links=inputs.without_links)
     sections = {
         "n": inputs.n,
         "named": inputs.named,
         "clusters": cluster_sizes(inputs),
-        "facts": _facts(inputs),
+        "verdict": vars(verdict),
+        "facts": _facts(inputs, verdict),
         "picture": {
             "how": plane.how,
             "axes": plane.axes,
@@ -70,6 +77,8 @@ def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> di
         "points": encode_points(inputs, plane, points, columns),
         "links": encode_links(inputs, points),
         "profiles": profile_section(inputs, columns),
+        "examples": [points.positions(rows).tolist() for rows in examples],
+        "categories": category_section(inputs),
         "sure": certainty_section(inputs, points),
         "reliability": reliability_section(inputs),
         "doubts": suspect_section(inputs, suspects, points, columns),
@@ -79,8 +88,11 @@ def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> di
     return sections | {"columns": columns.names()}  # last: the sections number the columns
 
 
-def _facts(inputs: ReportInputs) -> list[list[str]]:
-    """Return the figures at the top of the page, each with its name."""
+def _facts(inputs: ReportInputs, verdict: Verdict) -> list[list[str]]:
+    """Return the figures at the top of the page, each with its name.
+
+    How sure assignments are is among them where links confirm the clusters.
+    """
     n, d = inputs.X.shape
     links = inputs.links
     facts = [
@@ -91,6 +103,6 @@ def _facts(inputs: ReportInputs) -> list[list[str]]:
     ]
     if links.n_links:
         facts.append([f"{link_agreement(inputs.codes, links):.0%}", "of links followed"])
-    if inputs.certainty is not None:
+    if inputs.certainty is not None and verdict.level == CONFIRMED:
         facts.append([f"{np.mean(inputs.certainty >= CERTAIN):.0%}", "assigned at P ≥ .9"])
     return facts

@@ -13,6 +13,7 @@ const PICTURE = (() => {
   let picked = null; // the link whose two points are kept
   let suspects = null; // links to draw, if asked for
   let colours = [];
+  let paint = null; // the colour of each point, where it is not that of its cluster
   let ink = {};
   let size = { width: 1, height: 1 };
   let waiting = false;
@@ -36,11 +37,6 @@ const PICTURE = (() => {
     ink = { text: value("--text"), card: value("--card"), wrong: value("--wrong"), right: value("--right"), faint: value("--faint") };
   }
 
-  function rgb(colour) {
-    const number = parseInt(colour.slice(1), 16);
-    return [number >> 16, (number >> 8) & 255, number & 255];
-  }
-
   /* ---------------------------------------------------------------- drawing */
 
   function draw() {
@@ -55,7 +51,7 @@ const PICTURE = (() => {
     }
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
-    if (density) drawDensity(); else drawDots();
+    if (density && !paint) drawDensity(); else drawDots();
     if (suspects) for (const link of suspects) drawLink(link, 0.35, 1);
     const focus = hovered >= 0 ? [...kept, hovered] : kept;
     for (const point of focus) {
@@ -96,7 +92,7 @@ const PICTURE = (() => {
     if (x < -9 || y < -9 || x > size.width + 9 || y > size.height + 9) return;
     const cluster = POINTS.cluster[point];
     context.globalAlpha = alpha;
-    context.fillStyle = colour || colours[cluster % N_COLOURS];
+    context.fillStyle = colour || (paint ? paint[point] : colours[cluster % N_COLOURS]);
     context.beginPath();
     const shape = shapeOf(cluster);
     const r = radius;
@@ -184,6 +180,8 @@ const PICTURE = (() => {
     return drawing;
   }
 
+  function shortName(cluster) { return cut(DATA.clusters[cluster].name, 24); }
+
   function drawNames() {
     context.font = "600 13px system-ui, sans-serif";
     context.textAlign = "center";
@@ -194,10 +192,10 @@ const PICTURE = (() => {
       if (!isShown(cluster)) return;
       context.globalAlpha = 0.85;
       context.strokeStyle = ink.card;
-      context.strokeText(DATA.clusters[cluster].name, toX(x), toY(y));
+      context.strokeText(shortName(cluster), toX(x), toY(y));
       context.globalAlpha = 1;
       context.fillStyle = ink.text;
-      context.fillText(DATA.clusters[cluster].name, toX(x), toY(y));
+      context.fillText(shortName(cluster), toX(x), toY(y));
     });
     context.textBaseline = "alphabetic";
   }
@@ -320,7 +318,7 @@ const PICTURE = (() => {
     image = null;
     byId("all").hidden = chosen.size === 0;
     byId("legend").classList.toggle("some", chosen.size > 0);
-    byId("legend").querySelectorAll("button").forEach((one, k) => one.setAttribute("aria-pressed", String(chosen.has(k))));
+    byId("legend").querySelectorAll("li > button:first-child").forEach((one, k) => one.setAttribute("aria-pressed", String(chosen.has(k))));
     leave();
   }
 
@@ -395,8 +393,27 @@ const PICTURE = (() => {
   }
 
   readColours();
+  /* The picture as it is, on the colour of the page, as a file. */
+  function save(name) {
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const drawing = copy.getContext("2d");
+    drawing.fillStyle = ink.card;
+    drawing.fillRect(0, 0, copy.width, copy.height);
+    drawing.drawImage(canvas, 0, 0);
+    copy.toBlob((blob) => {
+      const link = make("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+
   return {
-    highlight, filter, restyle, keep,
+    highlight, filter, restyle, keep, save,
+    redraw: requestDraw,
+    colourBy: (colour) => { paint = colour; requestDraw(); },
     onKeep: (listener) => listeners.push(listener),
     drawSuspects: (links) => { suspects = links; requestDraw(); },
     state: () => ({ hovered, picked, kept: [...kept], chosen: [...chosen], zoom: view.zoom }),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.report.encoding import ColumnNumbers, rounded
+from maylink.report.encoding import ColumnNumbers, rounded, shortened
 from maylink.report.inputs import LARGEST, ReportInputs
 
 LISTED_COLUMNS = 12  # of a cluster, at most
@@ -21,8 +21,8 @@ LISTED_COLUMNS = 12  # of a cluster, at most
 def cluster_sizes(inputs: ReportInputs) -> list[dict[str, Any]]:
     """Return the name and the size of each cluster."""
     return [
-        {"name": str(label), "size": int(size)}
-        for label, size in zip(inputs.labels, inputs.sizes, strict=True)
+        {"name": shortened(name, 60), "size": int(size)}
+        for name, size in zip(inputs.names, inputs.sizes, strict=True)
     ]
 
 
@@ -59,11 +59,10 @@ def profile_section(inputs: ReportInputs, columns: ColumnNumbers) -> dict[str, A
 
 def _means(inputs: ReportInputs) -> tuple[Array, Array]:
     """Return the means of the columns in each cluster, and outside it."""
-    sums = inputs.sums
-    total = sums.sum(axis=0)
-    sizes = inputs.sizes[:LARGEST, None]
-    inside = sums[:LARGEST]
-    return inside / sizes, (total - inside) / np.maximum(inputs.n - sizes, 1)
+    sums, present = inputs.sums, inputs.present
+    inside, cells = sums[:LARGEST], present[:LARGEST]
+    rest = np.maximum(present.sum(axis=0) - cells, 1.0)
+    return inside / cells, (sums.sum(axis=0) - inside) / rest
 
 
 def _log_ratios(inputs: ReportInputs) -> tuple[Array, Array]:

@@ -15,7 +15,6 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from maylink.arrays import Array, Matrix
 from maylink.errors import MaylinkError
 from maylink.report.inputs import ReportInputs
-from maylink.report.limits import USUAL_LIMITS, ReportLimits
 
 PROJECTIONS = ("auto", "pca", "umap")
 PCA_POINTS = 20_000  # that principal components are computed from
@@ -35,34 +34,36 @@ class Projection(NamedTuple):
     at_edge: int  # points that are further out than the picture
 
 
-def project(
-    inputs: ReportInputs, projection: str = "auto", limits: ReportLimits = USUAL_LIMITS
-) -> Projection:
-    """Put the points on a plane."""
-    if projection not in PROJECTIONS:
-        names = ", ".join(map(repr, PROJECTIONS))
-        raise MaylinkError(f"projection: {projection!r} is not one of {names}")
-    if projection == "umap" and find_spec("umap") is None:
-        raise MaylinkError("projection: UMAP is not installed; pip install 'maylink[umap]'")
+def project(inputs: ReportInputs, projection: str = "auto") -> Projection:
+    """Put the points on a plane; "auto" is two columns as they are, or principal components."""
+    check_projection(projection)
     n, d = inputs.X.shape
     if d <= 2 and projection != "umap":
         return _as_they_are(inputs)
     if n < 3:
         return _framed(np.zeros((n, 2)), "Too few points for a picture.", ("", ""), alike=True)
-    quick = 15 < n <= limits.umap_points
-    if projection == "umap" or (projection == "auto" and quick and find_spec("umap") is not None):
-        return _umap(inputs)
-    return _principal(inputs)
+    return _umap(inputs) if projection == "umap" else _principal(inputs)
+
+
+def check_projection(projection: str, name: str = "projection") -> None:
+    """Raise about a projection that there is not, by the name that the user knows it by."""
+    if projection not in PROJECTIONS:
+        names = ", ".join(map(repr, PROJECTIONS))
+        raise MaylinkError(f"{name}: {projection!r} is not one of {names}")
+    if projection == "umap" and find_spec("umap") is None:
+        raise MaylinkError(f"{name}: UMAP is not installed; pip install 'maylink[umap]'")
 
 
 def _as_they_are(inputs: ReportInputs) -> Projection:
     values = inputs.rows(slice(None))
+    values = np.where(np.isnan(values), inputs.mean, values)
+    note = " Missing cells are drawn at the mean." * inputs.has_gaps
     if values.shape[1] == 2:
         names = (inputs.columns[0], inputs.columns[1])
-        return _framed(values, "The two columns as they are.", names, alike=False)
+        return _framed(values, f"The two columns as they are.{note}", names, alike=False)
     height = np.random.default_rng(0).random(len(values))  # points would cover each other
     points = np.column_stack([values[:, 0], height])
-    how = "One column, from left to right; the height means nothing."
+    how = f"One column, from left to right; the height means nothing.{note}"
     return _framed(points, how, (inputs.columns[0], ""), alike=False)
 
 
@@ -126,7 +127,10 @@ def _scaled(inputs: ReportInputs, rows: Any) -> tuple[Matrix, str]:
         return (roots if sparse.issparse(X) else roots.toarray()), scale
     if sparse.issparse(X):
         return sparse.csr_matrix(X.multiply(1.0 / inputs.deviation)), "the columns, scaled"
-    return (X - inputs.mean) / inputs.deviation, "the columns in standard units"
+    scale = "the columns in standard units"
+    if inputs.has_gaps:
+        scale += ", missing cells at the mean"
+    return np.nan_to_num((X - inputs.mean) / inputs.deviation), scale
 
 
 def _framed(points: Array, how: str, axes: tuple[str, str], *, alike: bool) -> Projection:

@@ -72,7 +72,7 @@ function fillDoubts(section) {
   function render() {
     const rows = searchable.filter(fits);
     note.textContent = rows.length < some ? `${plural(rows.length, "link")} of ${count(some)}` : "";
-    const head = ["one", "link", "other", "source", ["votes", "number"]];
+    const head = ["one", "link", "other", "what differs", "source", ["votes", "number"]];
     const body = [];
     for (const { link } of rows.slice(0, state.most)) {
       body.push(doubtRow(link));
@@ -89,6 +89,7 @@ function fillDoubts(section) {
       [make("div", "", pick, make("div", "amount", clusterTag(POINTS.cluster[link.a]))), "words"],
       kindTag(link.may),
       [make("div", "", pointName(link.b), make("div", "amount", clusterTag(POINTS.cluster[link.b]))), "words"],
+      [whatDiffers(link), "words"],
       link.source,
       [formatNumber(link.weight), "number"],
     ];
@@ -135,6 +136,25 @@ function doubtsLead(doubts, judged) {
   }
   const wrong = `${count(doubts.wrong)} of ${all} ${doubts.wrong === 1 ? "is" : "are"} more likely wrong than right; the clusters go against ${count(doubts.ignored)}.`;
   return `${wrong} P(wrong) is the probability that a link says the opposite of what is so; the worst come first.${listed}${open}`;
+}
+
+/* The fields in which both ends of a link differ most: texts first, then numbers. */
+function whatDiffers(link, most = 3) {
+  const parts = [];
+  for (const [name, words] of POINTS.text) {
+    const [one, other] = [words[link.a], words[link.b]];
+    if (one !== other) parts.push([name, cut(one || "–", 40), cut(other || "–", 40)]);
+  }
+  for (const [column, one, other, gap] of link.cells) {
+    if (gap >= 1) parts.push([DATA.columns[column], formatNumber(one), formatNumber(other)]);
+  }
+  const box = make("div", "differences");
+  for (const [name, one, other] of parts.slice(0, most)) {
+    box.append(make("div", "", make("span", "mild", `${cut(name, 24)} `), make("mark", "", one), " / ", make("mark", "", other)));
+  }
+  if (parts.length > most) box.append(make("div", "mild", `${parts.length - most} more`));
+  if (!parts.length) box.append(make("span", "mild", "nothing much"));
+  return box;
 }
 
 /* A text with those words marked that another text does not have. */
