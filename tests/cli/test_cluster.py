@@ -57,6 +57,45 @@ def test_labels_suspects_and_a_model_that_predicts_are_written(clustered, files,
     assert pd.read_csv("new_labels.csv").equals(labels)
 
 
+def test_the_verdict_comes_first(clustered):
+    (_, out, _), _ = clustered
+    assert out.startswith(
+        "Verdict\n  - Nothing has tested these clusters: no links were held out.\n"
+    )
+    assert "  - Links changed nothing: the data alone give the same 2 clusters.\n" in out
+    assert "  - Judge 36 more pairs or more: with 40 links some can be held out.\n" in out
+
+
+def test_clusters_are_numbered_by_size_and_named(files, capsys):
+    frame = pd.read_csv("data.csv").iloc[3:]  # the second cluster is now the larger one
+    frame.to_csv("data.csv", index=False)
+    written = ("--out", "labels.csv", "--model", "model.npz", "--force", "--quiet")
+    assert run(*FIT, *written) == 0
+    assert pd.read_csv("labels.csv")["cluster"].tolist() == [1] * 7 + [0] * 10
+    assert run("predict", "model.npz", "data.csv", "--id", "who", "--out", "new.csv") == 0
+    assert pd.read_csv("new.csv").equals(pd.read_csv("labels.csv"))
+    words = ("--name", "0=tall", "--name", "1=small", "--report", "page.html")
+    assert run(*FIT, *written, *words) == 0
+    assert pd.read_csv("labels.csv")["cluster"].tolist() == ["small"] * 7 + ["tall"] * 10
+    assert '{"name":"tall","size":10}' in Path("page.html").read_text("utf-8")
+    assert run("predict", "model.npz", "data.csv", "--id", "who", "--out", "named.csv") == 0
+    assert pd.read_csv("named.csv").equals(pd.read_csv("labels.csv"))
+    capsys.readouterr()
+    for word, message in (
+        ("2=x", "--name: '2=x'; write CLUSTER=NAME, with a cluster from 0 to 1"),
+        ("tall", "--name: 'tall'; write CLUSTER=NAME"),
+        ("0=1", "--name: two clusters have one name"),
+    ):
+        assert run(*FIT, "--name", word) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_projection_that_there_is_not_is_refused_before_the_fit(files, capsys):
+    assert run(*FIT, "--report", "page.html", "--projection", "tsne") != 0
+    assert "--projection: 'tsne' is not one of 'auto', 'pca', 'umap'" in capsys.readouterr().err
+    assert not Path("page.html").exists()
+
+
 def test_the_report_is_a_page_whose_python_runs_as_it_stands(clustered, monkeypatch):
     _, folder = clustered
     monkeypatch.chdir(folder)

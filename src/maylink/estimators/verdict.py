@@ -48,7 +48,7 @@ HEADLINES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What to think of a fit, in sentences.
 
@@ -79,7 +79,7 @@ class Verdict:
             if sentences:
                 yield name, sentences
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(
             f"{name if not at else '':<14} {sentence}"
             for name, sentences in self.parts()
@@ -237,8 +237,8 @@ def _advice(level: str, links: Links | None) -> list[str]:
         )
     elif level == UNTESTED and n_judged is not None and n_judged < fewest:
         advice.append(
-            f"Judge {_count(fewest - n_judged, 'more pair')} or more: with {fewest} links some can "
-            "be held out."
+            f"Judge at least {_count(fewest - n_judged, 'more pair')}: of {fewest} links some are "
+            "held out."
         )
     elif level == UNTESTED:
         advice.append("Run maylink diagnose: it holds links out and says what they are worth.")
