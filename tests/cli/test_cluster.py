@@ -63,7 +63,7 @@ def test_the_verdict_comes_first(clustered):
         "Verdict\n  - Nothing has tested these clusters: no links were held out.\n"
     )
     assert "  - Links changed nothing: the data alone give the same 2 clusters.\n" in out
-    assert "  - Judge 36 more pairs or more: with 40 links some can be held out.\n" in out
+    assert "  - Judge at least 36 more pairs: of 40 links some are held out.\n" in out
 
 
 def test_clusters_are_numbered_by_size_and_named(files, capsys):

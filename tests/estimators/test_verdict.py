@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import maylink as ml
@@ -130,3 +131,27 @@ def test_streams_and_saved_models_have_a_summary(tmp_path):
     assert str(ml.load(tmp_path / "model.npz").summary()) == str(model.summary())
     stream = ml.RDPMeans(random_state=0).partial_fit(X[:40]).partial_fit(X[40:])
     assert stream.summary().level == "no links"
+
+
+@pytest.mark.parametrize(("drawn", "level"), [(3, "confirmed"), (5, "confirmed"), (9, "weak")])
+def test_draws_with_other_numbers_of_clusters_weaken_the_verdict(drawn, level):
+    table = LINKS.to_frame().assign(wrong=0.0)
+    reliability = pd.DataFrame({"p_low": [0.9], "q_low": [0.9]}, index=["0"])
+    posterior = SimpleNamespace(
+        links=LINKS,
+        draws=SimpleNamespace(n_clusters=np.full(5, drawn)),
+        suspects=lambda: table,
+        reliability=lambda: reliability,
+    )
+    verdict = judge(fitted(held(-0.3, -0.7, 0.05), posterior_=posterior))
+    assert verdict.level == level
+    assert any(f"about {drawn} clusters" in one for one in verdict.trust) == (level == "weak")
+
+
+def test_many_links_that_look_wrong_weaken_the_verdict():
+    other = np.random.default_rng(0).permutation(Y)
+    wrong = np.mean((other[LINKS.i] == other[LINKS.j]) != (Y[LINKS.i] == Y[LINKS.j]))
+    assert wrong > 1 / 3
+    verdict = judge(fitted(held(-0.3, -0.7, 0.05), labels=other), links=LINKS)
+    assert verdict.level == "weak"
+    assert f"{wrong:.0%} of the links look wrong" in verdict.trust[2]

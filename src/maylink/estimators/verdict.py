@@ -36,6 +36,8 @@ CLEAR = 2.0  # standard errors by which a difference is more than chance
 # away .12 where links are right seven times in ten, .53 where they are nine times in ten.
 LEAST_SHARE = 0.1
 SURE = 0.9  # probability of a point's cluster from which the point counts as sure
+MOST_WRONG = 1 / 3  # of the links: right clusters that links confirm go against fewer
+APART = 2.0  # times as many clusters in draws as in the fit, or the other way round
 MATCHED = 1000  # clusters up to which old and new ones are matched, to count points that moved
 NAMED = 3  # sources that a sentence names, at most
 HEADLINES = {
@@ -46,6 +48,7 @@ HEADLINES = {
     UNTESTED: "Nothing has tested these clusters: no links were held out.",
     UNLINKED: "Nothing outside the data confirms these clusters: there are no links.",
 }
+CONTRADICTED = "Links that the fit had not seen confirm these clusters, but not all of it agrees."
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,9 +127,12 @@ def judge(
         table = getattr(model, "reliability_", None)  # of RDPMeans, which does not keep links
     held_out: HeldOut | None = getattr(model, "held_out_", None)
     level = _level(held_out, has_links or (table is not None and len(table) > 0))
-    trust = [HEADLINES[level]]
+    trust, contradictions = [HEADLINES[level]], _contradictions(model, posterior)
     if held_out is not None:
         trust.append(_beside_guess(held_out))
+    if level == CONFIRMED and contradictions:
+        level, trust[0] = WEAK, CONTRADICTED
+    trust += contradictions
     trust += _about_clusters(model, level)
     if without_links is None:
         without_links = getattr(model, "labels_without_links_", None)
@@ -149,6 +155,29 @@ def _level(held_out: HeldOut | None, has_links: bool) -> str:
     if ahead > margin:
         return CONFIRMED if ahead >= enough else WEAK
     return UNCLEAR if ahead + margin >= enough else REFUTED
+
+
+def _contradictions(model: Any, posterior: Posterior | None) -> list[str]:
+    """Return where draws from the posterior, or most links, say another thing than the fit."""
+    if posterior is None:
+        return []
+    sentences = []
+    draws, n_clusters = getattr(posterior, "draws", None), _n_clusters(model)
+    if draws is not None:
+        drawn = float(np.median(draws.n_clusters))
+        if max(drawn, n_clusters) > APART * min(drawn, n_clusters):
+            sentences.append(
+                f"Draws from the posterior have about {drawn:,.0f} clusters, the fit has "
+                f"{n_clusters:,}: how fine the clusters are is not known."
+            )
+    wrong = _n_suspects(posterior) / posterior.links.n_links
+    if wrong > MOST_WRONG:
+        sentences.append(f"{wrong:.0%} of the links look wrong: links or clusters are not right.")
+    return sentences
+
+
+def _n_suspects(posterior: Posterior) -> int:
+    return int((posterior.suspects()["wrong"] > SUSPECT_LIMIT).sum())
 
 
 def _beside_guess(held_out: HeldOut) -> str:
@@ -259,8 +288,13 @@ def _advice(level: str, links: Links | None) -> list[str]:
 
 
 def _posterior(model: Any, links: Links | None) -> Posterior | None:
-    """Return what is known of links; None where labels are not in memory."""
+    """Return what is known of links; None where labels are not in memory.
+
+    Of links that a fit has not seen it is what its partition says.
+    """
     posterior: Posterior | None = getattr(model, "posterior_", None)
+    if posterior is not None and not posterior.links.n_links:
+        posterior = None
     if posterior is None and links is not None and isinstance(model.labels_, np.ndarray):
         return partition_posterior(model.labels_, links)
     return posterior
@@ -268,7 +302,7 @@ def _posterior(model: Any, links: Links | None) -> Posterior | None:
 
 def _about_suspects(posterior: Posterior) -> list[str]:
     n_links = posterior.links.n_links
-    n_wrong = int((posterior.suspects()["wrong"] > SUSPECT_LIMIT).sum())
+    n_wrong = _n_suspects(posterior)
     if not n_wrong:
         return []
     looks = "link looks" if n_wrong == 1 else "links look"
