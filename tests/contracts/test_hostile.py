@@ -139,7 +139,7 @@ BAD_WORDS = {  # the command, its code, what the sentence has
     "output is input": (PLAIN.replace("out.csv", "./data.csv") + " --force", 2, "is also DATA"),
     "one file twice": (PLAIN + " --model out.csv", 2, "is also --out"),
     "JSON and labels": ("cluster data.csv --json --out -", 2, "both would go to standard output"),
-    "suspects of nothing": (PLAIN + " --suspects s.csv", 2, "there are no links to suspect"),
+    "suspects of nothing": (PLAIN + " --suspects s.csv", 2, "--suspects: there are no links"),
     "k not needed": (PLAIN + " --k 3", 2, "rdpmeans finds the number of clusters itself"),
     "k needed": (
         PLAIN.replace("rdpmeans", "plainkmeans") + " --drop who", 2, "must be told the number",

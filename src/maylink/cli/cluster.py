@@ -11,8 +11,8 @@ from maylink.cli import features, options
 from maylink.cli.cluster_file import cluster_file
 from maylink.cli.cluster_folder import cluster_folder
 from maylink.cli.cluster_request import ClusterRequest
-from maylink.cli.errors import SUCCESS, USAGE, CommandError
-from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice
+from maylink.cli.errors import SUCCESS
+from maylink.cli.inputs import ReadingOptions
 from maylink.parameters import as_time_budget
 
 Penalty = Annotated[
@@ -149,17 +149,6 @@ def cluster(
     """
     made_of = features.FeatureOptions.of(data, text, text_as, embeddings, ids)
     data = data or str(embeddings)
-    forbid_stdin_twice(data, links)
-    if json and out == options.STDOUT:
-        raise CommandError(
-            "--json and --out -: both would go to standard output; name a file", USAGE
-        )
-    if suspects is not None and links is None:
-        raise CommandError(
-            "--suspects: there are no links to suspect; name them with --links", USAGE
-        )
-    if bad_links is not None and links is None:
-        raise CommandError("--bad-links: there are no links; name them with --links", USAGE)
     given = {"cluster_penalty": penalty, "n_clusters_hint": clusters_hint}
     settings = {key: value for key, value in given.items() if value is not None}
     reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
@@ -168,10 +157,6 @@ def cluster(
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),
         as_time_budget(budget), settings, projection,
     )  # fmt: skip
-    if os.path.isdir(data):
-        if made_of != features.FeatureOptions():
-            raise CommandError("--text and --embeddings: not of a folder; name a file", USAGE)
-        cluster_folder(request)
-    else:
-        cluster_file(request)
+    request.check(is_folder := os.path.isdir(data))
+    (cluster_folder if is_folder else cluster_file)(request)
     return SUCCESS

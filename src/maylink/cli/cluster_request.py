@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from maylink.cli.inputs import ReadingOptions
+from maylink.cli.errors import USAGE, CommandError
+from maylink.cli.features import FeatureOptions
+from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice
+from maylink.cli.options import STDOUT
 
 
 @dataclass(frozen=True)
@@ -39,3 +42,16 @@ class ClusterRequest:
     def quiet(self) -> bool:
         """Whether nothing goes to standard error."""
         return self.reading.quiet
+
+    def check(self, is_folder: bool) -> None:
+        """Refuse options that contradict each other, before anything is read."""
+        forbid_stdin_twice(self.data, self.links)
+        if self.json and self.out == STDOUT:
+            raise CommandError(
+                "--json and --out -: both would go to standard output; name a file", USAGE
+            )
+        for option, file in (("--suspects", self.suspects), ("--bad-links", self.bad_links)):
+            if file is not None and self.links is None:
+                raise CommandError(f"{option}: there are no links; name them with --links", USAGE)
+        if is_folder and self.reading.features != FeatureOptions():
+            raise CommandError("--text and --embeddings: not of a folder; name a file", USAGE)
