@@ -34,7 +34,7 @@ def test_warmup_compiles_every_kernel_for_both_precisions():
         "import maylink; maylink.warmup()\n"
         "from maylink.kernels import exact, linked, nearest, sums, tile\n"
         "kernels = [nearest.nearest_rough, nearest.nearest_exact, linked.choose_rough,\n"
-        "  linked.choose_exact, linked.visit, sums.add_all, exact.scores, tile.pack_points]\n"
+        "  linked.choose_exact, linked.visit, sums.add_all, exact._scores, tile.pack_points]\n"
         "assert [len(k.signatures) for k in kernels] == [2] * 8\n"
         "import numpy as np\n"
         "X = np.ones((9, 2), np.float32); X[0] = 5; X.setflags(write=False)\n"

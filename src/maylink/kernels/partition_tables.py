@@ -33,7 +33,7 @@ class PartitionTerms(NamedTuple):
     opening: Any  # (n + 1,) f(1) + log(α + K·d)
 
 
-@compiled()
+@compiled(allocates=False, inner=True)
 def present_terms(tables, scalars):
     """Write what opening a cluster weighs now and return the tables of the present component."""
     size = tables.size[scalars.component[0]]

@@ -11,7 +11,7 @@ The power γ on the data's marginal likelihood has no counterpart here, so it mu
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from maylink.model.joint import joint_of
 from maylink.model.mixture import one_of
 from maylink.solvers import gibbs
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings, GibbsState
+
+if TYPE_CHECKING:
+    from maylink.kernels.partition_tables import PartitionTerms
 
 SPARE = 8  # slots for new clusters, at the least, before there must be more room
 
@@ -62,10 +65,22 @@ class InstantiatedSampler(CollapsedSampler):
             parts.append(self._draw(state))
         return state, Draws.joined(parts)
 
+    def _present_terms(self, state: GibbsState) -> PartitionTerms:
+        """Return the tables of the present component, as the kernel of the same name does.
+
+        Kernels that count no references to arrays must not hand any out to Python.
+        """
+        from maylink.kernels.partition_tables import PartitionTerms
+
+        tables, now = self.tables, int(state.component)
+        several = state.alpha + tables.discount * np.arange(tables.opening.size)
+        tables.opening[:] = tables.size[now, 1] + np.log(several)
+        return PartitionTerms(tables.size[now], tables.join[now], tables.opening)
+
     def _sweep(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
         from maylink.kernels import scalars as kernel
         from maylink.kernels.instantiated import scan
-        from maylink.kernels.partition_tables import draw_component, present_terms
+        from maylink.kernels.partition_tables import draw_component
 
         prior = self._scaled_prior(state.factors)
         family, X, n = self.problem.family, self.problem.X, self.problem.n
@@ -85,7 +100,7 @@ class InstantiatedSampler(CollapsedSampler):
         scalars = kernel.Scalars(
             state.p.copy(), state.q.copy(), np.array([state.alpha]), np.array([state.component])
         )
-        terms = present_terms(self.tables, scalars)
+        terms = self._present_terms(state)
         pull = np.empty(self.links.neighbour.size)
         kernel.set_pull(self.links, scalars, pull)
         alive, at = n_clusters, 0
