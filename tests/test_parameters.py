@@ -102,8 +102,9 @@ def test_every_kind_of_random_state_is_used():
 
 def test_arguments_that_would_be_ignored():
     forbid_links_as_y([0, 1])
-    for y in (Links.empty(3), ([(0, 1)], []), Links.empty(3).to_frame()):
-        with pytest.raises(LinksError, match=r"y: these look like links; .*fit\(X, links=...\)"):
+    columns = {"i": [0], "j": [1], "kind": [1]}
+    for y in (Links.empty(3), ([(0, 1)], []), Links.empty(3).to_frame(), columns):
+        with pytest.raises(LinksError, match=r"y: these are links; .*fit\(X, links=links\)"):
             forbid_links_as_y(y)
     forbid_sample_weight(None)
     with pytest.raises(MaylinkError, match="sample_weight: points have no weights here"):

@@ -53,3 +53,14 @@ def not_one_of(value: str, choices: Iterable[str]) -> str:
     alike = difflib.get_close_matches(str(value).lower(), words, n=1)
     hint = f" (did you mean {alike[0]!r}?)" if alike else ""
     return f"{value!r} is not one of {', '.join(words)}{hint}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with the word for what is counted, in the singular or the plural.
+
+    Examples
+    --------
+    >>> counted(1, "link"), counted(1200, "link"), counted(2, "link looks", "links look")
+    ('1 link', '1200 links', '2 links look')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -6,6 +6,7 @@ lets pass (True as a number, NaN), are handled here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -34,8 +35,9 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 def forbid_links_as_y(y: Any) -> None:
     """Raise when links were given by position and so would be ignored."""
-    if isinstance(y, (Links, tuple)) or {"i", "j", "kind"} <= set(getattr(y, "columns", ())):
-        raise LinksError("y: these look like links; name them: fit(X, links=...)")
+    columns = getattr(y, "columns", y if isinstance(y, Mapping) else ())
+    if isinstance(y, (Links, tuple)) or {"i", "j", "kind"} <= set(columns):
+        raise LinksError("y: these are links; pass them by name: fit(X, links=links)")
 
 
 def forbid_sample_weight(sample_weight: Any) -> None:

@@ -39,7 +39,7 @@ def test_methods_are_fitted_and_judged():
         X, LINKS, ["plainkmeans", "linkonly", "tvclust"], family=FAMILY, y=Y,
         each=called_with.append,
     )  # fmt: skip
-    assert called_with == ["tvclust", "plainkmeans", "linkonly"]
+    assert called_with == ["tvclust", "linkonly", "plainkmeans"]
     frame = pd.DataFrame(map(vars, rows)).set_index("method")
     assert frame.index.tolist() == ["plainkmeans", "linkonly", "tvclust"]
     assert frame["told_k"].tolist() == ["TVClust", "", ""]
@@ -47,6 +47,21 @@ def test_methods_are_fitted_and_judged():
     assert frame.loc["plainkmeans", "ari"] == 1
     assert frame.loc["tvclust", "held_out"] > frame.loc["linkonly", "held_out"]
     assert (frame["seconds"] > 0).all()
+
+
+def test_tvclust_is_fitted_unasked_only_where_nobody_else_finds_k():
+    called_with = []
+    (row,) = compare(X, LINKS, ["plainkmeans"], family=FAMILY, k=2, each=called_with.append)
+    assert called_with == ["plainkmeans"]
+    assert np.isnan(row.agreement)
+    called_with.clear()
+    rows = compare(X, LINKS, ["plainkmeans", "linkonly"], family=FAMILY, each=called_with.append)
+    assert called_with == ["linkonly", "plainkmeans"]
+    assert rows[0].told_k == "LinkOnly"
+    called_with.clear()
+    (row,) = compare(X, LINKS, ["plainkmeans"], family=FAMILY, each=called_with.append)
+    assert called_with == ["tvclust", "plainkmeans"]
+    assert row.told_k == "TVClust"
 
 
 def test_a_method_that_fails_is_reported_and_the_others_go_on():

@@ -168,7 +168,7 @@ def test_rows_with_missing_cells_are_dropped_with_their_links(files, capsys):
     code = run(*FIT, "--links", "links.csv", "--missing", "drop-rows", "--json")
     out, err = capsys.readouterr()
     assert code == 0
-    assert "left out, for missing cells: 1 rows" in err
+    assert "left out, for missing cells: 1 row" in err
     assert "left out, of rows that were left out: 2" in err
     assert json.loads(out)["links"] == 2
 

@@ -14,12 +14,13 @@ COMPARE = (
 )  # fmt: skip
 
 
-def test_k_comes_from_tvclust_or_the_user(files, capsys):
+def test_k_comes_from_a_method_or_the_user(files, capsys):
     words = (*COMPARE, "--labels", "word")
     assert run(*words, "--methods", "plainkmeans,copkmeans,rdpmeans", "--json") == 0
     out, err = capsys.readouterr()
     rows = {row["method"]: row for row in json.loads(out)}
-    assert rows["plainkmeans"]["told_k"] == "TVClust"
+    assert rows["plainkmeans"]["told_k"] == "RDPMeans"
+    assert "fit      tvclust" not in err
     assert rows["rdpmeans"]["told_k"] == ""
     assert rows["plainkmeans"]["ari"] == 1.0
     assert rows["plainkmeans"]["kept"] == 0.75
@@ -38,7 +39,7 @@ def test_rows_without_a_label_are_clustered_but_not_scored(missing, files, capsy
     out, err = capsys.readouterr()
     assert json.loads(out)[0]["f"] == 1.0
     assert "data     20 rows × 2 columns" in err
-    assert "labels   left out of the scores, for want of one: 1 rows" in err
+    assert "labels   left out of the scores, for want of one: 1 row" in err
 
 
 def test_the_table_says_which_links_chose_the_settings(capsys):

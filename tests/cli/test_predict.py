@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+import maylink as ml
 from command_line import run
 
 
@@ -15,4 +19,25 @@ def test_filled_cells_are_counted(clustered, files, capsys):
     Path("two.csv").write_text("who,height,width\na,1.0,2.0\nb,,2.0\n")
     model = clustered[1] / "model.npz"
     assert run("predict", model, "two.csv", "--id", "who", "--missing", "median") == 0
-    assert "filled with the median of their column here: 1" in capsys.readouterr().err
+    assert "filled with the medians of the fit: 1" in capsys.readouterr().err
+
+
+def test_gaps_are_filled_as_in_the_fit(files, capsys):
+    frame = pd.read_csv("data.csv")
+    frame.loc[3, "height"] = None
+    frame.to_csv("gaps.csv", index=False)
+    words = ("cluster", "gaps.csv", "--id", "who", "--method", "rdpmeans", "--missing", "median")
+    assert run(*words, "--model", "m.npz", "--quiet") == 0
+    medians = frame[["height", "width"]].median()
+    np.testing.assert_allclose(ml.load("m.npz").medians_, medians)
+    low, high = frame["height"].min(), frame["height"].max()
+    new = pd.DataFrame({"who": ["a", "b", "c"], "height": [None, low, low], "width": [1.0, 1, 1]})
+    new.to_csv("new.csv", index=False)  # whose own median is another
+    filled = new.assign(height=[medians["height"], low, low])
+    filled.to_csv("filled.csv", index=False)
+    assert medians["height"] not in (low, high)
+    capsys.readouterr()
+    assert run("predict", "m.npz", "new.csv", "--id", "who", "--out", "a.csv") == 0
+    assert "missing cells, filled with the medians of the fit: 1" in capsys.readouterr().err
+    assert run("predict", "m.npz", "filled.csv", "--id", "who", "--out", "b.csv") == 0
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()

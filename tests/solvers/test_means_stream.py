@@ -281,7 +281,7 @@ def test_errors_leave_the_stream_as_it_was():
         model.partial_fit(X[50:60], links=Links.empty(55))
     with pytest.raises(MaylinkError, match="batches in memory"):
         model.partial_fit("folder")
-    with pytest.raises(MaylinkError, match="these look like links"):
+    with pytest.raises(MaylinkError, match="these are links"):
         model.partial_fit(X[50:60], Links.empty(10))
     assert model.labels_.size == model.stream_.n == 50
     assert model.partial_fit(X[50:60]).labels_.size == 60

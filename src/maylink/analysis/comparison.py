@@ -37,7 +37,7 @@ class Row:
     clusters : int or None
         Number of clusters; None where the fit failed.
     told_k : str
-        "" where the method finds k itself, otherwise who gave k: "TVClust" or "you".
+        "" where the method finds k itself, otherwise who gave k: "you", or the class of a method.
     seconds : float
         Time of the fit to all links.
     held_out : float
@@ -48,7 +48,7 @@ class Row:
     kept : float
         Fraction of the links that the partition obeys.
     agreement : float
-        Adjusted Rand index with TVClust.
+        Adjusted Rand index with TVClust; NaN where it was not asked for.
     f, ari : float
         Pairwise F and adjusted Rand index against true labels; NaN where there are none.
     failure : str
@@ -88,12 +88,13 @@ def compare(
     links : Links
         The links.
     names : sequence of str
-        Some of ``maylink.analysis.methods.METHODS``. TVClust is always fitted first, since the
-        others are compared with it.
+        Some of ``maylink.analysis.methods.METHODS``; where TVClust is one of them, the others are
+        compared with it.
     family : str, default "auto"
         Family of the methods that have one.
     k : int, optional
-        Number of clusters, for methods that need it; that of the TVClust if not given.
+        Number of clusters, for methods that need it. If not given, that of TVClust, or of the first
+        method that finds it; TVClust is fitted unasked only if no other finds it.
     y : array of shape (n,), optional
         True labels.
     seed : int, default 0
@@ -121,22 +122,26 @@ def compare(
         if name not in methods.METHODS:
             raise MaylinkError(f"methods: {name!r} is not one of {', '.join(methods.METHODS)}")
     comparison = _Comparison(X, links, family, seed, y)
-    each(REFERENCE)
-    reference = comparison.fit(REFERENCE, None)
-    if k is None:
-        n_clusters, k_given_by = reference.model.n_clusters_, "TVClust"
-    else:
-        n_clusters, k_given_by = k, "you"
-    rows = []
-    for name in dict.fromkeys(names):
-        needs_k = methods.needs_k(name)
-        if name == REFERENCE:
-            timed_fit = reference
-        else:
-            each(name)
-            timed_fit = comparison.fit(name, n_clusters if needs_k else None)
-        rows.append(comparison.row(name, timed_fit, k_given_by * needs_k, reference.model.labels_))
-    return rows
+    named = list(dict.fromkeys(names))
+    find_k = sorted((name for name in named if not methods.needs_k(name)), key=_reference_first)
+    fits = {name: comparison.fit(name, None, each) for name in find_k}
+    told_by = "you"
+    if k is None and len(find_k) < len(named):
+        teller = next((name for name in find_k if not fits[name].failure), REFERENCE)
+        told = fits.get(teller) or comparison.fit(REFERENCE, None, each)
+        k, told_by = int(told.model.n_clusters_), type(told.model).__name__
+    for name in named:
+        if name not in fits:
+            fits[name] = comparison.fit(name, k, each)
+    reference = fits[REFERENCE].model.labels_ if REFERENCE in named else None
+    return [
+        comparison.row(name, fits[name], told_by * methods.needs_k(name), reference)
+        for name in named
+    ]
+
+
+def _reference_first(name: str) -> bool:
+    return name != REFERENCE
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,8 @@ class _Comparison:
     seed: int
     y: NDArray[Any] | None
 
-    def fit(self, name: str, k: int | None) -> _TimedFit:
+    def fit(self, name: str, k: int | None, each: Callable[[str], None]) -> _TimedFit:
+        each(name)
         family = methods.plan(self.X, name, self.family).family
         model = methods.make(name, family, k=k, random_state=self.seed)
         start = time.perf_counter()
@@ -170,7 +176,7 @@ class _Comparison:
             return _TimedFit(model, time.perf_counter() - start, _in_one_line(error))
         return _TimedFit(model, time.perf_counter() - start)
 
-    def row(self, name: str, timed_fit: _TimedFit, told_k: str, reference_labels: Any) -> Row:
+    def row(self, name: str, timed_fit: _TimedFit, told_k: str, reference: Any) -> Row:
         if timed_fit.failure:
             return Row(name, None, told_k, timed_fit.seconds, failure=timed_fit.failure)
         labels = timed_fit.model.labels_
@@ -184,7 +190,7 @@ class _Comparison:
             held_out=score.mean,
             error=score.error,
             kept=link_agreement(labels, self.links),
-            agreement=adjusted_rand(reference_labels, labels),
+            agreement=np.nan if reference is None else adjusted_rand(reference, labels),
             f=np.nan if y is None else pair_f(y, labels),
             ari=np.nan if y is None else adjusted_rand(y, labels),
             failure=f"without the held-out links: {score.failure}" if score.failure else "",

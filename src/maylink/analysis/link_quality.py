@@ -17,6 +17,7 @@ from scipy.sparse import csgraph
 from maylink.analysis import methods
 from maylink.analysis.comparison import held_out_score
 from maylink.analysis.source_counts import count_by_source
+from maylink.errors import counted
 from maylink.links import MAY, Links
 from maylink.tuning.folds import LinkFolds, n_judgements
 from maylink.tuning.settings import as_tuning
@@ -285,14 +286,15 @@ def _interval_width(row: Any) -> float:
 
 def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
     """Return what the figures mean; ``wide`` are sources whose reliability is not known well."""
-    count = diagnosis.n_judgements
-    what = "linked pairs" if count == diagnosis.n_pairs else "linked pairs and labels"
+    judged = diagnosis.n_judgements
+    what = "linked pairs" if judged == diagnosis.n_pairs else "linked pairs and labels"
+    pairs = counted(judged, "linked pair is", f"{what} are")
     if diagnosis.enough:
-        findings = [f"{count} {what} are enough to choose settings by held-out links"]
+        findings = [f"{pairs} enough to choose settings by held-out links"]
     else:
         fewest = as_tuning(None).fewest_pairs
         findings = [
-            f"{count} {what} are fewer than {fewest}: nothing can be held out, so settings "
+            f"{pairs} fewer than {fewest}: nothing can be held out, so settings "
             "were not chosen by links"
         ]
     if diagnosis.held_out_failure:
@@ -304,13 +306,16 @@ def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
             f"reliability is not known to ±{WIDE_INTERVAL / 2:g} for: {', '.join(wide)}"
         )
     if diagnosis.n_conflicts:
-        findings.append(f"{diagnosis.n_conflicts} contradictions; they are weighed, not an error")
+        count = counted(diagnosis.n_conflicts, "contradiction")
+        are = "it is" if diagnosis.n_conflicts == 1 else "they are"
+        findings.append(f"{count}; {are} weighed, not an error")
     if len(diagnosis.suspects):
         fraction = len(diagnosis.suspects) / diagnosis.n_links
-        findings.append(f"{len(diagnosis.suspects)} links look wrong ({fraction:.0%})")
+        count = counted(len(diagnosis.suspects), "link looks", "links look")
+        findings.append(f"{count} wrong ({fraction:.0%})")
     if diagnosis.suspect_labels is not None and len(diagnosis.suspect_labels):
-        count = len(diagnosis.suspect_labels)
-        findings.append(f"{count} labels look wrong, with all their links")
+        count = counted(len(diagnosis.suspect_labels), "label looks", "labels look")
+        findings.append(f"{count} wrong, with all their links")
     return findings
 
 
@@ -328,7 +333,8 @@ def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
     advice = []
     if not diagnosis.enough:
         missing = as_tuning(None).fewest_pairs - diagnosis.n_judgements
-        advice.append(f"judge {missing} more pairs or more, so that links can choose the settings")
+        pairs = counted(missing, "more pair", "more pairs")
+        advice.append(f"judge {pairs} or more, so that links can choose the settings")
     advice += [
         f"collect more links of source {name}: how reliable it is cannot be told well yet"
         for name in uncertain_sources
@@ -338,7 +344,8 @@ def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
     else:
         advice.append("no pair is in doubt under the model; judge random pairs to test that")
     if diagnosis.n_between:
-        advice.append(
-            f"{diagnosis.n_between} points lie between clusters and have no link: begin with these"
-        )
+        points = counted(diagnosis.n_between, "point lies", "points lie")
+        one = diagnosis.n_between == 1
+        has = "has no link: begin with it" if one else "have no link: begin with these"
+        advice.append(f"{points} between clusters and {has}")
     return advice

@@ -29,7 +29,7 @@ from maylink.analysis.renames import upgraded
 from maylink.analysis.saved_pipelines import as_steps, from_steps
 from maylink.baselines import all_baselines
 from maylink.engines.totals import Totals
-from maylink.errors import FileError, MaylinkError
+from maylink.errors import FileError, MaylinkError, counted
 from maylink.estimators.parameter_objects import Gibbs, Schedule, Variational
 from maylink.families.registry import records
 from maylink.io.records import Decoder, classes_by_name, is_lazy_array
@@ -214,7 +214,7 @@ def columns_for(model: Any, table: Table) -> tuple[Any, str]:
             X = X[:, [table.columns.index(name) for name in names]]
         extra = len(table.columns) - len(names)
         more = f"; {extra} more left out" * bool(extra)
-        summary = f"{len(names)} columns found by name{more}"
+        summary = f"{counted(len(names), 'column')} found by name{more}"
     elif names and not generated:
         raise FileError(
             f"columns: the model asks for {missing[0]!r}, and the data have "
@@ -231,6 +231,29 @@ def columns_for(model: Any, table: Table) -> tuple[Any, str]:
     if not names or sparse.issparse(X):
         return X, summary
     return pd.DataFrame(X, columns=names, copy=False), summary
+
+
+def filled_as_in_fit(model: Any, X: Any) -> tuple[Any, int]:
+    """Return new data with missing cells at the medians of the fit, and how many they were.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``medians_``, the median of each column, if missing cells of the fit were filled.
+    X : DataFrame or array of shape (n, d)
+        The columns of the fit, in its order.
+    """
+    medians = getattr(model, "medians_", None)
+    if medians is None or sparse.issparse(X):
+        return X, 0
+    values = np.asarray(X, np.float64)
+    gaps = np.isnan(values)
+    if not gaps.any():
+        return X, 0
+    filled = np.where(gaps, medians, values)
+    if hasattr(X, "columns"):
+        filled = type(X)(filled, columns=X.columns, index=X.index)
+    return filled, int(gaps.sum())
 
 
 def known_estimators() -> Mapping[str, type]:

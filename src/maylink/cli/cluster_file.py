@@ -76,7 +76,7 @@ def cluster_file(request: ClusterRequest) -> None:
         others = _labels_to_compare(without_links)
         description = describe_fit(model, table.X, table.columns, plan, links, others)
         if request.model is not None:
-            _save(model, table, request.model, request.force)
+            _save(model, table, request.model, request)
         if request.suspects is not None:
             suspects = _with_names_and_text(description.suspects, table)
             write_csv(suspects, request.suspects, force=request.force)
@@ -140,17 +140,20 @@ def _with_names_and_text(suspects: pd.DataFrame, table: Table) -> pd.DataFrame:
     return frame
 
 
-def _save(model: Any, table: Table, path: str, force: bool) -> None:
+def _save(model: Any, table: Table, path: str, request: ClusterRequest) -> None:
+    import numpy as np
     from scipy.sparse import issparse
 
     from maylink.analysis.saving import name_columns, save
 
     if not issparse(table.X):
         name_columns(model, table.columns)
+        if request.reading.missing == "median" and table.view is None:
+            model.medians_ = np.median(table.X, axis=0)  # those that filled the gaps
     if table.view is not None:
         model.view_ = table.view
     with write_errors(path):
-        save(model, path, force=force)
+        save(model, path, force=request.force)
 
 
 def _write_report(

@@ -13,7 +13,7 @@ from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice, read_table, r
 from maylink.cli.messages import in_command_words
 from maylink.cli.printing import print_json, print_note, print_table, write_stdout
 from maylink.cli.stage_times import StageTimes
-from maylink.errors import not_one_of
+from maylink.errors import counted, not_one_of
 from maylink.runtime.interrupts import whole_or_nothing
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def compare(
 ) -> int:
     """Compare methods: clusters, time, how well each predicts links that it did not see.
 
-    Methods that must be told the number of clusters get --k, or what TVClust found.
+    Methods that must be told the number of clusters get --k, or what TVClust found, or the first
+    of the other methods.
     """
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:
@@ -99,7 +100,7 @@ def _mask_missing(labels: Any, name: str, quiet: bool) -> Any:
         raise CommandError(f"{name} for --labels is empty", INPUT)
     if masked.mask.any():
         count = int(masked.mask.sum())
-        note = f"left out of the scores, for want of one: {count} rows"
+        note = f"left out of the scores, for want of one: {counted(count, 'row')}"
         print_note("labels", note, quiet=quiet)
     return masked
 
@@ -107,14 +108,16 @@ def _mask_missing(labels: Any, name: str, quiet: bool) -> Any:
 def print_comparison(rows: list[Row], with_truth: bool) -> None:
     """Print a row for each method, with scores against true labels where there are any."""
     columns = ["method", "clusters", "k told by", "seconds", "held-out link", "±", "links kept"]
-    columns += ["ARI with TVClust"] + ["F", "ARI"] * with_truth
+    with_reference = any(row.agreement == row.agreement for row in rows)
+    columns += ["ARI with TVClust"] * with_reference + ["F", "ARI"] * with_truth
     cells = []
     for row in rows:
         values = [row.method, row.clusters, row.told_k or "nobody", row.seconds, row.held_out]
-        values += [row.error, row.kept, row.agreement]
+        values += [row.error, row.kept] + [row.agreement] * with_reference
         cells.append(values + [row.f, row.ari] * with_truth)
     print_table("", columns, cells)
-    write_stdout(HELD_OUT_NOTE)
+    if any(row.method == "tvclust" for row in rows):
+        write_stdout(HELD_OUT_NOTE)
     for row in rows:
         if row.failure:
             print_note("", f"{row.method} failed: {in_command_words(row.failure)}")

@@ -20,6 +20,7 @@ from maylink.cli.inputs import (
 from maylink.cli.printing import print_facts, print_json, print_table
 from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_reliability
+from maylink.errors import counted
 from maylink.runtime.interrupts import whole_or_nothing
 
 if TYPE_CHECKING:
@@ -127,12 +128,14 @@ def _print_suspect_labels(diagnosis: Diagnosis, names: Any) -> None:
 
 def _print_counts(diagnosis: Diagnosis) -> None:
     links_a_point = 2 * diagnosis.n_links / diagnosis.n_points
-    groups = f"{diagnosis.n_components} group{'s' * (diagnosis.n_components != 1)}"
+    groups = counted(diagnosis.n_components, "group")
+    largest = counted(diagnosis.largest_component, "point")
+    pairs = counted(diagnosis.n_pairs, "pair")
     print_facts(
         [
             (
                 "links",
-                f"{diagnosis.n_links} on {diagnosis.n_pairs} pairs ({diagnosis.n_may} may)",
+                f"{diagnosis.n_links} on {pairs} ({diagnosis.n_may} may)",
             ),
             (
                 "points with links",
@@ -140,14 +143,14 @@ def _print_counts(diagnosis: Diagnosis) -> None:
             ),
             (
                 "joined by may links",
-                f"{groups}, the largest of {diagnosis.largest_component} points",
+                f"{groups}, the largest of {largest}",
             ),
             ("contradictions", str(diagnosis.n_conflicts)),
             (
                 "fit",
-                f"{diagnosis.method}, {diagnosis.n_clusters} clusters, chosen by "
+                f"{diagnosis.method}, {counted(diagnosis.n_clusters, 'cluster')}, chosen by "
                 f"{diagnosis.chosen_by}",
             ),
-            ("look wrong", f"{len(diagnosis.suspects)} links"),
+            ("look wrong", counted(len(diagnosis.suspects), "link")),
         ]
     )

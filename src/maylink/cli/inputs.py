@@ -10,6 +10,7 @@ from maylink.cli.errors import INPUT, USAGE, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
 from maylink.cli.options import LINK_COLUMNS, READ, READ_LINKS, STDIN, parse_key_values
 from maylink.cli.printing import first_few, print_note
+from maylink.errors import counted
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
@@ -104,7 +105,7 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
     if text_columns and table.view is None:
         notes.append(f"left out, as they hold words: {first_few(text_columns)}")
     if n < table.n_file:
-        notes.append(f"left out, for missing cells: {table.n_file - n} rows")
+        notes.append(f"left out, for missing cells: {counted(table.n_file - n, 'row')}")
     if table.n_filled:
         notes.append(
             f"missing cells, filled with the median of their column here: {table.n_filled}"

@@ -39,7 +39,7 @@ def predict(
     quiet: options.Quiet = False,
 ) -> int:
     """Put the rows of DATA into the clusters of a saved model."""
-    from maylink.analysis.saving import columns_for, load
+    from maylink.analysis.saving import columns_for, filled_as_in_fit, load
     from maylink.estimators.tables import cluster_names
 
     check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
@@ -53,11 +53,17 @@ def predict(
                 INPUT,
             )
     with times.stage("read"):
+        if hasattr(fitted, "medians_") and missing in ("error", "median"):
+            missing = "keep"  # as long as it takes to fill them as in the fit
         features = FeatureOptions(view=getattr(fitted, "view_", None))
         reading = ReadingOptions(id, drop, missing, read, quiet=quiet, features=features)
         table = read_table(data, reading, fewest=1)
         X, note = columns_for(fitted, table)
+        X, n_filled = filled_as_in_fit(fitted, X)
         print_note("columns", note, quiet=quiet)
+        if n_filled:
+            note = f"missing cells, filled with the medians of the fit: {n_filled}"
+            print_note("data", note, quiet=quiet)
     columns: dict[str, Any] = {heading_of_names(table, data): row_names(table)}
     with times.stage("predict"):
         names = cluster_names(fitted)
