@@ -74,6 +74,17 @@ def test_far_off_points_are_drawn_at_the_edge():
     assert np.std(projection.x[1:]) > 5_000
 
 
+def test_many_columns_of_one_unit_are_left_as_they_are():
+    wide = np.random.default_rng(0).normal(size=(60, 40)) * np.linspace(3.0, 1.0, 40)
+    wide[:, 0] += 20.0 * Y
+    how = [
+        project(ReportInputs.build(SimpleNamespace(labels_=Y), data)).how
+        for data in (wide, wide * np.where(np.arange(40) == 5, 1e4, 1.0))
+    ]
+    assert how[0].startswith("Principal components of the columns as they are")
+    assert how[1].startswith("Principal components of the columns in standard units")
+
+
 def test_umap_is_used_on_request(monkeypatch):
     class UMAP:
         def __init__(self, **parameters):

@@ -302,6 +302,17 @@ def test_words_with_few_values_are_crossed_with_clusters(path):
     assert page[0]["table"] == expected
 
 
+def test_words_tell_clusters_of_texts(path):
+    themes = ["red car fast", "old wine cellar", "deep sea fish"]
+    texts = [f"{themes[k]} number{at // 3} the" for at, k in enumerate(Y)]
+    page = report(path, SimpleNamespace(labels_=Y), X, text={"body": texts})
+    assert [sorted(words) for words in page["words"]] == [sorted(t.split()) for t in themes]
+    assert page["directions"] is False
+    more = {"columns": [f"direction_{k}" for k in range(4)], "force": True}
+    assert report(path, SimpleNamespace(labels_=Y), X, text={"body": texts}, **more)["directions"]
+    assert report(path, SimpleNamespace(labels_=Y), X, force=True)["words"] == []
+
+
 def test_gaps_are_left_out_of_what_is_told(path):
     gappy = X.copy()
     gappy[::7, 1] = np.nan

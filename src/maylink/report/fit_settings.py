@@ -114,6 +114,8 @@ def _cell(value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else ""
     if isinstance(value, (int, float, np.number)):
+        if np.isnan(float(value)):
+            return "–"  # a candidate that was not worth a fit
         return rounded(value) if np.isfinite(float(value)) else str(value)
     return shortened(str(value), 80)
 

@@ -23,6 +23,7 @@ function fillPicture() {
   byId("how").textContent = parts.join(" ");
   const clusters = plural(DATA.clusters.length, "cluster");
   byId("canvas").setAttribute("aria-label", `Picture of ${plural(DATA.n, "point")} in ${clusters}. ${how}`);
+  byId("legend-title").textContent = `${clusters} by size`;
   const largest = DATA.clusters[0].size;
   DATA.clusters.slice(0, LISTED).forEach((cluster, k) => {
     const one = button("", null, () => PICTURE.filter(k));
@@ -49,7 +50,9 @@ function fillProfiles(section) {
     ? "Bars are binary logarithms of ratios: one to the right means twice the share of all counts that the column has in the other clusters."
     : "Bars are differences from the mean of all other points, in standard deviations (sd) of the column.";
   const cut = columns > most ? ` The ${most} most telling of ${count(columns)} columns each.` : "";
-  section.append(make("p", "", `${unit} Figures: mean in the cluster, and of the rest. Each cluster has its own scale, which is told below its bars.${cut}`));
+  section.append(make("p", "", DATA.directions
+    ? "Words that many texts of a cluster have and few of the others, and rows from its middle."
+    : `${unit} Figures: mean in the cluster, and of the rest. Each cluster has its own scale, which is told below its bars.${cut}`));
   const cards = make("div", "cards");
   const add = (low, high) => {
     for (let k = low; k < Math.min(high, clusters.length); k += 1) cards.append(profileCard(k, clusters[k], ratios));
@@ -89,7 +92,7 @@ function profileCard(cluster, cells, ratios) {
   const far = formatNumber(Number(top.toPrecision(2)));
   const ends = both ? [`−${far}`, `+${far} ${unit}`] : ["0", `+${far} ${unit}`];
   if (cells.length) grid.append(make("span"), make("div", "scale", ...ends.map((text) => make("span", "", text))), make("span"));
-  return make("div", "card", head, wordsOf(cluster), grid, examplesOf(cluster));
+  return make("div", "card", head, wordsOf(cluster), DATA.directions ? "" : grid, examplesOf(cluster));
 }
 
 /* The words that tell a cluster from the others, where there are texts. */

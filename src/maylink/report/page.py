@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -27,7 +28,9 @@ from maylink.report.profiles import cluster_sizes, profile_section
 from maylink.report.projection import cluster_medians, project
 from maylink.report.reliability import reliability_section
 from maylink.report.suspect_links import find_suspect_links, suspect_section
+from maylink.report.words import cluster_words
 
+DIRECTION = re.compile(r"direction_\d+")  # a column that was made of texts, told by their words
 SCRIPTS = ("basics.js", "picture.js", "tables.js", "tools.js", "page.js")
 
 
@@ -53,6 +56,7 @@ def build_page(
 def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> dict[str, Any]:
     """Return what the page shows, as plain lists, numbers and text."""
     columns = ColumnNumbers(inputs.columns)
+    words = cluster_words(inputs)
     suspects = find_suspect_links(inputs, limits.suspect_above)
     examples = example_rows(inputs)
     required = np.concatenate([suspects.ends, least_certain(inputs), *examples])
@@ -78,6 +82,8 @@ def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> di
         "links": encode_links(inputs, points),
         "profiles": profile_section(inputs, columns),
         "examples": [points.positions(rows).tolist() for rows in examples],
+        "words": words,
+        "directions": bool(words) and all(map(DIRECTION.fullmatch, inputs.columns)),
         "categories": category_section(inputs),
         "sure": certainty_section(inputs, points),
         "reliability": reliability_section(inputs),

@@ -14,11 +14,13 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import MaylinkError
+from maylink.families.columns import units_differ
 from maylink.report.inputs import ReportInputs
 
 PROJECTIONS = ("auto", "pca", "umap")
 PCA_POINTS = 20_000  # that principal components are computed from
 MANY_COLUMNS = 1000  # above which components are found by iteration
+FEW_COLUMNS = 32  # above which columns of one unit (texts, embeddings, pixels) are left as they are
 RATIO = 4.0 / 3.0  # width over height of the picture
 NAMED = 40  # clusters whose names are drawn, at most
 STEPS = 65_535  # of a coordinate: two bytes
@@ -127,10 +129,11 @@ def _scaled(inputs: ReportInputs, rows: Any) -> tuple[Matrix, str]:
         return (roots if sparse.issparse(X) else roots.toarray()), scale
     if sparse.issparse(X):
         return sparse.csr_matrix(X.multiply(1.0 / inputs.deviation)), "the columns, scaled"
-    scale = "the columns in standard units"
+    alike = X.shape[1] > FEW_COLUMNS and not units_differ(inputs.deviation)
+    scale = "the columns as they are" if alike else "the columns in standard units"
     if inputs.has_gaps:
         scale += ", missing cells at the mean"
-    return np.nan_to_num((X - inputs.mean) / inputs.deviation), scale
+    return np.nan_to_num((X - inputs.mean) / (1.0 if alike else inputs.deviation)), scale
 
 
 def _framed(points: Array, how: str, axes: tuple[str, str], *, alike: bool) -> Projection:
