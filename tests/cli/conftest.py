@@ -16,7 +16,7 @@ def write_files():
     X = np.vstack([rng.normal(0, 0.3, (10, 2)), rng.normal(5, 0.3, (10, 2))])
     frame = pd.DataFrame(X.round(4), columns=["height", "width"])
     frame.insert(0, "who", [f"p{row}" for row in range(20)])
-    frame["word"] = ["low"] * 10 + ["high"] * 10
+    frame["word"] = [f"{'low' if row < 10 else 'high'} in row {row}" for row in range(20)]
     frame.to_csv("data.csv", index=False)
     Path("links.csv").write_text(
         "i,j,kind,source\np0,p1,may,ann\np0,p10,may-not,ann\np2,p3,may,bob\np11,p2,may,bob\n"

@@ -46,7 +46,7 @@ def test_labels_suspects_and_a_model_that_predicts_are_written(clustered, files,
     assert labels["cluster"].tolist() == [0] * 10 + [1] * 10
     suspects = pd.read_csv(folder / "suspects.csv")
     assert suspects[["i", "j", "kind", "source"]].values.tolist() == [["p11", "p2", "may", "bob"]]
-    assert suspects[["word_i", "word_j"]].values.tolist() == [["high", "low"]]
+    assert suspects[["word_i", "word_j"]].values.tolist() == [["high in row 11", "low in row 2"]]
     model = folder / "model.npz"
     assert ml.load(model).feature_names_in_.tolist() == ["height", "width"]
 
@@ -124,7 +124,7 @@ def test_the_report_gets_all_that_it_needs(files, monkeypatch, capsys):
     assert (arguments["path"], arguments["shape"], arguments["force"]) == ("r.html", (20, 2), True)
     assert arguments["columns"] == ("height", "width")
     assert arguments["ids"][3] == "p3"
-    assert arguments["text"]["word"][19] == "high"
+    assert arguments["text"]["word"][19] == "high in row 19"
     assert arguments["without_links"].shape == (20,)
     assert arguments["title"] == "Clusters of data.csv"
     assert run(*FIT, "--links", "links.csv", "--report", "r.html", "--no-contrast") == 0

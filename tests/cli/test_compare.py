@@ -15,7 +15,9 @@ COMPARE = (
 
 
 def test_k_comes_from_a_method_or_the_user(files, capsys):
-    words = (*COMPARE, "--labels", "word")
+    truth = ["low"] * 10 + ["high"] * 10
+    pd.read_csv("data.csv").assign(truth=truth).to_csv("data.csv", index=False)
+    words = (*COMPARE, "--labels", "truth")
     assert run(*words, "--methods", "plainkmeans,copkmeans,rdpmeans", "--json") == 0
     out, err = capsys.readouterr()
     rows = {row["method"]: row for row in json.loads(out)}

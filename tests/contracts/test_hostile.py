@@ -34,7 +34,7 @@ DATA = {  # name of the file, what is in it, what the sentence has
     "is blank": ("d.csv", "\n \n", "d.csv: is empty"),
     "header only": ("d.csv", "a,b\n", "there is a header but no rows"),
     "one row": ("d.csv", "a,b\n1,2\n", "there is only one row"),
-    "missing cells": ("d.csv", "a,b\n1,\n2,3\n", "line 2, column 'b'"),
+    "missing cells": ("d.csv", "a,b\n1,\n2,3\n", "1 cell is missing (first: line 2, column 'b'"),
     "missing cells, choices": (
         "d.csv",
         "a,b\n1,\n2,3\n",
@@ -45,7 +45,7 @@ DATA = {  # name of the file, what is in it, what the sentence has
     "beyond numbers": ("d.csv", "a,b\n1,2\n2,1e999\n", "line 3, column 'b': the cell is infinite"),
     "huge": ("d.csv", "a,b\n1,2\n2,1e300\n3,4\n", "squares of such values overflow"),
     "word in numbers": ("d.csv", "a,b\n1,2\n2,x\n", "line 3, column 'b': 'x' is not a number"),
-    "only words": ("d.csv", "a,b\nx,y\nz,w\n", "there is no column of numbers"),
+    "only words": ("d.csv", "a,b\nx,y\nz,w\n", "no column is left to make clusters of"),
     "ragged, short": ("d.csv", "a,b\n1,2\n3\n", "line 3 has 1 cell, and the header has 2"),
     "ragged, long": ("d.csv", "a,b\n1,2\n3,4,5\n", "line 3 has 3 cells"),
     "latin-1": ("d.csv", "å,b\n1,2\n3,4\n".encode("latin-1"), "say which encoding it is"),
@@ -76,7 +76,8 @@ def test_data(case, capsys):
         Path(name).mkdir()
     elif inside is not None:
         Path(name).write_bytes(inside if isinstance(inside, bytes) else inside.encode())
-    code, err = failure(PLAIN.replace("data.csv", name), capsys)
+    words = " --missing error" if "missing" in message else ""  # they are left out by default
+    code, err = failure(PLAIN.replace("data.csv", name) + words, capsys)
     assert code == 3
     assert message in err
 
@@ -125,7 +126,7 @@ BAD_WORDS = {  # the command, its code, what the sentence has
     "drop column": (PLAIN + " --drop c", 3, "there is no column 'c' for drop"),
     "row numbers": (CLUSTER.replace("--id who", ""), 3, "name the column of ids with --id"),
     "swapped": (
-        "cluster links.csv --links data.csv -q --method dpmeans", 3, "no column of numbers",
+        "cluster links.csv --links data.csv -q --method dpmeans", 3, "no column is left",
     ),
     "unknown family": (PLAIN + " --family normal", 2, "'normal' is not one of"),
     "unknown method": ("cluster data.csv --method kmeans", 2, "'kmeans' is not one of"),

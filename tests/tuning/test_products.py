@@ -24,6 +24,12 @@ def test_columns_have_the_family_of_their_kind():
     assert of_kinds.weights == (0.5, 0.5, 1.0, 1.0, 1.0)
 
 
+def test_directions_of_a_text_count_as_columns_of_one_kind():
+    blocks = [ColumnBlock("number", (0,)), ColumnBlock("text", tuple(range(1, 65)))]
+    assert [family.weights[1] for family in products(blocks)] == [1.0, 1 / 8, 1 / 64]
+    assert products(blocks)[0].parts[1][1] == tuple(range(1, 65))
+
+
 def test_links_choose_that_many_answers_do_not_drown_the_numbers():
     """Twenty answers tell another partition than the one that is asked for."""
     rng = np.random.default_rng(0)

@@ -171,7 +171,7 @@ def _described(
         links=0 if links is None else links.n_links,
         method=type(model).__name__,
         why=plan.why,
-        family=None if family is None else family.name,
+        family=None if family is None else family.word,
         data_weight=getattr(model, "data_weight_", None),
         cluster_penalty=getattr(model, "cluster_penalty_", None),
         chosen_by=getattr(model, "chosen_by_", None),

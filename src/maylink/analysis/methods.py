@@ -66,7 +66,7 @@ WITH_PENALTY = "rdpmeans"
 """What "auto" stands for where a cluster penalty, or a hint at one, is given."""
 
 CHOOSE_FAMILY = ("tvclust", "rdpmeans")
-"""Methods that choose a family by themselves."""
+"""Methods that choose a family by themselves, and know gaps and columns of several kinds."""
 
 ON_DASK = ("rdpmeans", "dpmeans", "tvclust")
 """Methods that run on Dask; the first is the one that "auto" takes there."""
@@ -99,15 +99,15 @@ def plan(
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n, d)
+    X : array, CSR matrix or CodedTable of shape (n, d)
         The data.
     method : str, default "auto"
         One of ``METHODS``, or "auto": TVClust, or RDPMeans where TVClust would take minutes.
     family : str, default "auto"
         One of :func:`family_names`, or "auto": TVClust chooses by itself, and so does RDPMeans
-        where rows are of unit length; otherwise Gaussian, with a variance for each column where the
-        columns differ much in their spread, or proportions of counts where the data are a sparse
-        matrix of whole numbers.
+        for tables and where rows are of unit length; otherwise Gaussian, with a variance for each
+        column where the columns differ much in their spread, or proportions of counts where the
+        data are a sparse matrix of whole numbers.
     limits : MethodLimits, optional
         Sizes of data at which "auto" stands for another method.
 
@@ -135,8 +135,19 @@ def plan(
             else "it tells how reliable links are and how sure it is"
         )
     if family == AUTO and method != "tvclust":
-        family = AUTO if method in CHOOSE_FAMILY and _has_directions(X) else _usual_family(X)
+        X, by_itself = (X.filled(), True) if is_table(X) else (X, _has_directions(X))
+        family = AUTO if method in CHOOSE_FAMILY and by_itself else _usual_family(X)
     return MethodPlan(method, family, why)
+
+
+def is_table(X: Any) -> bool:
+    """Say whether data are a table of :func:`maylink.read_table`."""
+    return hasattr(X, "code") and hasattr(X, "filled")
+
+
+def takes_tables(method: str) -> bool:
+    """Say whether a method knows gaps and columns of several kinds."""
+    return method in CHOOSE_FAMILY
 
 
 def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> MethodPlan:
@@ -236,9 +247,14 @@ def takes(name: str, parameter: str) -> bool:
 
 
 def fit(model: Any, X: Any, links: Links | None) -> Any:
-    """Fit a model, with links where it looks at them and there are any."""
+    """Fit a model, with links where it looks at them and there are any.
+
+    Gaps of a table stand at the mean of their column for methods that know none.
+    """
     from maylink.tuning.search_candidates import link_name
 
+    if is_table(X) and not takes_tables(type(model).__name__.lower()):
+        X = X.filled()
     if links is None or link_name(model) is None:
         return model.fit(X)
     return model.fit(X, links=links)
@@ -344,6 +360,8 @@ def _family_of_spread(spread: Any) -> str:
 def _stored(X: Matrix) -> int:
     from scipy import sparse
 
+    if is_table(X):
+        return int(X.X.size)
     return int(X.nnz if sparse.issparse(X) else X.size)
 
 

@@ -126,7 +126,8 @@ def cluster(
     ids: features.IdsFile = None,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
-    missing: options.Missing = "error",
+    missing: options.Missing = "keep",
+    as_: options.As = None,
     read: options.Read = None,
     read_links: options.ReadLinks = None,
     out: Out = None,
@@ -151,7 +152,9 @@ def cluster(
     data = data or str(embeddings)
     given = {"cluster_penalty": penalty, "n_clusters_hint": clusters_hint}
     settings = {key: value for key, value in given.items() if value is not None}
-    reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
+    reading = ReadingOptions(
+        id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
+    )
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),

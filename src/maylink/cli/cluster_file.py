@@ -9,6 +9,7 @@ from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INTERRUPTED, USAGE, CommandError, write_errors
 from maylink.cli.fitting import choose_plan, fit, was_interrupted
 from maylink.cli.inputs import (
+    fitted_data,
     heading_of_names,
     read_table,
     read_table_links,
@@ -47,9 +48,9 @@ def cluster_file(request: ClusterRequest) -> None:
             if request.bad_links is not None:
                 write_bad_lines(table_links.file, request.bad_links, force=request.force)
     with times.stage("fit"):
-        settings = request.settings
+        settings, X = request.settings, fitted_data(table)
         plan = choose_plan(
-            table.X,
+            X,
             request.method,
             request.family,
             request.k,
@@ -58,17 +59,17 @@ def cluster_file(request: ClusterRequest) -> None:
         )
         family = "chosen by the fit" if plan.family == "auto" else plan.family
         print_note("family", family, quiet=request.quiet)
-        if plan.family == "auto" and table.view is None:
+        if plan.family == "auto" and table.view is None and X is table.X:
             _print_about_whole_numbers(table, request.quiet)
         more: dict[str, Any] = {"budget": request.budget, "settings": settings}
         bar = not request.quiet
-        model = fit(table.X, links, plan, request.k, request.seed, bar=bar, **more)
+        model = fit(X, links, plan, request.k, request.seed, bar=bar, **more)
         name_clusters(model, request.names)
     without_links = None
     contrast = request.report is not None and request.contrast and links is not None
     if contrast and not was_interrupted(model):
         with times.stage("compare without links"):
-            without_links = fit(table.X, None, plan, request.k, request.seed, **more)
+            without_links = fit(X, None, plan, request.k, request.seed, **more)
     if request.report is not None:
         with times.stage("report"):
             _write_report(request, request.report, model, table, links, without_links)
@@ -146,7 +147,7 @@ def _save(model: Any, table: Table, path: str, request: ClusterRequest) -> None:
 
     from maylink.analysis.saving import name_columns, save
 
-    if not issparse(table.X):
+    if not issparse(table.X) and not hasattr(model, "table_code_"):
         name_columns(model, table.columns)
         if request.reading.missing == "median" and table.view is None:
             model.medians_ = np.median(table.X, axis=0)  # those that filled the gaps
@@ -181,7 +182,13 @@ def _write_report(
             title=f"Clusters of {name}",
             projection=request.projection,
             force=request.force,
-            reading=reading_code(request.data, request.links, request.reading, str(table.X.dtype)),
+            reading=reading_code(
+                request.data,
+                request.links,
+                request.reading,
+                str(table.X.dtype),
+                coded=hasattr(model, "table_code_"),
+            ),
         )
 
 

@@ -90,7 +90,7 @@ def _check(request: ClusterRequest) -> None:
         )
     if request.k is not None:
         raise CommandError(f"--k: {request.method} finds the number of clusters itself", USAGE)
-    if request.reading.missing != "error":
+    if request.reading.missing not in ("keep", "error"):
         raise CommandError("--missing: not for a folder; mend its files first", USAGE)
     for package in ("dask", "pyarrow", *(["distributed"] if request.workers else [])):
         if importlib.util.find_spec(package) is None:

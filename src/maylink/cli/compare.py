@@ -9,7 +9,13 @@ import typer
 from maylink.analysis.methods import METHODS
 from maylink.cli import features, options
 from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
-from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice, read_table, read_table_links
+from maylink.cli.inputs import (
+    ReadingOptions,
+    fitted_data,
+    forbid_stdin_twice,
+    read_table,
+    read_table_links,
+)
 from maylink.cli.messages import in_command_words
 from maylink.cli.printing import print_json, print_note, print_table, write_stdout
 from maylink.cli.stage_times import StageTimes
@@ -48,7 +54,8 @@ def compare(
     text_as: features.TextAs = "auto",
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
-    missing: options.Missing = "error",
+    missing: options.Missing = "keep",
+    as_: options.As = None,
     read: options.Read = None,
     read_links: options.ReadLinks = None,
     json: options.Json = False,
@@ -66,7 +73,9 @@ def compare(
     if not names:
         raise CommandError(f"--methods: name one or more of {', '.join(METHODS)}", USAGE)
     made_of = features.FeatureOptions.of(data, text, text_as)
-    reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
+    reading = ReadingOptions(
+        id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
+    )
     forbid_stdin_twice(data, links)
     times = StageTimes(quiet)
     with times.stage("read"):
@@ -78,7 +87,7 @@ def compare(
         from maylink.analysis.comparison import compare as compare_methods
 
         rows = compare_methods(
-            table.X, table_links, names, family=family, k=k, y=y, seed=seed,
+            fitted_data(table), table_links, names, family=family, k=k, y=y, seed=seed,
             each=lambda name: print_note("fit", name, quiet=quiet),
         )  # fmt: skip
     if json:

@@ -12,6 +12,7 @@ from maylink.cli.errors import SUCCESS
 from maylink.cli.fitting import choose_plan, fit
 from maylink.cli.inputs import (
     ReadingOptions,
+    fitted_data,
     forbid_stdin_twice,
     read_table,
     read_table_links,
@@ -43,7 +44,8 @@ def diagnose(
     pairs: Annotated[int, typer.Option(min=0, help="How many pairs to suggest.")] = 10,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
-    missing: options.Missing = "error",
+    missing: options.Missing = "keep",
+    as_: options.As = None,
     read: options.Read = None,
     read_links: options.ReadLinks = None,
     json: options.Json = False,
@@ -51,7 +53,9 @@ def diagnose(
 ) -> int:
     """Say what the links are worth: contradictions, coverage, doubtful ones, what to judge next."""
     made_of = features.FeatureOptions.of(data, text, text_as)
-    reading = ReadingOptions(id, drop, missing, read, read_links, quiet, features=made_of)
+    reading = ReadingOptions(
+        id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
+    )
     forbid_stdin_twice(data, links)
     times = StageTimes(quiet)
     with times.stage("read"):
@@ -59,12 +63,13 @@ def diagnose(
     with times.stage("links"):
         table_links = read_table_links(table, links, reading).links
     with times.stage("fit"), whole_or_nothing():
-        plan = choose_plan(table.X, method, family, k, quiet=quiet)
-        model = fit(table.X, table_links, plan, k, seed)
+        X = fitted_data(table)
+        plan = choose_plan(X, method, family, k, quiet=quiet)
+        model = fit(X, table_links, plan, k, seed)
     with times.stage("diagnose"), whole_or_nothing():
         from maylink.analysis import link_quality
 
-        diagnosis = link_quality.diagnose(table.X, table_links, model, n_pairs=pairs, seed=seed)
+        diagnosis = link_quality.diagnose(X, table_links, model, n_pairs=pairs, seed=seed)
     names = row_names(table)
     if json:
         print_json(_as_json(diagnosis, names))

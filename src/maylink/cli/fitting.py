@@ -73,6 +73,9 @@ def fit(
     from maylink.analysis import methods
     from maylink.solvers.fit import Status
 
+    if methods.is_table(X) and X.has_gaps and not methods.takes_tables(plan.method):
+        note = f"{plan.method} knows no gaps: they stand at the mean of their column"
+        print_note("data", note, quiet=not bar)
     verbose = bar and sys.stderr.isatty()
     model = methods.make(
         plan.method,

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, USAGE, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
-from maylink.cli.options import LINK_COLUMNS, READ, READ_LINKS, STDIN, parse_key_values
+from maylink.cli.options import (
+    LINK_COLUMNS,
+    READ,
+    READ_LINKS,
+    STDIN,
+    parse_key_values,
+    parse_kinds,
+)
 from maylink.cli.printing import first_few, print_note
 from maylink.errors import counted
 
@@ -18,6 +25,8 @@ if TYPE_CHECKING:
     from maylink.io.links import LinkFile
     from maylink.io.links.layouts import Options
     from maylink.links import Links
+    from maylink.tables.coding import TableCode
+    from maylink.tables.reading import CodedTable
 
 LABEL_COLUMNS = ("cluster", "probability")  # of a CSV of labels, beside the names of the rows
 LARGE_FILE = 100_000_000  # bytes
@@ -35,6 +44,7 @@ class ReadingOptions(NamedTuple):
     quiet: bool = False
     large_file: int = LARGE_FILE  # bytes above which numbers are kept in single precision
     features: FeatureOptions = FeatureOptions()
+    kinds: list[str] | None = None
 
 
 class LinkFormat(NamedTuple):
@@ -57,9 +67,15 @@ def read_table(
     keep_text: bool = False,
     labels: str | None = None,
     fewest: int = 2,
+    code: TableCode | None = None,
+    plain: bool = False,
 ) -> Table:
-    """Read data and print what they are."""
+    """Read data and print what they are.
+
+    Columns are recognised, or are those of the ``code`` of a model; ``plain`` leaves words out.
+    """
     from maylink.io.data import read_data
+    from maylink.tables.reading import coded_table
 
     quiet = reading.quiet
     settings: dict[str, Any] = {**parse_key_values(reading.read, READ, "--read")}
@@ -67,9 +83,11 @@ def read_table(
         table = read_embeddings(reading.features, settings | {"fewest": fewest})
         _print_table_notes(table, quiet)
         return table
+    plain = plain or reading.features != FeatureOptions()
+    kinds, large = parse_kinds(reading.kinds), path != STDIN and _is_large(path, reading)
     if path == STDIN:
         print_note("data", "from standard input", quiet=quiet)
-    elif "dtype" not in settings and _is_large(path, reading):
+    elif "dtype" not in settings and large:
         settings["dtype"] = "float32"
         note = "large: kept to seven digits, half the memory; --read dtype=float64 keeps all"
         print_note("data", note, quiet=quiet)
@@ -79,15 +97,42 @@ def read_table(
         drop=reading.drop or (),
         missing=reading.missing,
         text="drop",
-        keep_text=keep_text,
+        keep_text=keep_text or not (large or plain),
         labels=labels,
         fewest=fewest,
+        words=not (large or plain),
         **settings,
         **reading.features.settings,
     )
     table = featured(table, reading.features, quiet=quiet)
+    if kinds or not (large or plain or _is_array(table)):
+        coded = coded_table(table, kinds, code)
+        if code is not None or not coded.code.is_plain(table.columns) or coded.has_gaps:
+            _print_kind_notes(coded, quiet)
+            return coded
     _print_table_notes(table, quiet)
     return table
+
+
+def _is_array(table: Table) -> bool:
+    """Whether a table has no words, and columns without names or a sparse matrix."""
+    from scipy.sparse import issparse
+
+    generated = table.columns == tuple(f"x{at}" for at in range(len(table.columns)))
+    return not table.text and (generated or issparse(table.X))
+
+
+def _print_kind_notes(table: CodedTable, quiet: bool) -> None:
+    n, d = table.X.shape
+    print_note("data", f"{n} rows × {d} columns of numbers, from", quiet=quiet)
+    for line in table.about():
+        print_note("data", line, quiet=quiet)
+    if n < table.n_file:
+        note = f"left out, for missing cells: {table.n_file - n} rows"
+        print_note("data", note, quiet=quiet)
+    if table.has_gaps:
+        note = f"missing cells, left out of the likelihood: {table.n_gaps}"
+        print_note("data", note, quiet=quiet)
 
 
 def _is_large(path: str, reading: ReadingOptions) -> bool:
@@ -112,6 +157,11 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
         )
     for note in notes:
         print_note("data", note, quiet=quiet)
+
+
+def fitted_data(table: Table) -> Any:
+    """Return what a method is fitted to: a table whose columns are of several kinds, or its X."""
+    return table if hasattr(table, "code") else table.X
 
 
 def read_table_links(table: Table, path: str, reading: ReadingOptions) -> TableLinks:
@@ -168,18 +218,22 @@ def _link_settings(reading: ReadingOptions) -> dict[str, Any]:
     return given | ({"columns": columns} if columns else {})
 
 
-def reading_code(data: str, links: str | None, reading: ReadingOptions, dtype: str) -> str | None:
+def reading_code(
+    data: str, links: str | None, reading: ReadingOptions, dtype: str, *, coded: bool = False
+) -> str | None:
     """Return Python that reads ``table`` and ``links`` again; None if one is standard input."""
     if STDIN in (data, links) or reading.features.embeddings is not None:
         return None
     settings: dict[str, Any] = {"id": reading.id, "drop": reading.drop, "missing": reading.missing}
-    settings |= {"keep_text": True, "dtype": None if dtype == "float64" else dtype}
+    settings |= {"dtype": None if dtype == "float64" else dtype}
     settings |= parse_key_values(reading.read, READ, "--read") | reading.features.settings
+    reader, usual = ("read_table", "keep") if coded else ("read_data", "error")
+    settings |= {"kinds": parse_kinds(reading.kinds)} if coded else {"keep_text": True}
     arguments = [
-        f"{key}={value!r}" for key, value in settings.items() if value not in (None, [], "error")
+        f"{key}={value!r}" for key, value in settings.items() if value not in (None, [], {}, usual)
     ]
-    imports = ["from maylink import read_data"]
-    lines = [f"table = read_data({', '.join([repr(data), *arguments])})"]
+    imports = [f"from maylink import {reader}"]
+    lines = [f"table = {reader}({', '.join([repr(data), *arguments])})"]
     if reading.features.code is not None:
         imports.append(reading.features.code[0])
         lines.append(reading.features.code[1])

@@ -42,6 +42,6 @@ def read_link_file_and_ids(
     if data is None:
         file = read_link_file(path_or_stdin(path), ids="found", format=name, options=wanted.options)
         return LinkFileAndIds(file, file.ids)
-    table = read_table(data, reading._replace(missing="median", quiet=True))
+    table = read_table(data, reading._replace(missing="keep", quiet=True), plain=True)
     links = read_links_of(table, path_or_stdin(path), format=name, options=wanted.options)
     return LinkFileAndIds(links.file, table.file_ids)

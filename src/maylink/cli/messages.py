@@ -18,6 +18,8 @@ _REPLACEMENTS = (
     ),
     (r"say format=(?!\w)", "say --read format=…"),
     (r"leave it out by columns=", "leave it out with --drop"),
+    (r"with kinds, for example category", "with --as COLUMN=KIND"),
+    (r"^kinds:", "--as:"),
     (r"\bn_clusters:", "--k:"),
     (r"the n_samples=(\d+) points of X", r"the \1 rows"),
     (r"leave id out", "leave --id out"),

@@ -11,7 +11,10 @@ from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names
 from maylink.cli.errors import USAGE, CommandError
 from maylink.errors import not_one_of
 
-MISSING = ("error", "drop-rows", "drop-columns", "median")
+MISSING = ("keep", "error", "drop-rows", "drop-columns", "median")
+KINDS = (
+    "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
+)  # fmt: skip
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
 LINK_COLUMNS = ("i", "j", "weight", "source", "confidence", "probability")
 READ_LINKS = (
@@ -95,7 +98,22 @@ Drop = Annotated[
     ),
 ]
 Missing = Annotated[
-    str, choice(MISSING, "--missing", "What to do about empty cells.", panel=READING)
+    str,
+    choice(
+        MISSING,
+        "--missing",
+        "What to do about empty cells: keep leaves them out of the likelihood.",
+        panel=READING,
+    ),
+]
+As = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="COLUMN=KIND",
+        help=f"What a column is: {', '.join(KINDS)}; may be repeated.",
+        rich_help_panel=READING,
+    ),
 ]
 Read = Annotated[
     list[str] | None,
@@ -175,6 +193,19 @@ def spread_key_values(words: Sequence[str]) -> list[str]:
             flag = None
         spread.append(word)
     return spread
+
+
+def parse_kinds(words: list[str] | None) -> dict[str, str]:
+    """Return the kinds of columns that ``--as`` names."""
+    kinds = {}
+    for word in words or ():
+        column, equals, kind = word.rpartition("=")
+        if not equals or not column or kind not in KINDS:
+            raise CommandError(
+                f"--as: {word!r} is not COLUMN=KIND with one of {', '.join(KINDS)}", USAGE
+            )
+        kinds[column] = kind
+    return kinds
 
 
 def parse_key_values(

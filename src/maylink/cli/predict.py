@@ -25,7 +25,7 @@ def predict(
     data: options.Data,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
-    missing: options.Missing = "error",
+    missing: options.Missing = "keep",
     read: options.Read = None,
     out: Annotated[
         str,
@@ -53,17 +53,19 @@ def predict(
                 INPUT,
             )
     with times.stage("read"):
-        if hasattr(fitted, "medians_") and missing in ("error", "median"):
-            missing = "keep"  # as long as it takes to fill them as in the fit
         features = FeatureOptions(view=getattr(fitted, "view_", None))
-        reading = ReadingOptions(id, drop, missing, read, quiet=quiet, features=features)
-        table = read_table(data, reading, fewest=1)
-        X, note = columns_for(fitted, table)
-        X, n_filled = filled_as_in_fit(fitted, X)
-        print_note("columns", note, quiet=quiet)
-        if n_filled:
-            note = f"missing cells, filled with the medians of the fit: {n_filled}"
-            print_note("data", note, quiet=quiet)
+        how = _missing(fitted, missing)
+        reading = ReadingOptions(id, drop, how, read, quiet=quiet, features=features)
+        code = getattr(fitted, "table_code_", None)
+        table = read_table(data, reading, fewest=1, code=code, plain=code is None)
+        X: Any = table
+        if code is None:
+            X, note = columns_for(fitted, table)
+            print_note("columns", note, quiet=quiet)
+            X, n_filled = filled_as_in_fit(fitted, X)
+            if n_filled:
+                note = f"missing cells, filled with the medians of the fit: {n_filled}"
+                print_note("data", note, quiet=quiet)
     columns: dict[str, Any] = {heading_of_names(table, data): row_names(table)}
     with times.stage("predict"):
         names = cluster_names(fitted)
@@ -77,3 +79,11 @@ def predict(
         write_csv(columns, out, force=force)
     times.print()
     return SUCCESS
+
+
+def _missing(fitted: Any, missing: str) -> str:
+    """Return what to do about empty cells: fill them as in the fit, keep or refuse them."""
+    if hasattr(fitted, "medians_") and missing in ("error", "median", "keep"):
+        return "keep"  # as long as it takes to fill them
+    knows_gaps = getattr(getattr(fitted, "family_", None), "knows_gaps", False)
+    return "error" if missing == "keep" and not knows_gaps else missing

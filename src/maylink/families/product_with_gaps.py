@@ -77,6 +77,8 @@ class ProductWithGaps(Product):
     """A row of each part that is there, in the units of X."""
     middle: tuple[Array, ...] | None = field(default=None, repr=False, compare=False)
     """The mean of the rows of each part over all data."""
+    ready: int = field(default=0, repr=False, compare=False)
+    """Columns of the data, where statistics stand behind them, as :meth:`prepared` returns them."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,6 +134,17 @@ class ProductWithGaps(Product):
             middle.append(points.mean(axis=0, dtype=np.float64))
         widths = tuple(one.size + 1 for one in middle)
         return replace(self, parts=parts, widths=widths, sound=tuple(sound), middle=tuple(middle))
+
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the data with their statistics and log h(x) behind them."""
+        if self.ready:
+            return self, X
+        both = np.column_stack([X, self.statistics(X), self.log_base(X)])
+        return replace(self, ready=X.shape[1]), both
+
+    def unprepared(self) -> Self:
+        """Return the family for data as they came."""
+        return replace(self, ready=0)
 
     def parts_in_memory(self) -> list[Family]:
         """Return this family: it takes what it needs from the rows that have each part."""
@@ -228,6 +241,8 @@ class ProductWithGaps(Product):
 
     def statistics(self, X: Matrix) -> Matrix:
         """Return m T_b and m of all parts side by side."""
+        if self.ready:
+            return X[:, self.ready : -1]
         return _with_indicators((part, part.family.statistics(part.X)) for part in self._parts(X))
 
     def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
@@ -239,6 +254,8 @@ class ProductWithGaps(Product):
 
     def log_base(self, X: Matrix) -> Array:
         """Return Σ_b w_b m log h_b."""
+        if self.ready:
+            return np.asarray(X[:, -1])
         parts = self._parts(X)
         logs = (part.weight * part.there * part.family.log_base(part.X) for part in parts)
         return np.asarray(sum(logs))

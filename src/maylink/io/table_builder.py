@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SHORT = 16  # characters up to which a name takes less memory in an array of text than by itself
 HEAD = 100  # cells of a column that are looked at for decimal commas
+NEARLY = 0.95  # of a column's cells are numbers: a word among them is a slip
+FEW_CELLS = 20  # among which any word is
 GROWTH = 1.125  # of the array, when it is full
 
 
@@ -69,6 +71,7 @@ class TableBuilder:
         self._numeric = self.places.data(len(columns))  # places of the columns of numbers
         self._textual: list[int] = []  # places of the columns of words
         self._text: dict[str, list[str]] = {}
+        self._wrong: dict[int, FileError] = {}  # the first word of columns that began as numbers
         self._ids: list[NDArray[Any]] = []
         self._labels: list[str] = []
         self._X = np.empty((0, len(self._numeric)), options.dtype or np.float64)
@@ -130,6 +133,7 @@ class TableBuilder:
             values = frame.iloc[:, at]
             wrong = np.isnan(_as_floats(values)) & values.notna().to_numpy()
             if wrong.any():
+                self._wrong[at] = self._not_a_number(values, at, int(np.argmax(wrong)))
                 place = self._numeric.index(at)
                 before = self._X[: self.n, place]
                 self._text[self.columns[at]] = [
@@ -153,17 +157,30 @@ class TableBuilder:
         numbers = _as_floats(values)
         wrong = np.isnan(numbers) & values.notna().to_numpy()
         if wrong.any():
-            row = int(np.argmax(wrong))
-            cell = values.iloc[row]
-            raise FileError(
-                f"{self.name}: {self.row_place(self.n + row)}, column {self.columns[at]!r}: "
-                f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, or leave the "
-                f"column out with drop=[{self.columns[at]!r}]"
-            )
+            raise self._not_a_number(values, at, int(np.argmax(wrong)))
         return numbers
+
+    def _not_a_number(self, values: pd.Series[Any], at: int, row: int) -> FileError:
+        cell = values.iloc[row]
+        return FileError(
+            f"{self.name}: {self.row_place(self.n + row)}, column {self.columns[at]!r}: "
+            f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, or leave the "
+            f"column out with drop=[{self.columns[at]!r}]"
+        )
+
+    def _forbid_few_words(self) -> None:
+        """Raise about a word in a column whose other cells are nearly all numbers."""
+        import pandas as pd
+
+        for at, error in self._wrong.items():
+            cells = pd.Series([cell for cell in self._text[self.columns[at]] if cell], dtype=object)
+            share = pd.to_numeric(cells, errors="coerce").notna().mean()
+            if share >= NEARLY or len(cells) < FEW_CELLS:
+                raise error
 
     def table(self) -> RawTable:
         """Return all rows."""
+        self._forbid_few_words()
         self._X.resize((self.n, len(self._numeric)), refcheck=False)
         columns = tuple(self.columns[at] for at in self._numeric)
 

@@ -130,7 +130,8 @@ def _fit_code(model: Any, linked: bool, reading: str | None) -> str:
     links = ", links=links" if linked else ""
     X, read, names, file = "X", "", "", "report.html"
     if reading is not None:
-        X, read, file = "table.X", reading.rstrip("\n") + "\n", "again.html"
+        X = "table" if hasattr(model, "table_code_") else "table.X"
+        read, file = reading.rstrip("\n") + "\n", "again.html"
         names = ", columns=table.columns, ids=table.ids, text=table.text"
     return (
         f"from {module} import {', '.join(_imported_names(model))}\n"

@@ -201,7 +201,7 @@ class ReportInputs:
     @property
     def family(self) -> str | None:
         """Name of the family, where the model has one."""
-        name = getattr(getattr(self.model, "family_", None), "name", None)
+        name = getattr(getattr(self.model, "family_", None), "word", None)
         return None if name is None else str(name)
 
     @property

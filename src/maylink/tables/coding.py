@@ -8,8 +8,8 @@ were not there when the code was made, are NaN in all columns of their cell.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from maylink.arrays import Array
 from maylink.errors import FileError, not_one_of
 from maylink.tables.kinds import (
+    ANSWERS,
     COLUMN_KINDS,
     DIGIT_DATE,
     MODELLED,
@@ -30,6 +31,7 @@ from maylink.tables.kinds import (
 
 logger = logging.getLogger("maylink")
 
+ZERO_ONE = ("0", "1")
 YES = frozenset({"yes", "true", "y", "t", "1", "ja", "oui", "si", "sí", "on", "present"})
 
 
@@ -124,6 +126,20 @@ class TableCode:
             first = last
         return tuple(out)
 
+    def is_plain(self, numbers: Collection[str]) -> bool:
+        """Whether columns of numbers stay as they are, of one kind, and all words are set aside.
+
+        Parameters
+        ----------
+        numbers : collection of str
+            The columns that came as numbers.
+        """
+        for column in self.columns:
+            same = column.kind in ("number", "count", "constant") or column.levels == ZERO_ONE
+            if not (same if column.name in numbers else not column.features):
+                return False
+        return not self.is_mixed
+
     @property
     def is_mixed(self) -> bool:
         """Whether columns are of several kinds, or of one that an array does not tell."""
@@ -169,15 +185,30 @@ def make_code(cells: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> Ta
             raise FileError(f"kinds: there is no column {name!r}; the columns are {known}")
         if kind not in COLUMN_KINDS:
             raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
-    return TableCode(
-        tuple(_column_code(name, column, kinds.get(name)) for name, column in cells.items())
-    )
+    columns = [_column_code(name, column, kinds.get(name)) for name, column in cells.items()]
+    numbers = {name for name, column in cells.items() if column.dtype.kind in "fiu"}
+    return TableCode(tuple(_bits_as_counts(columns, numbers - set(kinds))))
+
+
+def _bits_as_counts(columns: list[ColumnCode], open_numbers: set[str]) -> list[ColumnCode]:
+    """Take zeros and ones beside counts for counts, where there is nothing else."""
+    used = [column for column in columns if column.features]
+    bits = [column for column in used if column.name in open_numbers and column.levels == ZERO_ONE]
+    counts = [column for column in used if column.kind == "count"]
+    if not counts or len(bits) + len(counts) < len(used):
+        return columns
+    return [
+        replace(column, kind="count", levels=()) if column in bits else column for column in columns
+    ]
 
 
 def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCode:
     numeric = cells.dtype.kind in "fiu"
     if given is None:
         found = kind_of_numbers(cells) if numeric else kind_of_words(cells)
+        measured = numeric and bool(np.any(cells % 1 > 0))
+        if name.strip().lower() in ANSWERS and found.kind != "constant" and not measured:
+            found = Recognised("label", "called so: an answer, not data")
     else:
         found = Recognised(given, "as given", _given_form(name, cells, given))
     levels: tuple[str, ...] = ()

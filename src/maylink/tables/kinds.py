@@ -9,7 +9,7 @@ Of numbers:
   below exp(−7). Or whole numbers of 6 digits and more, nearly all of the same length and not
   rounded, as telephone numbers: what is near in them says nothing.
 * **date**: eight digits that are a year, a month and a day.
-* **yes-no**: two different values.
+* **yes-no**: two different values, in more than two rows.
 * **count**: whole numbers from 0 up that look like counts
   (:mod:`maylink.families.whole_numbers`).
 * **number**: all others.
@@ -22,7 +22,8 @@ Of words:
 * **identifier**: mostly words of their own, without a space and with a digit, as codes.
 * **text**: all others, as names and sentences.
 
-A column with one value, or none, is **constant**.
+A column with one value, or none, is **constant**. A column of words or whole numbers that is called
+label, class, target or truth is a **label**: an answer, which clusters should not be made of.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from numpy.typing import NDArray
 from maylink.arrays import Array
 from maylink.families.whole_numbers import not_counts, whole_columns
 
-COLUMN_KINDS = ("number", "count", "category", "yes-no", "date", "text", "identifier", "constant")
+COLUMN_KINDS = (
+    "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
+)  # fmt: skip
 MODELLED = ("number", "count", "category", "yes-no", "date")
 """Kinds that a family describes; the others are set aside."""
 
@@ -50,6 +53,7 @@ DATE_FORMS = (
     "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d %H:%M", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y",
 )  # fmt: skip
 DIGIT_DATE = "%Y%m%d"
+ANSWERS = frozenset({"label", "labels", "true_label", "class", "target", "truth", "cluster"})
 
 
 class Recognised(NamedTuple):
@@ -77,7 +81,7 @@ def kind_of_numbers(values: Array) -> Recognised:
         return Recognised("constant", "one value" if different.size else "no value")
     if np.any(seen != np.rint(seen)):
         return Recognised("number", "numbers")
-    if different.size == 2:
+    if different.size == 2 < seen.size:
         return Recognised("yes-no", f"{different[0]:g} or {different[1]:g}")
     if _are_digit_dates(different):
         return Recognised("date", "year, month and day in eight digits", DIGIT_DATE)
@@ -112,7 +116,7 @@ def kind_of_words(cells: NDArray[Any]) -> Recognised:
     form = form_of_dates(seen)
     if form:
         return Recognised("date", f"dates as {seen[0]}", form)
-    if len(different) == 2:
+    if len(different) == 2 < len(seen):
         return Recognised("yes-no", " or ".join(sorted(different)))
     if len(seen) >= ROWS_A_WORD * len(different):
         return Recognised("category", f"{len(different)} different words")

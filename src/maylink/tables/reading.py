@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from maylink.arrays import Array, Matrix
 from maylink.errors import FileError
 from maylink.io.data import Table, read_data
 from maylink.tables.coding import TableCode, make_code
@@ -35,6 +37,32 @@ class CodedTable(Table):
     def text_columns(self) -> tuple[str, ...]:
         """Columns of free text, whose cells are in ``text``; they are not part of X."""
         return tuple(name for name, kind in self.kinds.items() if kind == "text")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and coded columns."""
+        return self.X.shape[0], self.X.shape[1]
+
+    @property
+    def n_gaps(self) -> int:
+        """How many cells are missing, of columns that are not set aside."""
+        firsts = [block.columns[0] for block in self.code.blocks]
+        return int(np.isnan(self.X[:, firsts]).sum())
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether cells are missing."""
+        return self.n_gaps > 0
+
+    def filled(self, labels: NDArray[Any] | None = None) -> Array:
+        """Return X for those who know no gaps: these stand at the mean of their column.
+
+        Parameters
+        ----------
+        labels : array of int of shape (n,), optional
+            Clusters; gaps then stand at the mean of their cluster, where somebody has the column.
+        """
+        return np.asarray(filled(self.X, labels))
 
     def about(self) -> list[str]:
         """Return what columns were taken for, a line a kind."""
@@ -96,10 +124,10 @@ def read_table(
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         if reading:
             raise FileError(f"{next(iter(reading))}: is for files; a data frame is read already")
-        return _coded(table_of_frame(source), kinds, code)
+        return coded_table(table_of_frame(source), kinds, code)
     options: dict[str, Any] = {"missing": "keep", "keep_text": True, "words": True} | reading
     path = source if isinstance(source, Path) else str(source)
-    return _coded(read_data(path, **options), kinds, code)
+    return coded_table(read_data(path, **options), kinds, code)
 
 
 def table_of_frame(frame: Any) -> Table:
@@ -131,6 +159,24 @@ def table_of_frame(frame: Any) -> Table:
     )
 
 
+def filled(X: Matrix, labels: NDArray[Any] | None = None) -> Matrix:
+    """Return rows whose gaps stand at the mean of their column, or of that in their cluster."""
+    if sparse.issparse(X):
+        return X
+    gaps = np.isnan(X)
+    if not gaps.any():
+        return X
+    out = np.where(gaps, np.nanmean(X, axis=0), X)
+    if labels is None:
+        return out
+    size = int(labels.max()) + 1
+    total, count = np.zeros((size, X.shape[1])), np.zeros((size, X.shape[1]))
+    np.add.at(total, labels, np.where(gaps, 0.0, X))
+    np.add.at(count, labels, ~gaps)
+    mean = total / np.maximum(count, 1.0)
+    return np.where(gaps & (count[labels] > 0), mean[labels], out)
+
+
 def cells_of(table: Table) -> dict[str, NDArray[Any]]:
     """Return the columns of a table by name: numbers with NaN, or words with ""."""
     numbers = {name: table.X[:, at] for at, name in enumerate(table.columns)}
@@ -138,7 +184,10 @@ def cells_of(table: Table) -> dict[str, NDArray[Any]]:
     return {name: both[name] for name in table.kinds if name in both}
 
 
-def _coded(table: Table, kinds: Mapping[str, str] | None, code: TableCode | None) -> CodedTable:
+def coded_table(
+    table: Table, kinds: Mapping[str, str] | None = None, code: TableCode | None = None
+) -> CodedTable:
+    """Return a table that was read with its words and gaps; parameters as in :func:`read_table`."""
     cells = cells_of(table)
     made = code or make_code(cells, kinds or {})
     if not made.features:

@@ -4,7 +4,8 @@ Every column has the family of its kind, and is a part by itself, so that missin
 out. In the plain model every column counts as it does alone. But columns of one kind may say the
 same many times over, and then drown the others: a dozen answers to one question against five
 numbers. So how much a kind counts is open to choice: its columns count as n^(1 − ρ) columns in
-place of n, for ρ = 0, ½ and 1; with ρ = 1 all kinds count alike. Held-out links choose. Without
+place of n, for ρ = 0, ½ and 1; with ρ = 1 all kinds count alike, and so do texts, whose directions
+are columns of one part. Held-out links choose. Without
 links ρ is 0, the plain model: the data cannot tell which kind matters to the user.
 """
 
@@ -31,6 +32,7 @@ FAMILIES: dict[str, Family] = {
     "count": Poisson(),
     "yes-no": Bernoulli(),
     "category": Categorical(),
+    "text": DiagonalGaussian(),  # directions of texts, as a view makes them
 }
 
 
@@ -53,7 +55,10 @@ def products(blocks: Sequence[ColumnBlock]) -> list[Family]:
     [(1.0, 1.0, 1.0), (1.0, 0.5, 0.5)]
     """
     names = ["number" if block.kind == "date" else block.kind for block in blocks]
-    sizes = [float(names.count(name)) for name in names]
+    sizes = [
+        float(len(block.columns) if block.kind == "text" else names.count(name))
+        for block, name in zip(blocks, names, strict=True)
+    ]
     parts = [(FAMILIES[block.kind].one_of(len(blocks)), list(block.columns)) for block in blocks]
     return [
         ProductWithGaps(parts, [size**-power for size in sizes], called=word)

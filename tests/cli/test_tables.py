@@ -1,0 +1,86 @@
+"""Tables with columns of any kind, from the file to the report and to new rows."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from command_line import run
+from zoo import true_links
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Two clusters in a number, a category and a date, with telephone numbers and gaps."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(500 * y + rng.integers(0, 200, 60), unit="D")
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{row}" for row in range(60)],
+            "phone": rng.integers(10**8, 10**9, 60),
+            "size": (4.0 * y + rng.normal(size=60)).round(2),
+            "colour": np.where(rng.random(60) < 0.7, np.array(["red", "green"])[y], "grey"),
+            "joined": day.strftime("%Y-%m-%d"),
+        }
+    )
+    gaps = rng.random(frame.shape) < 0.1
+    gaps[:, :2] = False
+    frame.mask(gaps).to_csv("people.csv", index=False)
+    links = true_links(y, 12, 0)
+    rows = zip(links.i, links.j, links.kind, strict=True)
+    lines = [f"p{i},p{j},{'may' if kind > 0 else 'may-not'}" for i, j, kind in rows]
+    Path("links.csv").write_text("\n".join(["i,j,kind", *lines, ""]))
+    return y
+
+
+def test_one_command_from_a_table_to_a_report(table, capsys):
+    words = ("cluster", "people.csv", "--id", "who", "--links", "links.csv", "--method", "rdpmeans")
+    out = ("--report", "page.html", "--model", "model.npz", "--out", "labels.csv", "--no-contrast")
+    assert run(*words, *out) == 0
+    err = capsys.readouterr().err
+    assert "data     60 rows × 5 columns of numbers, from" in err
+    assert "data     identifier, set aside: phone (whole numbers of 9 digits, as names have)" in err
+    assert "data     category: colour" in err
+    assert "data     date: joined" in err
+    assert "left out of the likelihood:" in err
+    labels = pd.read_csv("labels.csv")["cluster"].to_numpy()
+    assert adjusted_rand_score(table, labels) > 0.8
+    assert "colour=green" in Path("page.html").read_text()
+    Path("new.csv").write_text("who,size,colour,joined\na,,violet,2021-08-01\nb,0.1,red,\n")
+    assert run("predict", "model.npz", "new.csv", "--id", "who", "-q") == 0
+    first, second = capsys.readouterr().out.splitlines()[1:]
+    assert first.split(",")[1] == str(labels[table == 1][0])
+    assert second.split(",")[1] == str(labels[table == 0][0])
+
+
+def test_the_user_overrules_kinds(table, capsys):
+    words = ("cluster", "people.csv", "--id", "who", "--method", "rdpmeans", "--json")
+    assert run(*words, "--as", "phone=number", "--as", "colour=text") == 0
+    out, err = capsys.readouterr()
+    assert "data     number: phone, size" in err
+    assert "data     text, set aside: colour (as given)" in err
+    assert json.loads(out)["rows"] == 60
+    assert run(*words, "--as", "phone=fone") == 2
+    assert "--as: 'phone=fone' is not COLUMN=KIND with one of number" in capsys.readouterr().err
+    assert run(*words, "--as", "fone=number") == 3
+    assert "there is no column 'fone'" in capsys.readouterr().err
+
+
+def test_methods_without_gaps_get_them_at_the_mean_and_say_so(table, capsys):
+    words = ("cluster", "people.csv", "--id", "who", "--method", "plainkmeans", "--k", "2")
+    assert run(*words) == 0
+    assert "plainkmeans knows no gaps: they stand at the mean" in capsys.readouterr().err
+    assert run(*words, "--missing", "error") == 3
+    assert "cells are missing" in capsys.readouterr().err
+
+
+def test_diagnose_and_compare_take_tables(table, capsys):
+    words = ("people.csv", "--id", "who", "--links", "links.csv", "-q")
+    assert run("diagnose", *words, "--method", "rdpmeans") == 0
+    assert run("compare", *words, "--methods", "plainkmeans", "--json") == 0
+    assert "plainkmeans" in capsys.readouterr().out
