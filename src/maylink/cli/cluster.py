@@ -13,7 +13,6 @@ from maylink.cli.cluster_folder import cluster_folder
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import SUCCESS
 from maylink.cli.inputs import ReadingOptions
-from maylink.parameters import as_time_budget
 
 Penalty = Annotated[
     float | None,
@@ -158,7 +157,7 @@ def cluster(
     request = ClusterRequest(
         data, links, method, family, k, seed, reading, out, suspects, bad_links, model,
         report, contrast, workers, worker_memory, force, json, tuple(name or ()),
-        as_time_budget(budget), settings, projection,
+        budget, settings, projection,
     )  # fmt: skip
     request.check(is_folder := os.path.isdir(data))
     (cluster_folder if is_folder else cluster_file)(request)

@@ -34,7 +34,7 @@ class ClusterRequest:
     force: bool
     json: bool
     names: tuple[str, ...] = ()
-    budget: float | None = None  # seconds
+    budget: str | None = None  # a time
     settings: Mapping[str, Any] = field(default_factory=dict)
     projection: str = "auto"
 
@@ -45,6 +45,9 @@ class ClusterRequest:
 
     def check(self, is_folder: bool) -> None:
         """Refuse options that contradict each other, before anything is read."""
+        from maylink.parameters import as_time_budget
+
+        as_time_budget(self.budget)
         forbid_stdin_twice(self.data, self.links)
         if self.json and self.out == STDOUT:
             raise CommandError(

@@ -66,7 +66,7 @@ def fit(
     seed: int,
     *,
     bar: bool = False,
-    budget: float | None = None,
+    budget: str | None = None,
     settings: Mapping[str, Any] = NO_SETTINGS,
 ) -> Any:
     """Fit the method of a plan; a progress bar is drawn only in a terminal."""

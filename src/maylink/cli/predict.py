@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from maylink.cli.inputs import ReadingOptions, heading_of_names, read_table, row
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
 from maylink.cli.stage_times import StageTimes
+
+if TYPE_CHECKING:
+    from maylink.io.data import Table
 
 
 def predict(
@@ -39,7 +42,7 @@ def predict(
     quiet: options.Quiet = False,
 ) -> int:
     """Put the rows of DATA into the clusters of a saved model."""
-    from maylink.analysis.saving import columns_for, filled_as_in_fit, load
+    from maylink.analysis.saving import load
     from maylink.estimators.tables import cluster_names
 
     check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
@@ -53,19 +56,7 @@ def predict(
                 INPUT,
             )
     with times.stage("read"):
-        features = FeatureOptions(view=getattr(fitted, "view_", None))
-        how = _missing(fitted, missing)
-        reading = ReadingOptions(id, drop, how, read, quiet=quiet, features=features)
-        code = getattr(fitted, "table_code_", None)
-        table = read_table(data, reading, fewest=1, code=code, plain=code is None)
-        X: Any = table
-        if code is None:
-            X, note = columns_for(fitted, table)
-            print_note("columns", note, quiet=quiet)
-            X, n_filled = filled_as_in_fit(fitted, X)
-            if n_filled:
-                note = f"missing cells, filled with the medians of the fit: {n_filled}"
-                print_note("data", note, quiet=quiet)
+        table, X = _read(fitted, data, ReadingOptions(id, drop, missing, read, quiet=quiet))
     columns: dict[str, Any] = {heading_of_names(table, data): row_names(table)}
     with times.stage("predict"):
         names = cluster_names(fitted)
@@ -79,6 +70,25 @@ def predict(
         write_csv(columns, out, force=force)
     times.print()
     return SUCCESS
+
+
+def _read(fitted: Any, data: str, reading: ReadingOptions) -> tuple[Table, Any]:
+    """Read new rows as the rows of the fit were read; return the table, and what to predict."""
+    from maylink.analysis.saving import columns_for, filled_as_in_fit
+
+    features = FeatureOptions(view=getattr(fitted, "view_", None))
+    reading = reading._replace(missing=_missing(fitted, reading.missing), features=features)
+    code = getattr(fitted, "table_code_", None)
+    table = read_table(data, reading, fewest=1, code=code, plain=code is None)
+    if code is not None:
+        return table, table
+    X, note = columns_for(fitted, table)
+    print_note("columns", note, quiet=reading.quiet)
+    X, n_filled = filled_as_in_fit(fitted, X)
+    if n_filled:
+        note = f"missing cells, filled with the medians of the fit: {n_filled}"
+        print_note("data", note, quiet=reading.quiet)
+    return table, X
 
 
 def _missing(fitted: Any, missing: str) -> str:
