@@ -15,7 +15,7 @@ WRONG = (0.0, 0.3)
 def test_demo(tmp_path, capsys):
     out = tmp_path / "new" / "picture.png"
     data = [make_pattern(name, 150, rng=0) for name in NAMES]
-    demo.main(["--out", str(out)], data, WRONG)
+    demo.main(["--out", str(out), "--jobs", "1"], data, WRONG)
     table, curve = capsys.readouterr().out.split("wrong links")
     rows = {line.split()[0]: line for line in table.splitlines() if re.search(r"0\.\d\d", line)}
     assert set(rows) == {*NAMES, "average"}

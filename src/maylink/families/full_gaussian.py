@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
-from scipy.special import digamma, gammaln, multigammaln
+from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
@@ -267,7 +267,8 @@ class FullGaussian(EuclideanFamily):
         """Return νd/2 log 2 + log Γ_d(ν/2) − ν/2 log det Ψ + d/2 log(2π/κ)."""
         d = prior.mean.shape[-1]
         wishart = 0.5 * prior.dof * (d * np.log(2.0) - np.linalg.slogdet(prior.scale)[1])
-        gamma = multigammaln(0.5 * prior.dof, d)
+        halves = 0.5 * prior.dof - 0.5 * np.arange(d).reshape(-1, *(1,) * np.ndim(prior.dof))
+        gamma = 0.25 * d * (d - 1) * np.log(np.pi) + gammaln(halves).sum(axis=0)
         return np.asarray(wishart + gamma + 0.5 * d * (LOG_2PI - np.log(prior.strength)))
 
     def log_predictive(self, X: Matrix, prior: NormalInverseWishart) -> Array:

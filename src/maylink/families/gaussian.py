@@ -339,7 +339,7 @@ def updated_mean(
     """
     start = prior.mean - family.origin
     strength = prior.strength + statistics.size
-    weight = np.expand_dims(prior.strength, -1)
+    weight = np.asarray(prior.strength)[..., None]
     mean = (weight * start + total) / strength[:, None]
     return strength, mean + family.origin, strength[:, None] * mean**2 - weight * start**2
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from maylink.kernels.compile import compiled, instructions
 from maylink.kernels.tile import opened
@@ -95,8 +95,9 @@ def pack_factors(factors: Any, means: Any) -> Any:
     """Return Cholesky factors (K, d, d) and means (K, d) as :func:`quadratic` takes them."""
     n_clusters, d = means.shape
     rows = np.zeros((d + d * d, -(-n_clusters // ROUND) * ROUND))
+    identity = np.eye(d)
     for k in range(n_clusters):
-        inverse = solve_triangular(factors[k], np.eye(d), lower=True)
+        inverse, _ = dtrtrs(factors[k], identity, lower=1)
         rows[:d, k] = inverse @ means[k]
         rows[d:, k] = inverse.ravel()
     return rows

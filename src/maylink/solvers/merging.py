@@ -25,6 +25,7 @@ from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds
 from maylink.solvers.score_settings import ScoreSettings
 
 FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
+ENTRIES = 2**20  # numbers that statistics of pairs may hold at a time
 FEW_ENTRIES = 20_000  # of the table behind the exact gains of links, which is small enough to make
 MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 
@@ -131,8 +132,11 @@ class MergingClusters:
         self.marginal = family.log_marginal(self.statistics, prior)
         self.votes = votes
         self.gain = np.full((size, size), -np.inf)  # of the data, upper triangle
-        for k in range(size - 1):
-            self.gain[k, k + 1 :] = self._gain(k, np.arange(k + 1, size))
+        first, second = np.triu_indices(size, 1)
+        step = max(1, ENTRIES // max(1, self.statistics.total[:1].size))  # pairs at a time
+        for low in range(0, first.size, step):
+            a, b = first[low : low + step], second[low : low + step]
+            self.gain[a, b] = self._gain(a, b)
 
     def merge_best(self) -> float:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
@@ -145,17 +149,17 @@ class MergingClusters:
             if gain > ENOUGH:
                 self._join(a, b)
                 return gain
-        total = self.total_gain()
+        total = self.total_gain(gains)
         a, b = _largest(total)
         if not total[a, b] > ENOUGH:
             return 0.0
         self._join(a, b)
         return float(total[a, b])
 
-    def total_gain(self) -> Array:
+    def total_gain(self, gains: MergerGains | None = None) -> Array:
         """Return by how much merging two clusters would raise the score, upper triangle, (K, K)."""
         total = self.gain + self._partition_gain()
-        a, b, links = MergerGains(self.votes, self.settings).exact()
+        a, b, links = (gains or MergerGains(self.votes, self.settings)).exact()
         total[a, b] += links
         return np.asarray(total)
 
@@ -184,19 +188,19 @@ class MergingClusters:
         for part in self.statistics:
             part[a] += part[b]
         self.votes = self._joined_votes(a, b)
-        left = np.delete(np.arange(len(self.alive)), b)
+        left = _all_but(b, len(self.alive))
         self.alive, self.marginal = self.alive[left], self.marginal[left]
         self.statistics = Statistics(*(part[left] for part in self.statistics))
         square = np.ix_(left, left)
         self.gain = self.gain[square]
         self.marginal[a] = self.family.log_marginal(self._some(np.array([a])), self.prior)[0]
-        others = np.delete(np.arange(len(left)), a)
-        gain = self._gain(a, others)
+        others = _all_but(a, len(left))
+        gain = self._gain(np.full(1, a), others)
         self.gain[np.minimum(a, others), np.maximum(a, others)] = gain
 
-    def _gain(self, a: int, others: Index) -> Array:
-        """Return what merging a with each of the others does to the data."""
-        other_statistics, statistics = self._some(others), self._some(np.full(1, a))
+    def _gain(self, a: Index, others: Index) -> Array:
+        """Return what merging a, one or as many, with each of the others does to the data."""
+        other_statistics, statistics = self._some(others), self._some(a)
         both = Statistics(*(x + y for x, y in zip(other_statistics, statistics, strict=True)))
         data = self.family.log_marginal(both, self.prior) - self.marginal[others] - self.marginal[a]
         return np.asarray(self.settings.data_weight * data)
@@ -211,6 +215,13 @@ class MergingClusters:
 
     def _some(self, which: Index) -> Statistics:
         return Statistics(*(part[which] for part in self.statistics))
+
+
+def _all_but(one: int, size: int) -> Index:
+    """Return 0 … size − 1 without one of them."""
+    left = np.arange(size - 1)
+    left[one:] += 1
+    return left
 
 
 def _largest(total: Array) -> tuple[int, int]:
