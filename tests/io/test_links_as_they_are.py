@@ -91,6 +91,13 @@ def test_scores_of_any_program_are_probabilities():
     np.testing.assert_allclose(links.weight, [0.8, 0.6])
 
 
+def test_groups_of_dedupe_are_labels():
+    text = "Cluster ID,confidence_score,id\n0,0.9,ann\n0,0.8,bob\n1,1.0,cy\n"
+    links = read(text, ids=IDS)
+    assert links.may.tolist() == [[0, 1]]
+    assert links.labelled
+
+
 # ---------------------------------------------------------------------- answers in words
 
 

@@ -110,7 +110,7 @@ ANSWER_COLUMNS = (
     *("match", "is_match", "matched", "matches", "duplicate", "is_duplicate", "together", "label"),
 )
 KIND_NAMES = ("same", "match", "together")  # words of kind that name a column, too
-LABEL_NAMES = ("label", "labels", "class", "cluster")
+LABEL_NAMES = ("label", "labels", "class", "cluster", "cluster_id")
 
 
 def column_name(column: Any) -> str:
