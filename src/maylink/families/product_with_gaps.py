@@ -95,7 +95,7 @@ class ProductWithGaps(Product):
 
     def check(self, X: Matrix) -> None:
         """Check that the parts share the columns out, and what is there of each part's columns."""
-        self._check_columns(X.shape[1])
+        self._check_columns(self.ready or X.shape[1])
         for number, (family, columns) in enumerate(self._blocks()):
             missing = np.isnan(X[:, columns])
             torn = missing & ~missing.all(axis=1, keepdims=True)
@@ -295,7 +295,7 @@ class ProductWithGaps(Product):
     def coarser(self) -> Product:
         """Make each part coarser."""
         parts = [(family.coarser(), columns) for family, columns in self._blocks()]
-        return ProductWithGaps(parts, self.weights, called=self.called)
+        return ProductWithGaps(parts, self.weights, called=self.called, ready=self.ready)
 
     def default_prior(self, X: Matrix) -> tuple[Any, ...]:
         """Return each part's default, by the rows that have it."""
