@@ -105,3 +105,11 @@ def test_what_there_is_no_table_of():
         spectral.predict_frame(FRAME)
     with pytest.raises(MaylinkError, match="has no cluster_centers_"):
         spectral.centers_frame()
+
+
+def test_a_table_that_was_read_brings_its_ids(tmp_path):
+    FRAME.rename_axis("who").to_csv(tmp_path / "data.csv")
+    table = ml.read_table(tmp_path / "data.csv", id="who")
+    model = ml.RDPMeans(cluster_penalty=50.0, random_state=0).fit(table)
+    assert model.labels_frame().index.tolist() == INDEX
+    assert model.predict_frame(table).index.name == "who"

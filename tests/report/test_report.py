@@ -331,9 +331,14 @@ def test_gaps_are_left_out_of_what_is_told(path):
 
 def test_a_frame_with_words_is_coded_as_in_the_fit(path):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(town=np.array(["Bern", "Rome", "Oslo"])[Y])
+    frame["born"] = pd.Timestamp("2001-02-03") + pd.to_timedelta(np.arange(60), unit="D")
     model = ml.RDPMeans(random_state=0).fit(frame)
     page = report(path, model, frame)
     assert any(name.startswith("town") for name in page["columns"])
+    assert [page["columns"][at] for at in page["dates"]] == ["born"]
+    cells = page["points"]["values"][7]
+    days = (pd.Timestamp("2001-02-10") - pd.Timestamp("1970-01-01")).days
+    assert cells[cells.index(page["dates"][0]) + 1] == days  # to the day
     assert model.labels_frame().index.equals(frame.index)
 
 

@@ -157,7 +157,12 @@ class FitTables:
 
 
 def index_of(X: Any) -> Any:
-    """Return the index of a data frame; None of other data."""
+    """Return the index of a data frame, or the ids of a table that was read; None if none."""
+    ids = getattr(X, "ids", None)
+    if ids is not None and hasattr(X, "kinds"):
+        import pandas as pd
+
+        return pd.Index(ids, name=X.id_name)
     return X.index if hasattr(X, "iloc") and hasattr(X, "index") else None
 
 

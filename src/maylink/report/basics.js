@@ -46,6 +46,12 @@ function formatNumber(number) {
   return text.replace("-", "−");
 }
 
+/* A number of a column as text: of dates, which are days since 1970, the day. */
+function formatCell(column, number) {
+  if (number === null || !DATA.dates.includes(column)) return formatNumber(number);
+  return new Date(Math.round(number) * 864e5).toISOString().slice(0, 10);
+}
+
 function percent(share) {
   if (share === null || share === undefined) return "–";
   const value = 100 * share;
@@ -182,7 +188,7 @@ function aboutPoint(point, most) {
   }
   const cells = POINTS.values[point];
   for (let k = 0; k < Math.min(cells.length, 2 * most); k += 2) {
-    add(DATA.columns[cells[k]], formatNumber(cells[k + 1]));
+    add(DATA.columns[cells[k]], formatCell(cells[k], cells[k + 1]));
   }
   box.append(list);
   if (cells.length > 2 * most) {

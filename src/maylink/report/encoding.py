@@ -53,6 +53,10 @@ class ColumnNumbers:
         """Return the number of a column on the page."""
         return self.numbers.setdefault(int(column), len(self.numbers))
 
+    def among(self, columns: frozenset[int]) -> list[int]:
+        """Return the numbers of those columns that were numbered and are among some."""
+        return [number for column, number in self.numbers.items() if column in columns]
+
     def names(self) -> list[str]:
         """Return the names of the columns that were numbered, in the order of their numbers."""
         return [shortened(self.all_names[column], 80) for column in self.numbers]

@@ -18,6 +18,7 @@ from maylink.errors import MaylinkError
 from maylink.labels import complete_codes
 from maylink.link_forms import as_links
 from maylink.links import Links
+from maylink.report.encoding import rounded
 
 LARGEST = 60  # clusters that are described one by one, at most
 
@@ -50,6 +51,8 @@ class ReportInputs:
         Labels of a fit without links.
     reading : str, optional
         Python code that reads data and links.
+    dates : set of int
+        Columns that are dates, as days since 1970.
     """
 
     model: Any
@@ -63,6 +66,7 @@ class ReportInputs:
     text: dict[str, tuple[str, ...]] = field(default_factory=dict)
     without_links: NDArray[Any] | None = None
     reading: str | None = None
+    dates: frozenset[int] = frozenset()
 
     @classmethod
     def build(
@@ -85,7 +89,8 @@ class ReportInputs:
                 f"model: this {name} has no labels_; call fit first, and of a pipeline or a search "
                 "give the estimator inside"
             )
-        coded = as_coded(X).X
+        coded, code = as_coded(X)
+        code = code or getattr(model, "table_code_", None)
         data = as_data(coded, gaps=True)
         n, d = data.shape
         _check_length("X", n, len(fitted_labels), "rows", "points in the fit")
@@ -93,6 +98,8 @@ class ReportInputs:
             columns = getattr(coded, "columns", [f"column {k}" for k in range(d)])
         names = tuple(str(name) for name in columns)
         _check_length("columns", len(names), d, "names", "columns in X")
+        ids = getattr(X, "ids", None) if ids is None else ids  # of a table that was read
+        text = getattr(X, "text", None) if text is None else text
         texts = {
             str(name): _as_words(f"text[{name!r}]", words, n)
             for name, words in (text or {}).items()
@@ -119,6 +126,7 @@ class ReportInputs:
             text=texts,
             without_links=other_labels,
             reading=reading,
+            dates=frozenset() if code is None else _columns_of(code.blocks, "date"),
         )
 
     @property
@@ -229,6 +237,10 @@ class ReportInputs:
             return None
         return np.asarray(self.responsibilities[np.arange(self.n), self.codes])
 
+    def shown(self, column: int, value: Any) -> float | None:
+        """Return a value of a column as the page shows it: a few digits, of a date the day."""
+        return rounded(value, 8 if int(column) in self.dates else 4)
+
     def rows(self, rows: Any) -> Array:
         """Return some rows of the data, dense."""
         some = self.X[rows]
@@ -253,6 +265,10 @@ def _is_missing(value: Any) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _columns_of(blocks: Any, kind: str) -> frozenset[int]:
+    return frozenset(column for block in blocks if block.kind == kind for column in block.columns)
 
 
 def _check_length(name: str, length: int, expected: int, what: str, where: str) -> None:

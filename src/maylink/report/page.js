@@ -85,7 +85,7 @@ function profileCard(cluster, cells, ratios) {
     const name = make("span", "name", DATA.columns[column]);
     name.title = `${DATA.columns[column]}: ${difference > 0 ? "+" : ""}${formatNumber(difference)}`;
     grid.append(name, make("div", both ? "diverging" : "diverging onesided", inner),
-      make("span", "amount", make("b", "", formatNumber(inside)), ` · ${formatNumber(outside)}`));
+      make("span", "amount", make("b", "", formatCell(column, inside)), ` · ${formatCell(column, outside)}`));
   }
   if (!cells.length) grid.append(make("span", "mild", "No column differs."));
   const unit = ratios ? "log₂" : "sd";
@@ -110,7 +110,7 @@ function examplesOf(cluster) {
     const texts = POINTS.text.map(([, words]) => words[point]).filter((text) => text);
     const cells = POINTS.values[point];
     const numbers = [];
-    for (let k = 0; k < Math.min(cells.length, 6); k += 2) numbers.push(`${DATA.columns[cells[k]]} ${formatNumber(cells[k + 1])}`);
+    for (let k = 0; k < Math.min(cells.length, 6); k += 2) numbers.push(`${DATA.columns[cells[k]]} ${formatCell(cells[k], cells[k + 1])}`);
     const told = texts.length ? texts.join(" · ") : numbers.join(" · ");
     list.append(make("li", "", button("", pointName(point), () => PICTURE.highlight([point], true)), ` ${cut(told, 160)}`));
   }

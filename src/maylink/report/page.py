@@ -91,7 +91,8 @@ def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> di
         "changes": change_section(inputs),
         "settings": settings_section(inputs),
     }
-    return sections | {"columns": columns.names()}  # last: the sections number the columns
+    named = {"columns": columns.names(), "dates": columns.among(inputs.dates)}
+    return sections | named  # last: the sections number the columns
 
 
 def _facts(inputs: ReportInputs, verdict: Verdict) -> list[list[str]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from maylink.arrays import Index
 from maylink.links import MAY
-from maylink.report.encoding import ColumnNumbers, as_bytes, packed, rounded, shortened
+from maylink.report.encoding import ColumnNumbers, as_bytes, packed, shortened
 from maylink.report.inputs import ReportInputs
 from maylink.report.projection import Projection
 
@@ -93,7 +93,7 @@ def _values(
         for row, best in zip(values, order, strict=True):
             cells: list[float | int | None] = []
             for column in best:
-                cells += [columns(column), rounded(row[column])]
+                cells += [columns(column), inputs.shown(column, row[column])]
             cells_of_rows.append(cells)
     return cells_of_rows
 

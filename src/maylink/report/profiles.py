@@ -38,13 +38,16 @@ def profile_section(inputs: ReportInputs, columns: ColumnNumbers) -> dict[str, A
         difference, importance = _log_ratios(inputs)
     else:
         difference = importance = (inside - outside) / inputs.deviation
-    tables = (difference, inside, outside)
     profiles = []
     for cluster in range(len(inside)):
         order = np.argsort(-np.abs(importance[cluster]), kind="stable")[:LISTED_COLUMNS]
         profiles.append(
             [
-                [columns(c), *(rounded(table[cluster, c]) for table in tables)]
+                [
+                    columns(c),
+                    rounded(difference[cluster, c]),
+                    *(inputs.shown(c, table[cluster, c]) for table in (inside, outside)),
+                ]
                 for c in order
                 if importance[cluster, c] != 0
             ]

@@ -119,8 +119,8 @@ def _differences(
                 [
                     [
                         columns(c),
-                        rounded(first[at, c]),
-                        rounded(second[at, c]),
+                        inputs.shown(c, first[at, c]),
+                        inputs.shown(c, second[at, c]),
                         rounded(gap[at, c], 2),
                     ]
                     for c in best

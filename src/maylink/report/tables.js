@@ -146,7 +146,7 @@ function whatDiffers(link, most = 3) {
     if (one !== other) parts.push([name, cut(one || "–", 40), cut(other || "–", 40)]);
   }
   for (const [column, one, other, gap] of link.cells) {
-    if (gap >= 1) parts.push([DATA.columns[column], formatNumber(one), formatNumber(other)]);
+    if (gap >= 1) parts.push([DATA.columns[column], formatCell(column, one), formatCell(column, other)]);
   }
   const box = make("div", "differences");
   for (const [name, one, other] of parts.slice(0, most)) {
@@ -174,7 +174,7 @@ function pairRow(link, width) {
   }
   for (const [column, one, other, gap] of link.cells) {
     const look = gap >= 1 ? "number differs" : "number";
-    rows.push([DATA.columns[column], [formatNumber(one), look], [formatNumber(other), look], [`${formatNumber(gap)} sd`, "number mild"]]);
+    rows.push([DATA.columns[column], [formatCell(column, one), look], [formatCell(column, other), look], [`${formatNumber(gap)} sd`, "number mild"]]);
   }
   const inner = table(["", pointName(link.a), pointName(link.b), ["apart", "number"]], rows);
   const shown = link.cells.length < DATA.doubts.columns

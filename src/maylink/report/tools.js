@@ -52,7 +52,7 @@ function startColours() {
       ways.push([name, null, texts]);
     }
   }
-  DATA.columns.slice(0, 100).forEach((name, column) => ways.push([name, () => valuesOf(column)]));
+  DATA.columns.slice(0, 100).forEach((name, column) => ways.push([name, () => valuesOf(column), null, column]));
   const select = byId("colour-by");
   ways.forEach(([name], k) => {
     const option = make("option", "", name);
@@ -60,24 +60,24 @@ function startColours() {
     select.append(option);
   });
   const act = () => {
-    const [name, values, texts] = ways[Number(select.value)];
+    const [name, values, texts, column] = ways[Number(select.value)];
     const box = byId("scale");
     box.hidden = !values && !texts;
     if (texts) colourByWords(name, texts, box);
-    else if (values) colourByNumbers(name, values(), box);
+    else if (values) colourByNumbers(name, values(), box, column);
     else PICTURE.colourBy(null);
   };
   select.addEventListener("change", act);
 }
 
-function colourByNumbers(name, values, box) {
+function colourByNumbers(name, values, box, column) {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b);
   const [low, high] = [0.02, 0.98].map((share) => known[Math.round(share * (known.length - 1))]);
   PICTURE.colourBy(values.map((value) => (value === null ? UNKNOWN : onScale(high > low ? (value - low) / (high - low) : 0.5))));
   const bar = make("i");
   bar.style.background = `linear-gradient(90deg, ${SCALE.join(", ")})`;
   const gone = values.length - known.length;
-  box.replaceChildren(make("span", "", `${name}: ${formatNumber(low)}`), bar, make("span", "", formatNumber(high)),
+  box.replaceChildren(make("span", "", `${name}: ${formatCell(column, low)}`), bar, make("span", "", formatCell(column, high)),
     gone ? make("span", "mild", `${plural(gone, "row")} in grey: not known`) : "");
 }
 
