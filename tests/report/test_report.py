@@ -316,7 +316,7 @@ def test_words_tell_clusters_of_texts(path):
 def test_gaps_are_left_out_of_what_is_told(path):
     gappy = X.copy()
     gappy[::7, 1] = np.nan
-    model = ml.TVClust("diagonal-gaussian", data_weight=1.0, random_state=0).fit(gappy)
+    model = ml.RDPMeans(random_state=0).fit(gappy)
     page = report(path, model, gappy, columns=list("abcd"))
     assert "missing cells at the mean" in page["picture"]["how"]
     for cluster, cells in enumerate(page["profiles"]["clusters"]):

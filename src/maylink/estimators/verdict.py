@@ -275,8 +275,8 @@ def _advice(level: str, links: Links | None) -> list[str]:
         advice.append("Judge more pairs; maylink diagnose says which tell most.")
     elif level == REFUTED:
         advice.append(
-            "Look at what was clustered: columns that do not matter, or matter most and are left "
-            "out; another family; or text that needs features of its own."
+            "Look at what was clustered: leave out columns that do not matter (--drop), say what "
+            "a column is (--as income=number), take texts in (--text), or try another --family."
         )
         advice.append("Check the links: do ids match the rows, and is may / may-not the right way?")
     elif level == WEAK:

@@ -85,12 +85,12 @@ function profileCard(cluster, cells, ratios) {
     const name = make("span", "name", DATA.columns[column]);
     name.title = `${DATA.columns[column]}: ${difference > 0 ? "+" : ""}${formatNumber(difference)}`;
     grid.append(name, make("div", both ? "diverging" : "diverging onesided", inner),
-      make("span", "amount", make("b", "", formatCell(column, inside)), ` · ${formatCell(column, outside)}`));
+      make("span", "amount", make("b", "whole", formatCell(column, inside)), " · ", make("span", "whole", formatCell(column, outside))));
   }
   if (!cells.length) grid.append(make("span", "mild", "No column differs."));
   const unit = ratios ? "log₂" : "sd";
   const far = formatNumber(Number(top.toPrecision(2)));
-  const ends = both ? [`−${far}`, `+${far} ${unit}`] : ["0", `+${far} ${unit}`];
+  const ends = both ? [`± ${far} ${unit}`] : ["0", `${far} ${unit}`];
   if (cells.length) grid.append(make("span"), make("div", "scale", ...ends.map((text) => make("span", "", text))), make("span"));
   return make("div", "card", head, wordsOf(cluster), DATA.directions ? "" : grid, examplesOf(cluster));
 }

@@ -20,4 +20,8 @@ def cluster_words(inputs: ReportInputs) -> list[list[str]]:
         return []
     texts = [" ".join(parts) for parts in zip(*columns, strict=True)]
     told = words_of_clusters(texts, np.minimum(inputs.codes, LARGEST), WORDS)
-    return [[shortened(word, 40) for word in told[k]] for k in sorted(told) if k < LARGEST]
+    return [
+        [shortened(word, 40) for word in told[k] if not word.isdigit()]  # parts of dates and ids
+        for k in sorted(told)
+        if k < LARGEST
+    ]
