@@ -154,6 +154,7 @@ def fitted(model, X, links):
         out["centers"] = np.asarray(fit.cluster_centers_, float)
     if hasattr(fit, "reliability_"):
         out["reliability"] = fit.reliability_.to_numpy(float)
+    if hasattr(fit, "suspect_links"):
         out["suspects"] = fit.suspect_links()["wrong"].to_numpy(float)
     if hasattr(fit, "predict"):
         out["predicted"] = np.asarray(fit.predict(X))

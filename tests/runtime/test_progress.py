@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from maylink.runtime.interrupts import CtrlC
-from maylink.runtime.progress import PATIENCE, SILENT, Progress, delay_of
+from maylink.runtime.progress import PATIENCE, SILENT, Progress, delay_of, tick
 
 
 class Terminal:
@@ -72,3 +72,13 @@ def test_whoever_works_for_a_fit_hears_that_it_should_stop():
         assert SILENT.stopped
         assert SILENT.out_of_time
     assert not SILENT.stopped
+
+
+def test_work_without_a_bar_of_its_own_keeps_that_of_the_fit_up_to_date(capsys):
+    tick(looking_at="nothing")
+    assert capsys.readouterr().err == ""
+    with Progress("tuning", 5, 0.0, unit="fit"):
+        tick(looking_at="gaussian")
+        tick()
+        assert "tuning: 0 of 5 fits" in (shown := capsys.readouterr().err)
+        assert shown.count("looking_at=gaussian") == 2

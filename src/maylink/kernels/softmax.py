@@ -8,6 +8,8 @@ import numpy as np
 
 from maylink.kernels.compile import compiled
 
+NOTHING = -745.2  # the exponential of less is 0
+
 
 @compiled(allocates=False)
 def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilities):
@@ -44,7 +46,8 @@ def normalise(responsibilities, i):
             top = responsibilities[i, k]
     total = 0.0
     for k in range(responsibilities.shape[1]):
-        responsibilities[i, k] = exp(responsibilities[i, k] - top)
+        below = responsibilities[i, k] - top
+        responsibilities[i, k] = 0.0 if below < NOTHING else exp(below)  # which is slow at 0
         total += responsibilities[i, k]
     for k in range(responsibilities.shape[1]):
         responsibilities[i, k] /= total

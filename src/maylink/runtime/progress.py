@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import time
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 
@@ -114,6 +115,8 @@ class Progress:
             self._bar.refresh()
 
     def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._token = _PRESENT.set(self)
         return self
 
     def __exit__(
@@ -123,7 +126,18 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         if self._bar is not None:
+            _PRESENT.reset(self._token)
             self._bar.close()
 
 
+def tick(**state: Any) -> None:
+    """Bring the bar of the fit under way up to date, from work that has no bar of its own."""
+    present = _PRESENT.get()
+    if present is not None and state:
+        present.show(**state)
+    elif present is not None:
+        present._draw()
+
+
 SILENT = Progress("", 0, None)
+_PRESENT: ContextVar[Progress | None] = ContextVar("bar", default=None)

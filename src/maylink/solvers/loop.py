@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from maylink.errors import MaylinkError
-from maylink.runtime.progress import SILENT, Progress
+from maylink.runtime.progress import SILENT, Progress, tick
 from maylink.solvers.fit import Fit, Status, Trace
 
 S = TypeVar("S")
@@ -103,6 +103,8 @@ def run(
             )
         if progress.is_shown:
             progress.show(sweep=sweep, **_shown(rows[-1]))
+        else:
+            tick()
         if after_step is not None:
             after_step(state, rows)
     if logger.isEnabledFor(logging.INFO):

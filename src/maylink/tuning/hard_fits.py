@@ -30,6 +30,7 @@ from maylink.links import Links
 from maylink.model.reliability import count_links, link_pull, log_odds
 from maylink.model.source_prior import source_prior
 from maylink.problem import Problem
+from maylink.runtime.progress import tick
 from maylink.solvers import merging
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.pieces import FEW, PieceView, learned
@@ -80,6 +81,7 @@ def hard_fit(
     starts += [labels for labels in more if labels.max() <= starts[0].max()]
     best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
     for number in range(ROUNDS):
+        tick()
         fit = _improved(best, score)
         if not problem.family.learns and fit.log_joint <= best.log_joint:
             break

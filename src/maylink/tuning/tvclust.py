@@ -28,7 +28,7 @@ from maylink.families import Family
 from maylink.links import Links
 from maylink.model.partition_priors import PRIORS
 from maylink.problem import ChunkedProblem, Problem
-from maylink.runtime.progress import SILENT, Progress
+from maylink.runtime.progress import SILENT, Progress, tick
 from maylink.solvers import merging
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
@@ -257,6 +257,7 @@ class TVClustTuner:
         plain = frozenset(name for name, one in samples.items() if not self.has_pieces(one.family))
         views = dict[str, PieceView]()
         for name, one in samples.items():
+            tick(looking_at=name)
             graph = NeighbourGraph(one, 0) if name in plain else self.graph_of(one, most)
             views[name] = PieceView.of(one, graph, self.rng)
             if name in plain and len(plain) > 1 and self.request.prior is None:
@@ -341,6 +342,7 @@ class TVClustTuner:
         settings = replace(request.settings, data_weight=weight)
         fits = {}
         for name in sorted(views.plain):
+            tick(without_links=name)
             view = views.pieces[name]
             prior = request.prior and checked_prior(request.prior, view.problem.prior, name)
             fits[name] = fit_alone(view, prior, settings)
