@@ -1,6 +1,6 @@
 """Makes the files of docs/howto/texts.md, and scores what came out of them.
 
-``python docs/scripts/text_data.py people``, ``texts`` or ``embeddings`` writes simulated data,
+``python docs/scripts/text_data.py people``, ``texts``, ``mixed`` or ``embeddings`` writes data,
 links and the truth into the current folder; ``score people labels.csv`` prints the adjusted Rand
 index of labels and truth beside that of K-means, which is told the true number of clusters.
 """
@@ -47,15 +47,28 @@ def people() -> None:
 def texts() -> None:
     """Write 2,000 texts of twelve topics, and 1,000 answers, one in ten wrong."""
     rng = np.random.default_rng(SEED)
-    words = np.array(sorted({"".join(rng.choice(SYLLABLES, 3)) for _ in range(1500)}))
-    common = _frequencies(words.size, rng)
-    topics = [2 / 3 * common + 1 / 3 * _frequencies(words.size, rng, 60) for _ in range(12)]
+    words, topics = _vocabulary(12, rng)
     y = rng.integers(0, 12, N)
-    lines = [" ".join(rng.choice(words, size=rng.integers(15, 40), p=topics[topic])) for topic in y]
+    lines = _lines(words, topics, y, 15, 40, rng)
     ids = np.array([f"t{row}" for row in range(N)])
     pd.DataFrame({"id": ids, "text": lines}).to_csv("texts.csv", index=False)
     _write_answers("texts", ids, y, rng)
     _write_truth("texts", ids, y)
+
+
+def mixed() -> None:
+    """Write 1,000 rows of numbers, dates, categories and notes, a tenth of the cells missing."""
+    from mixed_table import make_links, make_table
+
+    frame, y = make_table(SEED)
+    rng = np.random.default_rng(SEED)
+    words, topics = _vocabulary(4, rng)
+    notes = pd.Series(_lines(words, topics, y, 8, 20, rng))
+    frame["notes"] = notes.mask(rng.random(len(y)) < 0.1)
+    frame.rename(columns={"customer": "id"}).to_csv("mixed.csv", index=False)
+    links = make_links(y, SEED, frame["customer"])
+    links.to_csv("mixed_links.csv", index=False)
+    _write_truth("mixed", frame["customer"].to_numpy(), y)
 
 
 def embeddings() -> None:
@@ -87,6 +100,8 @@ def _views(name: str) -> dict[str, np.ndarray]:
     """Return the rows that K-means gets: one-hot columns and numbers, and the same as we do."""
     if name == "embeddings":
         return {"embeddings": np.load("embeddings.npy")}
+    if name == "mixed":
+        return {"one-hot": _one_hot(pd.read_csv("mixed.csv").drop(columns=["id", "phone"]))}
     frame = pd.read_csv(f"{name}.csv", dtype={"born": str}).drop(columns="id").fillna("")
     numbers = frame.select_dtypes("number")
     words = pd.get_dummies(frame.select_dtypes(exclude="number"), dtype=float)
@@ -96,12 +111,45 @@ def _views(name: str) -> dict[str, np.ndarray]:
     return {"one-hot": one_hot, "our features": ml.text_features(joined.tolist())}
 
 
+def _one_hot(frame: pd.DataFrame) -> np.ndarray:
+    """Return one-hot words, dates as days, and scaled numbers, gaps at the median."""
+    frame = frame.assign(
+        joined=pd.to_datetime(frame["joined"]).map(pd.Timestamp.toordinal, "ignore")
+    )
+    numbers = frame.select_dtypes("number")
+    numbers = numbers.fillna(numbers.median())
+    words = pd.get_dummies(frame.select_dtypes(exclude="number").drop(columns="notes"), dtype=float)
+    return np.hstack([words, (numbers - numbers.mean()) / numbers.std()])
+
+
 def _parts(record: str) -> tuple[str, str, str]:
     """Take a record apart: name, date of birth, town."""
     words = record.split()
     dates = [word for word in words[2:] if word[0].isdigit()]
     towns = [word for word in words[2:] if not word[0].isdigit()]
     return " ".join(words[:2]), " ".join(dates), " ".join(towns)
+
+
+def _vocabulary(n_topics: int, rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return words, and how often they come in each topic: a third are of the topic."""
+    words = np.array(sorted({"".join(rng.choice(SYLLABLES, 3)) for _ in range(1500)}))
+    common = _frequencies(words.size, rng)
+    topics = [2 / 3 * common + 1 / 3 * _frequencies(words.size, rng, 60) for _ in range(n_topics)]
+    return words, topics
+
+
+def _lines(
+    words: np.ndarray,
+    topics: list[np.ndarray],
+    y: np.ndarray,
+    shortest: int,
+    longest: int,
+    rng: np.random.Generator,
+) -> list[str]:
+    return [
+        " ".join(rng.choice(words, size=rng.integers(shortest, longest), p=topics[topic]))
+        for topic in y
+    ]
 
 
 def _frequencies(size: int, rng: np.random.Generator, used_size: int | None = None) -> np.ndarray:
@@ -124,6 +172,7 @@ def _write_truth(name: str, ids: np.ndarray, y: np.ndarray) -> None:
 
 
 if __name__ == "__main__":
-    {"people": people, "texts": texts, "embeddings": embeddings, "score": score}[sys.argv[1]](
-        *sys.argv[2:]
-    )
+    commands = {
+        "people": people, "texts": texts, "mixed": mixed, "embeddings": embeddings, "score": score,
+    }  # fmt: skip
+    commands[sys.argv[1]](*sys.argv[2:])

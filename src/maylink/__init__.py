@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from maylink.model.joint import log_joint
     from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
     from maylink.tables.reading import read_table
+    from maylink.tables.text import text_features
     from maylink.tuning.settings import Tuning
     from maylink.views.look_alike import look_alike_pairs
-    from maylink.views.text import text_features
 
 __all__ = [
     "DPMeans",
@@ -91,7 +91,7 @@ _HOMES = {
     "read_table": "maylink.tables.reading",
     "sample_links": "maylink.datasets.sampling",
     "save": "maylink.analysis.saving",
-    "text_features": "maylink.views.text",
+    "text_features": "maylink.tables.text",
     "warmup": "maylink.estimators.warmup",
     "write_links": "maylink.io.links",
 }

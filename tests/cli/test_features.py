@@ -11,7 +11,7 @@ import maylink as ml
 from command_line import run
 from maylink.datasets.records import draw_records
 from maylink.estimators.tables import cluster_names
-from maylink.views.text import text_features
+from maylink.tables.text import text_features
 
 FIT = ("--method", "rdpmeans", "--id", "id")
 

@@ -1,10 +1,14 @@
 """Columns as numbers, and the same numbers for later rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from maylink import RDPMeans, load, read_table, save
 from maylink.errors import FileError
+from maylink.metrics import adjusted_rand
 from maylink.tables.coding import make_code
+from maylink.tables.text import TextView
 
 CELLS = {
     "size": np.array([1.0, np.nan, 3.0, 2.5] * 5),
@@ -61,3 +65,31 @@ def test_the_user_overrules():
         make_code(CELLS, {"colour": "yes-no"})
     with pytest.raises(FileError, match="kinds: colour: its cells are no dates"):
         make_code(CELLS, {"colour": "date"})
+
+
+def test_words_become_directions_of_texts_and_gaps_where_there_is_none():
+    texts = np.array(["red wine", "", "red whine", "blue car", "blue cars"], object)
+    code = make_code({"size": np.arange(5.0) + 0.5, "note": texts}, {"note": "words"})
+    assert [block.kind for block in code.blocks] == ["number", "text"]
+    rows = code.encode({"size": np.arange(5.0), "note": texts})
+    view = TextView.of([text for text in texts if text], n_features=16)
+    np.testing.assert_allclose(rows[[0, 2, 3, 4], 1:], view.rows([t for t in texts if t]))
+    assert np.isnan(rows[1, 1:]).all()
+    assert rows[0, 1:] @ rows[2, 1:] > rows[0, 1:] @ rows[3, 1:]
+    again = code.encode({"size": np.zeros(1), "note": texts[3:4]})
+    np.testing.assert_allclose(again[0, 1:], rows[3, 1:])
+
+
+def test_a_model_of_numbers_and_words_is_saved_and_predicts(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    note = [("red wine and bread", "a blue car or bus")[k] for k in y]
+    frame = pd.DataFrame({"size": rng.normal(size=60) + 3.0 * y, "note": note})
+    frame.loc[[3, 8], "note"] = None
+    table = read_table(frame, {"note": "words"})
+    model = RDPMeans(random_state=0).fit(table)
+    assert adjusted_rand(y, model.labels_) == 1.0
+    save(model, tmp_path / "m.npz")
+    again = load(tmp_path / "m.npz")
+    new = read_table(frame.iloc[:9], code=again.table_code_)
+    np.testing.assert_array_equal(again.predict(new), model.labels_[:9])

@@ -52,12 +52,12 @@ from maylink.solvers.spectral import SpectralCandidate
 from maylink.solvers.variational import VariationalSettings
 from maylink.solvers.variational_stream import VariationalStream
 from maylink.tables.coding import ColumnCode, TableCode
+from maylink.tables.text import TextView
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.scores import HeldOut
 from maylink.tuning.settings import Tuning
 from maylink.version import __version__
 from maylink.views.embeddings import EmbeddingView
-from maylink.views.text import TextView
 
 if TYPE_CHECKING:
     from maylink.io.data import Table

@@ -31,21 +31,22 @@ def told_clusters(model: Any, table: Table) -> list[ClusterTold]:
     model : estimator
         Fitted to the rows of the table.
     table : Table
-        With columns of text: those that its view is made of, or else all.
+        With columns of text: those that its view is made of, or those of the kind "words".
 
     Returns
     -------
     list of ClusterTold
         Empty where the table has no text.
     """
-    columns = getattr(table.view, "columns", None) or tuple(table.text)
+    words = tuple(name for name, kind in table.kinds.items() if kind == "words")
+    columns = getattr(table.view, "columns", None) or words
     if not columns:
         return []
     texts, labels = texts_of(table, columns), np.asarray(model.labels_)
-    words, rows = words_of_clusters(texts, labels), examples_of_clusters(table.X, labels, EXAMPLES)
+    told, rows = words_of_clusters(texts, labels), examples_of_clusters(table.X, labels, EXAMPLES)
     names, sizes = cluster_names(model), np.bincount(labels)
-    order = sorted(words, key=lambda k: (-sizes[k], k))
+    order = sorted(told, key=lambda k: (-sizes[k], k))
     return [
-        ClusterTold(str(names[k]), int(sizes[k]), words[k], [texts[row] for row in rows[k]])
+        ClusterTold(str(names[k]), int(sizes[k]), told[k], [texts[row] for row in rows[k]])
         for k in order
     ]

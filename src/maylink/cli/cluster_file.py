@@ -83,7 +83,7 @@ def cluster_file(request: ClusterRequest) -> None:
             write_csv(suspects, request.suspects, force=request.force)
         if request.out is not None:
             write_csv(_labels(model, table, heading), request.out, force=request.force)
-    told = [] if table.view is None else told_clusters(model, table)
+    told = told_clusters(model, table)
     print_summary(
         description.summary, times, json=request.json, only_times=request.out == STDOUT, told=told
     )

@@ -14,6 +14,7 @@ from maylink.errors import not_one_of
 MISSING = ("keep", "error", "drop-rows", "drop-columns", "median")
 KINDS = (
     "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
+    "words",
 )  # fmt: skip
 READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
 LINK_COLUMNS = ("i", "j", "weight", "source", "confidence", "probability")

@@ -28,10 +28,12 @@ from maylink.tables.kinds import (
     kind_of_numbers,
     kind_of_words,
 )
+from maylink.tables.text import TextView
 
 logger = logging.getLogger("maylink")
 
 ZERO_ONE = ("0", "1")
+DIRECTIONS = 16  # of a text beside other columns: enough for a dozen topics, and not too many
 YES = frozenset({"yes", "true", "y", "t", "1", "ja", "oui", "si", "sí", "on", "present"})
 
 
@@ -58,6 +60,8 @@ class ColumnCode:
         The categories; of yes-no the word of no, then that of yes.
     form : str
         Of dates that are words.
+    view : TextView, optional
+        What turns words into directions, of a column of the kind "words".
     """
 
     name: str
@@ -65,6 +69,7 @@ class ColumnCode:
     why: str
     levels: tuple[str, ...] = ()
     form: str = ""
+    view: TextView | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -75,6 +80,8 @@ class ColumnCode:
             return tuple(f"{self.name}={level}" for level in self.levels)
         if self.kind == "yes-no":
             return (f"{self.name}={self.levels[1]}",)
+        if self.view is not None:
+            return tuple(f"{self.name}~{at}" for at in range(self.view.directions.shape[1]))
         return (self.name,)
 
     def encode(self, cells: NDArray[Any]) -> Array:
@@ -84,6 +91,10 @@ class ColumnCode:
         if self.kind in ("number", "count", "date"):
             return _numbers(cells, self.name)[:, None]
         words = np.array(_words(cells), object)
+        if self.view is not None:
+            rows = self.view.rows(words.tolist())
+            rows[words == ""] = np.nan
+            return rows
         known = np.isin(words, self.levels)
         new = int(((words != "") & ~known).sum())
         if new:
@@ -122,7 +133,8 @@ class TableCode:
         for column in self.columns:
             last = first + len(column.features)
             if last > first:
-                out.append(ColumnBlock(column.kind, tuple(range(first, last))))
+                kind = "text" if column.view is not None else column.kind
+                out.append(ColumnBlock(kind, tuple(range(first, last))))
             first = last
         return tuple(out)
 
@@ -224,7 +236,11 @@ def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCod
             raise FileError(f"kinds: {name}: the column is empty; leave it out")
     if found.kind in ("number", "count") and not numeric:
         _numbers(cells, name)
-    return ColumnCode(name, found.kind, found.why, levels, found.form)
+    view = None
+    if found.kind == "words":
+        texts = [word for word in _words(cells) if word]
+        view = TextView.of(texts, n_features=DIRECTIONS, columns=(name,))
+    return ColumnCode(name, found.kind, found.why, levels, found.form, view)
 
 
 def _given_form(name: str, cells: NDArray[Any], given: str) -> str:

@@ -22,8 +22,10 @@ Of words:
 * **identifier**: mostly words of their own, without a space and with a digit, as codes.
 * **text**: all others, as names and sentences.
 
-A column with one value, or none, is **constant**. A column of words or whole numbers that is called
-label, class, target or truth is a **label**: an answer, which clusters should not be made of.
+Text is set aside unless the user says that it is **words**: then it is described by what stands in
+it (:mod:`maylink.tables.text`). A column with one value, or none, is **constant**. A column of
+words or whole numbers that is called label, class, target or truth is a **label**: an answer, which
+clusters should not be made of.
 """
 
 from __future__ import annotations
@@ -38,8 +40,9 @@ from maylink.families.whole_numbers import not_counts, whole_columns
 
 COLUMN_KINDS = (
     "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
+    "words",
 )  # fmt: skip
-MODELLED = ("number", "count", "category", "yes-no", "date")
+MODELLED = ("number", "count", "category", "yes-no", "date", "words")
 """Kinds that a family describes; the others are set aside."""
 
 EXPECTED = 7.0  # repeats expected, where there are none: chance is exp(−7)

@@ -13,8 +13,8 @@ from maylink.arrays import Matrix
 from maylink.errors import FileError
 from maylink.io.data import Table
 from maylink.row_ids import Ids, id_key
+from maylink.tables.text import AUTO, ENCODER, N_FEATURES, TextView
 from maylink.views.embeddings import EmbeddingView
-from maylink.views.text import AUTO, ENCODER, N_FEATURES, TextView
 
 
 def with_text_features(
@@ -34,12 +34,12 @@ def with_text_features(
     columns : sequence of str
         The columns; several are joined to one text a row.
     kind, n_features, encoder
-        As in :func:`maylink.views.text.text_features`.
+        As in :func:`maylink.tables.text.text_features`.
 
     Returns
     -------
     Table
-        Its ``view`` is the fitted :class:`maylink.views.text.TextView`.
+        Its ``view`` is the fitted :class:`maylink.tables.text.TextView`.
 
     Examples
     --------

@@ -120,7 +120,7 @@ def text_features(
 
     Examples
     --------
-    >>> from maylink.views.text import text_features
+    >>> from maylink.tables.text import text_features
     >>> text_features(["anna berg", "ana berg", "karl hill", "carl hill"], n_features=2).shape
     (4, 2)
     """

@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 
 from maylink.datasets.records import draw_records, make_records
 from maylink.errors import MaylinkError
-from maylink.views.text import TextView, kind_of_texts, text_features
+from maylink.tables.text import TextView, kind_of_texts, text_features
 
 QUESTIONS = [f"how do i {verb} my {thing} in the branch" for verb in ("pay", "close", "open")
              for thing in ("card", "account", "loan", "bill")]  # fmt: skip
