@@ -18,7 +18,7 @@ _REPLACEMENTS = (
     ),
     (r"say format=(?!\w)", "say --read format=…"),
     (r"leave it out by columns=", "leave it out with --drop"),
-    (r"with kinds, for example category", "with --as COLUMN=KIND"),
+    (r"with kinds, for example category", "with --as COLUMN=KIND, or take --text COLUMN"),
     (r"^kinds:", "--as:"),
     (r"\bn_clusters:", "--k:"),
     (r"the n_samples=(\d+) points of X", r"the \1 rows"),
