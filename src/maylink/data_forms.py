@@ -7,6 +7,7 @@ Missing cells are NaN; families of independent columns leave them out
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,20 @@ def as_coded(X: Any) -> CodedData:
         for line in table.about():
             logger.info("columns: %s", line)
     return CodedData(X) if table is None else CodedData(_frame(table.X, table.code), table.code)
+
+
+def warn_set_aside(X: Any, code: TableCode | None) -> None:
+    """Warn about columns of a data frame that are no part of a fit; of a table the user knows."""
+    if code is None or isinstance(X, CodedTable):
+        return
+    aside = [f"{column.name} ({column.kind})" for column in code.columns if not column.features]
+    if aside:
+        warnings.warn(
+            f"X: columns set aside: {', '.join(aside[:8])}{', …' * (len(aside) > 8)}; "
+            "ml.read_table(X, kinds={...}) says what a column is, and is not warned about",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def coded_as(X: Any, code: TableCode | None) -> Any:

@@ -103,7 +103,10 @@ def test_empty_data(cls):
 def test_words_in_the_data(cls):
     refused(r"X\[0, 1\] = 'b': could not convert", cls, np.array([["1", "b"], ["2", "d"]]))
     frame = pd.DataFrame({"size": [1.0, 2.0], "name": ["x", "y"]})
-    refused(r"X\[0, 1\] = 'x': could not convert string to float; drop the column", cls, frame)
+    with pytest.warns(UserWarning, match=r"columns set aside: name \(text\); ml.read_table"):
+        model = cls().fit(frame)
+    assert model.feature_names_in_.tolist() == ["size"]
+    refused("no column is left to make clusters of: name", cls, frame[["name"]])
 
 
 @every

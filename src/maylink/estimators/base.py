@@ -15,7 +15,14 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import as_chunks, in_chunks, map_chunks
-from maylink.data_forms import CodedData, as_coded, as_data, chunks_refused, coded_as
+from maylink.data_forms import (
+    CodedData,
+    as_coded,
+    as_data,
+    chunks_refused,
+    coded_as,
+    warn_set_aside,
+)
 from maylink.errors import LinksError, MaylinkError
 from maylink.estimators.display import FitDisplay
 from maylink.estimators.tables import ROWS, FitTables, index_of
@@ -110,6 +117,7 @@ class Estimator(
         if in_chunks(X):
             self._check_chunks()
         problems = check(coded.X, links, request.families, self, coded.blocks)
+        warn_set_aside(X, coded.code)
         with CtrlC(as_time_budget(self.time_budget)) as stop:
             rng = as_generator(self.random_state)
             session = Session(rng, self.n_jobs, bool(self.verbose), stop)
