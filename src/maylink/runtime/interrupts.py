@@ -141,7 +141,7 @@ class CtrlC:
         self._mouth: socket.socket | None = None  # what the system writes signals to
         self._n_heard = 0  # by the thread
         self._handled = False  # whether the handler has run
-        self._answered = False
+        self._answered = _WHOLE.get()  # where nothing is kept, the caller says that it ends
 
     def __enter__(self) -> Stop:
         self._folder = tempfile.TemporaryDirectory(prefix="maylink-")
