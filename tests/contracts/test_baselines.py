@@ -261,7 +261,7 @@ def test_bad_input_is_refused_and_leaves_nothing_behind(cls):
         assert_unfitted(model)
     with pytest.raises(TypeError, match=r"needs dense data; give X\.toarray\(\)"):
         make(cls).fit(sparse.csr_array(np.abs(X)))
-    with pytest.raises(LinksError, match=r"fit\(X, links=...\)"):  # they would be ignored as y
+    with pytest.raises(LinksError, match=r"fit\(X, links=links\)"):  # they would be ignored as y
         make(cls).fit(X, Links.empty(60))
 
 

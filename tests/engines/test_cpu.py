@@ -258,6 +258,8 @@ def test_sweeps_are_those_of_the_plain_loop(name, dtype, way):
         rng = np.random.default_rng(seed)
         n = [203, 257, 96][seed]
         X = draw(name, n, seed)[0].astype(dtype)
+        if name == "product-with-gaps":  # a row of one bit is equally far from many centres
+            X[:, 0] = np.where(np.isnan(X[:, 0]), rng.normal(size=n), X[:, 0])
         family = example(name).adapt(X)
         pairs = draw_pairs(n, [0, 60, 400][seed], seed)
         order = rng.permutation(n)

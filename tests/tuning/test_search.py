@@ -199,7 +199,7 @@ def test_bad_input(options, links, message):
 
 
 def test_links_by_position_are_not_ignored():
-    with pytest.raises(LinksError, match=r"fit\(X, links=...\)"):
+    with pytest.raises(LinksError, match=r"fit\(X, links=links\)"):
         search().fit(X, LINKS)
 
 
