@@ -55,3 +55,11 @@ def test_a_family_with_tails_sees_what_it_would_see_of_points_that_were_drawn_in
     np.testing.assert_array_equal(with_tails.points(X), plain.points(inside))
     np.testing.assert_array_equal(with_tails.statistics(X), plain.statistics(inside))
     np.testing.assert_array_equal(with_tails.neighbour_rows(X), plain.neighbour_rows(inside))
+
+
+@pytest.mark.parametrize("family", [Gaussian, DiagonalGaussian, SharedGaussian, FullGaussian])
+def test_prepared_points_are_drawn_in_once(family):
+    with_tails = replace(family().adapt(TAILS.drawn_in(X)), tails=TAILS)
+    prepared, inside = with_tails.prepared(X)
+    np.testing.assert_allclose(prepared.statistics(inside), with_tails.statistics(X), atol=1e-9)
+    np.testing.assert_allclose(prepared.points(inside), with_tails.points(X), atol=1e-9)

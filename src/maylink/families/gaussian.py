@@ -122,6 +122,10 @@ class EuclideanFamily(Family):
         """Return X with points far out drawn in, where clusters have heavy tails."""
         return X if self.tails is None else self.tails.drawn_in(X)
 
+    def prepared(self, X: Matrix) -> tuple[Self, Matrix]:
+        """Return the points drawn in, and the family that takes them as they are."""
+        return (self, X) if self.tails is None else (replace(self, tails=None), self.drawn_in(X))
+
     @property
     def shift(self) -> Any:
         """The offset, or 0 before the family has seen data."""
