@@ -46,9 +46,21 @@ MORE = {
 }
 
 
+# Both moves together have their exact posterior under every family; each alone takes long, and so
+# do known p and q, and Geweke's test.
+SLOW = pytest.mark.skipif(
+    "MAYLINK_SLOW" not in os.environ, reason="takes long: set MAYLINK_SLOW=1 to run it"
+)
+OFTEN = ("gaussian",)
+
+
 @pytest.mark.parametrize(
     ("name", "case"),
-    [(name, case) for name in COLLAPSED for case in CASES] + [("gaussian", case) for case in MORE],
+    [
+        pytest.param(name, case, marks=() if name in OFTEN or case == "learned" else SLOW)
+        for name in COLLAPSED
+        for case in (*CASES, *(MORE if name in OFTEN else ()))
+    ],
 )
 def test_draws_have_the_exact_posterior(name, case):
     n, contradictory, n_sources, reliability = (CASES | MORE)[case]
@@ -60,12 +72,7 @@ def test_draws_have_the_exact_posterior(name, case):
     assert total_variation(draws.labels, exact) < 0.02
 
 
-# Both moves together have their exact posterior under every family, above; each alone takes long,
-# and so does Geweke's test.
-SLOW = pytest.mark.skipif(
-    "MAYLINK_SLOW" not in os.environ, reason="takes long: set MAYLINK_SLOW=1 to run it"
-)
-ALONE = ("gaussian", "bernoulli", "multinomial", "plda")
+ALONE = ("gaussian",)
 SOME = [name if name in ALONE else pytest.param(name, marks=SLOW) for name in COLLAPSED]
 
 

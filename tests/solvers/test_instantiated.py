@@ -15,7 +15,7 @@ from zoo import FAMILIES, draw, example
 SLOW = pytest.mark.skipif(
     "MAYLINK_SLOW" not in os.environ, reason="takes long: set MAYLINK_SLOW=1 to run it"
 )
-SOME = ("gaussian", "full-gaussian", "bernoulli", "multinomial", "plda", "product")
+SOME = ("gaussian", "bernoulli", "multinomial", "plda")
 
 
 @pytest.mark.parametrize(
