@@ -47,7 +47,7 @@ format: $(STAMP)  ## mends what ruff can mend
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs  ## runs the examples of all pages, builds docs/_build/html/index.html
-	MAYLINK_SLOW=1 $(BIN)/python -m pytest -q -n auto tests/test_docs.py
+	MAYLINK_SLOW=1 $(BIN)/python -m pytest -q -n auto tests/test_docs.py tests/cli/test_docs_of_commands.py
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(STAMP)  ## prints the tables of benchmarks/RESULTS.md

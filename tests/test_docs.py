@@ -33,6 +33,8 @@ SLOW = (
     "tvclust.md",
     "choosing-a-method.md",
     "faq.md",
+    "links.md",
+    "selection.md",
 )
 WITH_CODE = [
     pytest.param(

@@ -71,18 +71,18 @@ def draws_saved(path):
     return len(np.load(path)["value.blocks.0.alpha"]) if path.exists() else 0
 
 
-@pytest.mark.parametrize(
-    "n_jobs",
-    [
-        1,
-        pytest.param(
-            2,
-            marks=pytest.mark.skipif(
-                "MAYLINK_SLOW" not in os.environ, reason="starts many processes: MAYLINK_SLOW=1"
-            ),
+JOBS = [
+    1,
+    pytest.param(
+        2,
+        marks=pytest.mark.skipif(
+            "MAYLINK_SLOW" not in os.environ, reason="starts many processes: MAYLINK_SLOW=1"
         ),
-    ],
-)
+    ),
+]
+
+
+@pytest.mark.parametrize("n_jobs", JOBS)
 def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(start, tmp_path, n_jobs):
     whole = start("", 300, n_jobs, tmp_path / "whole.npy")
     folder = tmp_path / "checkpoint"
@@ -96,7 +96,7 @@ def test_a_killed_run_goes_on_to_the_draws_of_an_unbroken_one(start, tmp_path, n
     np.testing.assert_array_equal(np.load(tmp_path / "whole.npy"), np.load(tmp_path / "again.npy"))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", JOBS)
 def test_ctrl_c_keeps_what_was_drawn(start, tmp_path, n_jobs):
     run = start(tmp_path, 10**6, n_jobs, tmp_path / "draws.npy")
     assert run.stdout.readline() == "ready\n"
