@@ -19,7 +19,7 @@ from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
 from maylink.families.columns import column_means
-from maylink.families.rows import first_cell, row_sums
+from maylink.families.rows import check_proportions, row_sums
 from maylink.kernels.codes import Block, Code
 
 
@@ -75,10 +75,7 @@ class Bernoulli(Family):
 
     def check_centers(self, centers: Array) -> None:
         """Refuse centres that are no probabilities."""
-        outside = (centers < 0) | (centers > 1)
-        if outside.any():
-            row, column, value = first_cell(centers, outside)
-            raise DomainError(f"init[{row}, {column}] = {value:g} is not between 0 and 1")
+        check_proportions(centers)
 
     # ------------------------------------------------------------------ divergence
 

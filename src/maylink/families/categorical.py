@@ -22,7 +22,7 @@ from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family
 from maylink.families.multinomial import Dirichlet, Multinomial, row_totals
-from maylink.families.rows import first_cell
+from maylink.families.rows import check_proportions
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,7 @@ class Categorical(Multinomial):
 
     def check_centers(self, centers: Array) -> None:
         """Refuse centres that are no proportions."""
-        outside = (centers < 0) | (centers > 1)
-        if outside.any():
-            row, column, value = first_cell(centers, outside)
-            raise DomainError(f"init[{row}, {column}] = {value:g} is not between 0 and 1")
+        check_proportions(centers)
 
     # ------------------------------------------------------------------ divergence
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
+from maylink.errors import DomainError
 
 CHUNK = 1_000_000  # entries that are looked at together where a copy is made
 
@@ -72,3 +73,11 @@ def first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
         return row, int(X.indices[at]), float(X.data[at])
     row, column = (int(v) for v in np.argwhere(bad)[0])
     return row, column, float(X[row, column])
+
+
+def check_proportions(centers: Array) -> None:
+    """Refuse centres that hold a value outside 0 to 1."""
+    outside = (centers < 0) | (centers > 1)
+    if outside.any():
+        row, column, value = first_cell(centers, outside)
+        raise DomainError(f"init[{row}, {column}] = {value:g} is not between 0 and 1")
