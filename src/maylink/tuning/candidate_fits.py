@@ -106,6 +106,6 @@ class CandidateFits:
         problem = replace(view.problem, links=self.links)
         solver = VariationalSolver(problem, problem.prior if prior is None else prior, settings)
         hard = hard_fit(view, self.links, score_settings(settings), self.by_links)
-        starts = [hard.labels, *([] if alone is None else [alone]), *self.by_links]
+        starts = [hard.labels, *([] if alone is None else [alone])]
         fits = [loop.run(solver, solver.init(labels)) for labels in starts]
         return PieceFit(problem, solver, max(fits, key=lambda fit: worth_of(solver, fit)))

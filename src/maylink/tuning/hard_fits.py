@@ -61,7 +61,7 @@ class HardFit:
 
 
 def hard_fit(
-    view: PieceView, links: Links, score: ScoreSettings, more: Sequence[Index] = ()
+    view: PieceView, links: Links, score: ScoreSettings, groups: Sequence[Index] = ()
 ) -> HardFit:
     """Merge the pieces that fit best; let points move, the family learn and clusters merge in turn.
 
@@ -73,12 +73,11 @@ def hard_fit(
         All that the fit may see of links, those of neighbours too.
     score : ScoreSettings
         The data weight, and what else the exact score depends on.
-    more : sequence of array of shape (n,), optional
-        Other partitions to start from, unless they are finer than the pieces.
+    groups : sequence of array of shape (n,), optional
+        Groups of some points, −1 for all others, that draw these in: more partitions to start from.
     """
     problem = replace(view.problem, links=links)
-    starts = view.starts[:STARTS]
-    starts += [labels for labels in more if labels.max() <= starts[0].max()]
+    starts = [*view.starts[:STARTS], *(grown(problem, score, some) for some in groups)]
     best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
     for number in range(ROUNDS):
         tick()
@@ -101,6 +100,18 @@ def _improved(fit: HardFit, score: ScoreSettings) -> HardFit:
     labels = swept(fit.problem, score, fit.labels)
     problem = learned(fit.problem, membership(labels, int(labels.max()) + 1).T)
     return _merged(problem, score, labels)
+
+
+def grown(problem: Problem, score: ScoreSettings, groups: Index) -> Index:
+    """Let groups draw in the points that are in none, then let points move."""
+    size = int(groups.max()) + 1
+    if size < 2:
+        return np.zeros(groups.size, np.int64)
+    family, members = problem.family, groups >= 0
+    statistics = family.cluster_statistics(problem.X[members], groups[members], size)
+    posterior = family.posterior(problem.prior, statistics)
+    nearest = family.expected_log_likelihood(problem.X, posterior).argmax(axis=1)
+    return swept(problem, score, np.where(members, groups, nearest))
 
 
 def halves(problem: Problem, labels: Index) -> Index:

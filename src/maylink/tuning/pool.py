@@ -37,6 +37,7 @@ from maylink.tuning import penalty
 
 START_HINTS = (2, 4, 8, 16, 32)  # numbers of clusters whose furthest-first penalties are tried
 MOST_PIECES = 64
+GROUP_SCORES = 1e5  # of points in groups that links alone make: what they may cost in a sweep
 WORK = 2e6  # pieces² × statistics: what merging all pieces may cost
 SMALLEST = 0.25  # parts of a cluster, in pieces of mean size, that are cut off
 SWEEPS = 10  # of the K-means that makes the pieces
@@ -218,10 +219,10 @@ def worth_of(solver: VariationalSolver, fit: Fit[VariationalState]) -> float:
 
 
 def joined_by_links(links: Links) -> Index:
-    """Return the partition that links alone make: pairs join where may outvotes may-not.
+    """Return the largest groups that links alone make: pairs join where may outvotes may-not.
 
-    The pairs with the most votes between their groups join first; points without links are by
-    themselves, all in one cluster.
+    The pairs with the most votes between their groups join first. Points without links, and those
+    in the smaller of many groups, have the label −1.
     """
     from maylink.kernels.edge_contraction import contract_edges
 
@@ -232,7 +233,12 @@ def joined_by_links(links: Links) -> Index:
     decided = np.abs(votes) > 1e-12
     root = contract_edges(n, key[decided] // n, key[decided] % n, votes[decided])
     root = np.where(links.degree > 0, root, n)
-    return first_appearance(np.unique(root, return_inverse=True)[1].astype(np.int64))[0]
+    names, group, size = np.unique(root, return_inverse=True, return_counts=True)
+    size[names == n] = 0
+    largest = np.argsort(-size, kind="stable")[: max(2, int(GROUP_SCORES // n))]
+    number = np.full(names.size, -1)
+    number[largest[size[largest] > 0]] = np.arange(np.count_nonzero(size[largest]))
+    return np.asarray(number[group], np.int64)
 
 
 def _pieces(

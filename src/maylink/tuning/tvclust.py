@@ -319,7 +319,7 @@ class TVClustTuner:
         }
         views = self.views.pieces
         rows = hard_race(
-            views, self.links, list(tried), prior, self.tuning, self.rng, progress, self.is_small
+            views, self.links, list(tried), prior, self.tuning, self.rng, progress, False
         ).rows
         ordered = sorted(rows, key=lambda row: (row["folds"], row["score"]), reverse=True)
         best = [
