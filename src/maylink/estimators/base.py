@@ -39,6 +39,7 @@ from maylink.parameters import (
 from maylink.problem import DataFacts, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
+from maylink.runtime.threads import one_thread
 from maylink.solvers.fit import Fit, Status
 
 logger = logging.getLogger("maylink")
@@ -118,7 +119,7 @@ class Estimator(
             self._check_chunks()
         problems = check(coded.X, links, request.families, self, coded.blocks)
         warn_set_aside(X, coded.code)
-        with CtrlC(as_time_budget(self.time_budget)) as stop:
+        with one_thread(), CtrlC(as_time_budget(self.time_budget)) as stop:
             rng = as_generator(self.random_state)
             session = Session(rng, self.n_jobs, bool(self.verbose), stop)
             with stop.sooner(TUNING_SHARE) as sooner:
@@ -129,7 +130,8 @@ class Estimator(
             fit = replace(fit, status=Status.OUT_OF_TIME)
         if fit.status.is_early:
             logger.info("%s: %s", type(self).__name__, fit.status)
-        description = self._describe(choice, request, fit)
+        with one_thread():
+            description = self._describe(choice, request, fit)
         self._keep(problems[0].X if in_chunks(X) else coded.X, description)
         if coded.code is not None:
             self.table_code_ = coded.code

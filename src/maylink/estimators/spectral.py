@@ -14,7 +14,6 @@ from maylink.link_forms import LinksLike
 from maylink.parameters import as_link_weights, check_choice, check_integer, check_penalty
 from maylink.problem import Problem
 from maylink.runtime.session import Session
-from maylink.runtime.threads import one_thread
 from maylink.solvers.fit import Fit, Status
 from maylink.solvers.spectral import SpectralCandidate, SpectralSettings
 from maylink.tuning.settings import as_tuning
@@ -138,8 +137,7 @@ class SpectralRDPMeans(Estimator[SpectralRequest, SpectralChoice, SpectralResult
         -------
         self
         """
-        with one_thread():  # many small fits
-            return self._fit(X, y, links)
+        return self._fit(X, y, links)
 
     def _request(self) -> SpectralRequest:
         """Check the parameters and return what is asked for."""

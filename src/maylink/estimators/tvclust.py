@@ -235,7 +235,6 @@ class TVClust(TVClustQueries):
         self.time_budget = time_budget
         self.random_state = random_state
 
-    @one_thread()
     def fit(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Self:
         """Cluster the data.
 
@@ -329,7 +328,7 @@ class TVClust(TVClustQueries):
                 f"TVClust stopped after {request.settings.max_sweeps} sweeps, before the bound "
                 "stood still; raise max_sweeps or tol",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return describe(choice, fit)
 

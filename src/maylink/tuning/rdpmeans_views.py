@@ -29,24 +29,22 @@ from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
 from maylink.labels import first_appearance
-from maylink.links import Links
 from maylink.model.reliability import count_links
 from maylink.model.source_prior import SHARED, source_prior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import loop
 from maylink.solvers.fit import Parts
 from maylink.solvers.link_weights import greatest_log_odds
 from maylink.solvers.placing import place
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.solvers.score_settings import ScoreSettings
-from maylink.solvers.variational import VariationalSettings, VariationalSolver
+from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race, rdpmeans
+from maylink.tuning.alone import fit_alone
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
 from maylink.tuning.heavy_tails import with_tails
-from maylink.tuning.kmeans_starts import kmeans_partitions
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, telling_variants
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
@@ -57,8 +55,6 @@ from maylink.views.neighbours import NeighbourGraph
 
 logger = logging.getLogger("maylink")
 
-LEVELS = (2, 3, 4, 6, 8, 12)  # numbers of clusters of K-means that soft clusters begin at
-POINTS_A_CLUSTER = 5  # of K-means, at least on average
 SOFT_SWEEPS = 10  # of soft clusters, which say what a fit without links is worth
 
 
@@ -197,24 +193,14 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
 
 
 def _alone(views: dict[str, PieceView], candidate: HardCandidate) -> DataChoice:
-    """Fit a candidate without links, and let soft clusters say what that is worth.
-
-    Where clusters overlap, a partition by itself is less probable than soft clusters a few sweeps
-    away, and one cluster for all may be the most probable partition. So sweeps begin at the hard
-    fit and at what K-means makes of the data, and those with the highest bound are kept.
-    """
+    """Fit a candidate without links, and let soft clusters say what that is worth."""
     view = views[candidate.family]
-    fit = HardFits(views, Links.empty(view.problem.n)).fit(candidate)
     settings = VariationalSettings(data_weight=candidate.data_weight, max_sweeps=SOFT_SWEEPS)
-    solver = VariationalSolver(fit.problem, fit.problem.prior, settings)
-    counts = [count for count in LEVELS if count * POINTS_A_CLUSTER <= fit.problem.n]
-    starts = [fit.labels, *kmeans_partitions(view.problem, counts, view.seed)]
-    soft = [loop.run(solver, solver.init(labels)) for labels in starts]
-    best = max(soft, key=lambda one: one.objective)
-    labels = first_appearance(solver.labels(best.state))[0]
+    found = fit_alone(view, None, settings)
+    labels = first_appearance(found.labels)[0]
     score = ScoreSettings(candidate.data_weight, alpha=None)
-    log_joint = score.log_joint(fit.problem, labels, fit.problem.prior)
-    return DataChoice(candidate, HardFit(fit.problem, labels, log_joint), best.objective)
+    log_joint = score.log_joint(view.problem, labels, view.problem.prior)
+    return DataChoice(candidate, HardFit(view.problem, labels, log_joint), found.bound)
 
 
 def _views(
