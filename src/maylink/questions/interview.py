@@ -10,7 +10,7 @@ import numpy as np
 from maylink.arrays import Index
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
-from maylink.questions.words import Answer, Standing, Question
+from maylink.questions.words import Answer, Question, Standing
 
 if TYPE_CHECKING:
     import pandas as pd
