@@ -21,7 +21,7 @@ from maylink.errors import InfeasibleLinksError, LinksError, MaylinkError
 from zoo import EDGES, FEW_POINTS, draw, few_links
 
 X, Y = make_blobs(60, centers=3, n_features=3, random_state=0, cluster_std=0.8)
-HARD = {"COPKMeans"}  # obey every link, and say so when that cannot be
+HARD = {"COPCobweb", "COPKMeans"}  # obey every link, and say so when that cannot be
 WITHOUT_DATA = {"LinkOnly"}  # do not look at the points
 
 every = pytest.mark.parametrize("cls", BASELINES)
@@ -114,7 +114,8 @@ def test_every_kind_of_links(model, kind):
             fitted.fit(data, links=links)
         except InfeasibleLinksError as error:
             assert type(fitted).__name__ in HARD
-            assert not (feasible and fitted.search)  # a search fails only where it must
+            # Only points that are placed one by one among K clusters may find none left.
+            assert not (feasible and getattr(fitted, "search", True))
             assert str(error).startswith("links: no ")  # noqa: PT017
             assert_unfitted(fitted)
         else:

@@ -15,6 +15,7 @@ from maylink.baselines.base import Baseline
 from maylink.baselines.constrained_one_spectral import ConstrainedOneSpectral
 from maylink.baselines.constrained_seeded_kmeans import ConstrainedSeededKMeans
 from maylink.baselines.constrained_spectral import ConstrainedSpectral
+from maylink.baselines.cop_cobweb import COPCobweb
 from maylink.baselines.cop_kmeans import COPKMeans
 from maylink.baselines.cvqe import CVQE
 from maylink.baselines.lcvqe import LCVQE
@@ -30,6 +31,7 @@ __all__ = [
     "CVQE",
     "LCVQE",
     "Baseline",
+    "COPCobweb",
     "COPKMeans",
     "ConstrainedOneSpectral",
     "ConstrainedSeededKMeans",
