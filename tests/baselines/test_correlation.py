@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maylink.baselines.correlation import VotedPairs, descend, net_votes
+from maylink.baselines.correlation import VotedPairs, by_mean_votes, descend, net_votes
 from reference import all_partitions, most_votes_inside, votes_inside
 from zoo import noisy_votes
 
@@ -31,6 +31,39 @@ def test_votes_against_and_votes_inside_go_together():
     for labels in list(all_partitions(7))[::50]:
         against = pairs.against(np.array(labels))
         assert votes_inside(*pairs[1:], labels) == pytest.approx(positive - against)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_start_is_only_bettered(seed):
+    pairs = all_pairs(30, seed, noise=2.0)
+    start = np.random.default_rng(seed).integers(0, 5, 30)
+    run = descend(pairs, np.random.default_rng(seed), 300, start)
+    assert (np.diff(np.r_[pairs.against(start), run.path]) <= 1e-9).all()
+    assert run.path[-1] < 0.9 * pairs.against(start)
+    assert run.path[-1] == pytest.approx(pairs.against(run.labels))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mean_votes_against_plain_loops(seed):
+    pairs = all_pairs(12, seed)
+    votes = np.zeros((12, 12))
+    votes[pairs.first, pairs.second] = votes[pairs.second, pairs.first] = pairs.votes
+    clusters = [[i] for i in range(12)]
+    while len(clusters) > 1:
+        mean, a, b = max(
+            (votes[np.ix_(clusters[a], clusters[b])].mean(), a, b)
+            for b in range(len(clusters))
+            for a in range(b)
+        )
+        if mean <= 0.0:
+            break
+        clusters[a] += clusters.pop(b)
+    found = by_mean_votes(pairs)
+    assert found.min() >= 0
+    assert found.max() < 12
+    assert sorted(np.flatnonzero(found == k).tolist() for k in set(found)) == sorted(
+        sorted(members) for members in clusters
+    )
 
 
 def test_without_votes_each_point_is_alone():

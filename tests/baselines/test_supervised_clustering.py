@@ -12,6 +12,7 @@ import maylink as ml
 from maylink import Links, sample_links
 from maylink.baselines.correlation_relaxed import Relaxation
 from maylink.baselines.supervised_clustering import SupervisedClustering
+from maylink.datasets import make_pattern
 from maylink.errors import LinksError, MaylinkError
 from maylink.metrics import adjusted_rand
 from reference import most_votes_inside, votes_inside
@@ -134,6 +135,18 @@ def test_clusters_against_all_partitions(seed, inference):
     assert found <= best + 1e-9
     if inference == "relaxed" and Relaxation(8, first, second).maximise(votes).is_whole:
         assert found == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 6])
+def test_no_worse_than_the_truth(seed):
+    """With seeds 1 and 6, joining by sums alone lets a large cluster swallow its neighbour."""
+    data = make_pattern("blobs", rng=seed)
+    X, y = data.X, data.y
+    model = SupervisedClustering(random_state=seed).fit(X, links=true_links(y, 1500, seed))
+    first, second = np.triu_indices(len(X), 1)
+    votes = model.similarity(X)[first, second]
+    truth = votes[y[first] == y[second]].sum()
+    assert votes[model.labels_[first] == model.labels_[second]].sum() >= truth
 
 
 def test_similarity_is_the_formula():

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
 
 from maylink.arrays import Array, Index
@@ -48,6 +49,27 @@ class VotedPairs(NamedTuple):
         return sparse.coo_array((votes, ends), shape=(self.n, self.n)).tocsr()
 
 
+def by_mean_votes(pairs: VotedPairs) -> Index:
+    """Join clusters while their mean vote is positive, the largest first (average linkage).
+
+    Contraction goes by the sum of the votes. Where all pairs have some, a large cluster then wins
+    over the right one, and may swallow its neighbour; by the mean it does not.
+
+    Parameters
+    ----------
+    pairs : VotedPairs
+        All pairs of the points, at least one, in the order of ``np.triu_indices``.
+
+    Returns
+    -------
+    array of shape (n,)
+        Clusters, 0 … n − 1.
+    """
+    top = float(pairs.votes.max())
+    tree = hierarchy.linkage(top - pairs.votes, "average")
+    return np.asarray(hierarchy.fcluster(tree, top, "distance"), np.int64) - 1
+
+
 def net_votes(n: int, first: Any, second: Any, signed: Array) -> VotedPairs:
     """Add up the votes on each pair; pairs of a point with itself are left out."""
     a, b = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
@@ -60,15 +82,37 @@ def net_votes(n: int, first: Any, second: Any, signed: Array) -> VotedPairs:
     return VotedPairs(n, key // max(n, 1), key % max(n, 1), votes[counts])
 
 
-def descend(pairs: VotedPairs, rng: np.random.Generator, max_sweeps: int) -> BaselineRun:
-    """Contract, move points, then split and join clusters, until none of that helps."""
+def descend(
+    pairs: VotedPairs, rng: np.random.Generator, max_sweeps: int, start: Index | None = None
+) -> BaselineRun:
+    """Contract, move points, then split and join clusters, until none of that helps.
+
+    Parameters
+    ----------
+    pairs : VotedPairs
+        What to cluster by.
+    rng : Generator
+        Decides about the order of visits, and between equal votes.
+    max_sweeps : int
+        Sweeps over the points after which to stop in any case.
+    start : array of shape (n,), optional
+        Clusters to begin with, 0 … n − 1, in place of those that contraction makes.
+
+    Returns
+    -------
+    BaselineRun
+        With the votes that it goes against as its path, which never rises.
+    """
     from maylink.baselines.kernels.correlation import move_points
     from maylink.kernels.edge_contraction import contract_edges
 
     n, graph = pairs.n, pairs.graph()
     indptr, neighbour = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
     shuffled = pairs.take(rng.permutation(pairs.votes.size))  # decides between equal votes
-    labels: Index = contract_edges(n, shuffled.first, shuffled.second, shuffled.votes)
+    if start is None:
+        labels: Index = contract_edges(n, shuffled.first, shuffled.second, shuffled.votes)
+    else:
+        labels = start.astype(np.int64)
     path: list[float] = []
     converged = False
     while not converged and len(path) < max_sweeps:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.arrays import Array, Index
 from maylink.baselines.base import Baseline, BaselineRun
-from maylink.baselines.correlation import VotedPairs, descend
+from maylink.baselines.correlation import VotedPairs, by_mean_votes, descend
 from maylink.baselines.correlation_relaxed import Relaxation
 from maylink.baselines.structural_svm import JudgedPairs, Learned, Partition, judged_pairs, learn
 from maylink.errors import MaylinkError
@@ -274,16 +274,18 @@ class SupervisedClustering(Baseline):
     def _partition(
         self, X: Array, weights: Array, scale: Array, rng: np.random.Generator
     ) -> BaselineRun:
-        """Return the clusters with the largest sum of similarities."""
+        """Return the clusters with the largest sum of similarities that are found."""
         pairs = self._all_pairs(X, weights, scale)
-        found = descend(pairs, rng, self.max_sweeps)
-        if self.inference == "greedy" or not pairs.votes.any():
-            return found
-        relaxed = Relaxation(pairs.n, pairs.first, pairs.second).maximise(pairs.votes)
-        # Pairs that are more than half together are friends; a whole solution is met exactly.
-        rounded = descend(pairs._replace(votes=relaxed.together - 0.5), rng, self.max_sweeps)
-        better = pairs.against(rounded.labels) < pairs.against(found.labels)
-        return rounded if better else found
+        found = [descend(pairs, rng, self.max_sweeps)]
+        if pairs.votes.any():
+            found.append(descend(pairs, rng, self.max_sweeps, by_mean_votes(pairs)))
+            if self.inference == "relaxed":
+                relaxed = Relaxation(pairs.n, pairs.first, pairs.second).maximise(pairs.votes)
+                # Pairs that are more than half together are friends: a partition is met exactly.
+                friends = pairs._replace(votes=relaxed.together - 0.5)
+                start = descend(friends, rng, self.max_sweeps).labels
+                found.append(descend(pairs, rng, self.max_sweeps, start))
+        return min(found, key=lambda run: float(run.path[-1]))
 
     def _all_pairs(self, X: Array, weights: Array, scale: Array) -> VotedPairs:
         """Return all pairs of points, with their similarity as votes."""
