@@ -101,9 +101,10 @@ class SupervisedClustering(Baseline):
     each pair of labelled points is a link of one vote. Several examples are rows of one X, with
     links inside each example.
 
-    A sweep of the learning takes O(links) time, and there are some tens of sweeps. Clustering takes
-    O(n² p) time and O(n²) memory. With ``inference="relaxed"`` each sweep solves linear programs
-    that have a variable for each linked pair, and the clustering one that has n (n − 1) / 2.
+    A sweep of the learning takes O(links · p) time, and there are tens to hundreds of sweeps.
+    Clustering takes about O(n² p) time and O(n²) memory. With ``inference="relaxed"`` each sweep
+    solves linear programs that have a variable for each linked pair, and the clustering some that
+    have n (n − 1) / 2.
 
     References
     ----------
