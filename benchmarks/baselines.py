@@ -19,7 +19,10 @@ from peers import MissingError, Peer
 from timing import markdown, seconds, verdict
 
 ASKED = {"CVQE": 20, "LCVQE": 20, "PCKMeans": 20, "MPCKMeans": 20}
-TOO_SLOW = {"ConstrainedOneSpectral", "ConstrainedSpectral", "MRFDPMixture", "PlainSpectral"}
+TOO_SLOW = {
+    "ConstrainedOneSpectral", "ConstrainedSpectral", "COPCobweb", "MRFDPMixture", "PlainSpectral",
+    "SupervisedClustering",
+}  # fmt: skip
 PROGRAM = """
 from active_semi_clustering.semi_supervised import pairwise_constraints
 def run(X, a):

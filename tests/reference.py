@@ -232,3 +232,14 @@ def all_partitions(n):
     return [
         (*labels, k) for labels in all_partitions(n - 1) for k in range(max(labels, default=-1) + 2)
     ]
+
+
+def votes_inside(first, second, votes, labels):
+    """The sum of the votes inside clusters, pair by pair."""
+    pairs = zip(first, second, votes, strict=True)
+    return sum(vote for i, j, vote in pairs if labels[i] == labels[j])
+
+
+def most_votes_inside(n, first, second, votes):
+    """The largest sum of the votes inside clusters, over all partitions."""
+    return max(votes_inside(first, second, votes, labels) for labels in all_partitions(n))

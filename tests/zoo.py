@@ -83,6 +83,15 @@ def true_links(y, n_links, seed):
     return Links(len(y), i, j, np.where(y[i] == y[j], 1, -1))
 
 
+def noisy_votes(n, seed, noise=1.0):
+    """Votes on all pairs of points in three groups, wrong now and then: pairs' ends, and votes."""
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(n, 1)
+    y = rng.integers(0, 3, n)
+    votes = np.where(y[first] == y[second], 1.0, -1.0) + noise * rng.normal(size=first.size)
+    return first, second, votes
+
+
 # Points, the number of clusters, and links.
 EDGES = {
     "one point": (np.zeros((1, 2)), 1, Links.empty(1)),

@@ -2,7 +2,7 @@
 
 Each file holds one algorithm, or two that differ in a line; :func:`all_baselines` lists them by
 itself. Files with several users inside this folder: ``base``, ``centers``, ``neighbourhoods``,
-``graph`` and ``eigenvectors``. Compiled loops are in ``kernels``.
+``correlation``, ``graph`` and ``eigenvectors``. Compiled loops are in ``kernels``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from maylink.baselines.base import Baseline
 from maylink.baselines.constrained_one_spectral import ConstrainedOneSpectral
 from maylink.baselines.constrained_seeded_kmeans import ConstrainedSeededKMeans
 from maylink.baselines.constrained_spectral import ConstrainedSpectral
+from maylink.baselines.cop_cobweb import COPCobweb
 from maylink.baselines.cop_kmeans import COPKMeans
 from maylink.baselines.cvqe import CVQE
 from maylink.baselines.lcvqe import LCVQE
@@ -25,11 +26,13 @@ from maylink.baselines.pck_means import PCKMeans
 from maylink.baselines.plain_kmeans import PlainKMeans
 from maylink.baselines.plain_spectral import PlainSpectral
 from maylink.baselines.seeded_kmeans import SeededKMeans
+from maylink.baselines.supervised_clustering import SupervisedClustering
 
 __all__ = [
     "CVQE",
     "LCVQE",
     "Baseline",
+    "COPCobweb",
     "COPKMeans",
     "ConstrainedOneSpectral",
     "ConstrainedSeededKMeans",
@@ -41,6 +44,7 @@ __all__ = [
     "PlainKMeans",
     "PlainSpectral",
     "SeededKMeans",
+    "SupervisedClustering",
     "all_baselines",
 ]
 

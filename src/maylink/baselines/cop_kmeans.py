@@ -21,7 +21,7 @@ from maylink.baselines.centers import (
     squared_distances,
 )
 from maylink.baselines.colouring import ApartGraph, find_colouring, smaller_proof
-from maylink.baselines.neighbourhoods import Neighbourhoods, neighbourhoods
+from maylink.baselines.neighbourhoods import Neighbourhoods, contradiction, neighbourhoods
 from maylink.errors import InfeasibleLinksError
 from maylink.links import Links
 from maylink.parameters import check_flag, check_integer
@@ -149,7 +149,7 @@ class COPKMeans(CenterBaseline):
     def _run(self, X: Any, links: Links, rng: np.random.Generator) -> BaselineRun:
         blocks = neighbourhoods(links)
         if blocks.torn.size:
-            raise InfeasibleLinksError(_torn(links))
+            raise InfeasibleLinksError(contradiction(links))
         centers = initial_centers(X, self.init, self.n_clusters, rng)
         assign: BacktrackingAssignment | AssignmentInOrder
         if self.search:
@@ -248,18 +248,6 @@ class BacktrackingAssignment:
 
 class _StuckError(Exception):
     """A run that failed, though another start may do better."""
-
-
-def _torn(links: Links) -> str:
-    table = links.conflicts(limit=1)
-    chain = " – ".join(map(str, table["chain"][0]))
-    others = table.attrs["total"] - 1
-    more = f", and there are {others} more such contradictions" if others else ""
-    return (
-        f"links: no assignment keeps all links: may links join {chain}, and a may-not link keeps "
-        f"{table['i'][0]} and {table['j'][0]} apart{more}; drop one of these links (see "
-        "links.conflicts()), or use a method that weighs links, such as RDPMeans"
-    )
 
 
 def _no_cluster_left(links: Links, blocks: Neighbourhoods, labels: Index, stuck: int) -> str:

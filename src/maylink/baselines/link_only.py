@@ -5,15 +5,12 @@ Bansal, Blum, Chawla, 2004. Of contradictory links on a pair the majority of vot
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
-from maylink.arrays import Array, Index
 from maylink.baselines.base import Baseline, BaselineRun
+from maylink.baselines.correlation import descend, net_votes
 from maylink.links import Links
 from maylink.parameters import check_choice
 
@@ -111,79 +108,11 @@ class LinkOnly(Baseline):
     def _run(self, X: Any, links: Links, rng: np.random.Generator) -> BaselineRun:
         linked, ends = np.unique(np.r_[links.i, links.j], return_inverse=True)
         first, second = ends.reshape(2, -1)
-        pairs = _net_votes(linked.size, first, second, links.kind * links.weight)
+        pairs = net_votes(linked.size, first, second, links.kind * links.weight)
         outvoted = max((links.weight.sum() - np.abs(pairs.votes).sum()) / 2.0, 0.0)
-        run = _descend(pairs, rng, self.max_sweeps)
+        run = descend(pairs, rng, self.max_sweeps)
         # Points without links get a new number each, or one together.
         labels = linked.size + (np.arange(links.n) if self.rest == "alone" else np.zeros(links.n))
         labels = labels.astype(np.int64)
         labels[linked] = run.labels
         return BaselineRun(labels, run.path + outvoted, run.converged)
-
-
-class VotedPairs(NamedTuple):
-    """The pairs of n points on which votes do not cancel, each once."""
-
-    n: int
-    first: Index
-    second: Index
-    votes: Array
-
-    def inside(self, labels: Index) -> NDArray[np.bool_]:
-        """Return which pairs share a cluster."""
-        return np.asarray(labels[self.first] == labels[self.second])
-
-    def against(self, labels: Index) -> float:
-        """Return the votes that a partition goes against."""
-        return float(np.abs(self.votes[self.inside(labels) != (self.votes > 0)]).sum())
-
-    def take(self, which: NDArray[Any]) -> VotedPairs:
-        """Return some of the pairs, in the order of ``which``."""
-        return VotedPairs(self.n, self.first[which], self.second[which], self.votes[which])
-
-    def graph(self) -> Any:
-        """Return the votes as a symmetric matrix."""
-        ends = (np.r_[self.first, self.second], np.r_[self.second, self.first])
-        votes = np.r_[self.votes, self.votes]
-        return sparse.coo_array((votes, ends), shape=(self.n, self.n)).tocsr()
-
-
-def _net_votes(n: int, first: Any, second: Any, signed: Array) -> VotedPairs:
-    """Add up the votes on each pair; pairs of a point with itself are left out."""
-    a, b = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
-    apart = a != b
-    key, place = np.unique(a[apart] * n + b[apart], return_inverse=True)
-    votes = np.bincount(place, signed[apart], minlength=key.size).astype(np.float64)
-    volume = np.bincount(place, np.abs(signed[apart]), minlength=key.size)
-    counts = np.abs(votes) > 1e-12 * volume  # votes that cancel may leave a rounding error
-    key = key[counts]
-    return VotedPairs(n, key // max(n, 1), key % max(n, 1), votes[counts])
-
-
-def _descend(pairs: VotedPairs, rng: np.random.Generator, max_sweeps: int) -> BaselineRun:
-    """Contract, move points, then split and join clusters, until none of that helps."""
-    from maylink.baselines.kernels.link_only import move_points
-    from maylink.kernels.edge_contraction import contract_edges
-
-    n, graph = pairs.n, pairs.graph()
-    indptr, neighbour = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    shuffled = pairs.take(rng.permutation(pairs.votes.size))  # decides between equal votes
-    labels: Index = contract_edges(n, shuffled.first, shuffled.second, shuffled.votes)
-    path: list[float] = []
-    converged = False
-    while not converged and len(path) < max_sweeps:
-        size = np.bincount(labels, minlength=n)
-        empty = np.flatnonzero(size == 0)
-        free = np.r_[empty.size, empty, np.zeros(n - empty.size, np.int64)]
-        order = rng.permutation(n)
-        if not move_points(indptr, neighbour, graph.data, order, labels, size, free):
-            # Parts of a cluster that no may votes hold together need not be in one cluster.
-            held = pairs.take(pairs.inside(labels) & (pairs.votes > 0)).graph()
-            n_parts, parts = csgraph.connected_components(held, directed=False)
-            between = _net_votes(n_parts, parts[pairs.first], parts[pairs.second], pairs.votes)
-            root = contract_edges(n_parts, between.first, between.second, between.votes)
-            no_part_moved = np.array_equal(root, np.arange(n_parts))
-            converged = n_parts == n - empty.size and no_part_moved
-            labels = root[parts]
-        path.append(pairs.against(labels))
-    return BaselineRun(labels, np.array(path), converged)

@@ -45,3 +45,16 @@ def neighbourhoods(links: Links) -> Neighbourhoods:
     inside = ends[:, 0] == ends[:, 1]
     apart = np.unique(ends[~inside], axis=0)
     return Neighbourhoods(of_point, np.bincount(of_point), apart, np.unique(ends[inside, 0]))
+
+
+def contradiction(links: Links) -> str:
+    """Say which links cannot be kept together, where a neighbourhood is torn."""
+    table = links.conflicts(limit=1)
+    chain = " – ".join(map(str, table["chain"][0]))
+    others = table.attrs["total"] - 1
+    more = f", and there are {others} more such contradictions" if others else ""
+    return (
+        f"links: no assignment keeps all links: may links join {chain}, and a may-not link keeps "
+        f"{table['i'][0]} and {table['j'][0]} apart{more}; drop one of these links (see "
+        "links.conflicts()), or use a method that weighs links, such as RDPMeans"
+    )

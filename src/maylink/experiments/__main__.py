@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from maylink.experiments import annotators, compare, coverage, grid, heldout, today
+from maylink.experiments import annotators, compare, coverage, flipped, grid, heldout, today
 from maylink.experiments.averages import trials_of
 from maylink.experiments.cells import Cell, LinkPlan, RunPlan
 from maylink.experiments.exhibits import EXHIBITS, WHEN_NAMED, load_exhibit
 from maylink.experiments.page import close_figure
-from maylink.experiments.protocols import METHODS, PROTOCOLS, SLOW, SLOWER, SLOWEST, methods_of
+from maylink.experiments.protocols import PROTOCOLS, SLOW, SLOWER, SLOWEST, methods_of
 from maylink.experiments.report import ReportSection, write
 from maylink.experiments.runner import run_cell, run_cells
 from maylink.experiments.store import ResultStore
@@ -99,7 +99,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
     data = list(dict.fromkeys([*grid.DATA, *today.SETS]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
-    named = [*METHODS, *heldout.METHODS, *today.METHODS, *annotators.METHODS, *coverage.METHODS]
+    named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS
+    named += [*annotators.METHODS, *coverage.METHODS]
     methods = list(dict.fromkeys(named))
     parser.add_argument("--methods", nargs="+", choices=methods, metavar="METHOD")
     parser.add_argument("--seed", type=int, default=0)

@@ -34,6 +34,8 @@ OTHERS = {
     "links alone": ("0.0", "*"),
     "seeded K-means": ("#5fb3b3", "d"),
     "constrained K-means": ("#1f7a8c", "H"),
+    "COP-COBWEB": ("#4d908e", "8"),
+    "supervised clustering": ("#e0a458", "d"),
 }
 
 

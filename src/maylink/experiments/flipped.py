@@ -2,9 +2,9 @@
 
 None, 10, 20 and 30% of the links are flipped, r = .05; a link that is flipped at 10% stays so at 20
 and 30%. Beside the methods of :mod:`maylink.experiments.protocols` run spectral clustering, which
-ignores links, and the two seeded K-means, which take their seeds from them. Patterns are drawn anew
-in each trial. Methods that must fulfil all links may find that they cannot: "failed" is the
-proportion of such trials, and the scores are means over the others.
+ignores links, the two seeded K-means, which take their seeds from them, COP-COBWEB and supervised
+clustering. Patterns are drawn anew in each trial. Methods that must fulfil all links may find that
+they cannot: "failed" is the proportion of such trials, and the scores are means over the others.
 
 Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments flipped``.
 """
@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maylink.baselines import ConstrainedSeededKMeans, PlainSpectral, SeededKMeans
+from maylink.baselines import (
+    ConstrainedSeededKMeans,
+    COPCobweb,
+    PlainSpectral,
+    SeededKMeans,
+    SupervisedClustering,
+)
 from maylink.datasets import PATTERNS, Dataset, load, make_pattern
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.figures import in_order, line_of
@@ -92,6 +98,8 @@ def methods() -> dict[str, Callable[[Task], NDArray[np.int64]]]:
         "spectral": as_method(PlainSpectral),
         "seeded K-means": as_method(SeededKMeans),
         "constrained K-means": as_method(ConstrainedSeededKMeans),
+        "COP-COBWEB": as_method(COPCobweb),
+        "supervised clustering": as_method(SupervisedClustering),
     }
 
 
