@@ -66,6 +66,39 @@ def test_answers_that_cannot_be_written_are_not_written_in_part(path):
         assert len(store.answers()) == 1
 
 
+def test_a_request_that_comes_twice_is_written_once(path):
+    with AnswerStore(path, "rows") as store:
+        first = store.add([Answer(0, 1, 1), Answer(0, 2, -1)], board=True, key="one")
+    with AnswerStore(path, "rows") as store:
+        assert store.written("one") == first
+        assert store.written("two") is None
+        assert store.add([Answer(5, 6, 1)], key="one") == first
+        store.take_back(*first)
+        assert store.add([Answer(5, 6, 1)], key="one") == first
+        assert store.answers() == []
+
+
+def test_an_answer_replaces_another_with_one_stroke(path):
+    with AnswerStore(path, "rows") as store:
+        (old,) = store.add([Answer(0, 1, 1)])
+        with pytest.raises(FileError, match="no answer 99"):
+            store.add([Answer(0, 1, -1)], key="one", instead_of=[old, 99])
+        assert [one.answer.kind for one in store.answers()] == [1]
+        assert store.written("one") is None
+        (new,) = store.add([Answer(0, 1, -1)], key="one", instead_of=[old])
+        assert [one.number for one in store.answers()] == [new]
+        assert store.answers_numbered([old, new, 99]) == store.answers()
+
+
+def test_facts_are_remembered(path):
+    with AnswerStore(path, "rows") as store:
+        assert store.fact("port") is None
+        store.remember("port", "1")
+        store.remember("port", "2")
+    with AnswerStore(path, "rows") as store:
+        assert store.fact("port") == "2"
+
+
 def test_several_threads_lose_nothing(path):
     with AnswerStore(path, "rows") as store:
 

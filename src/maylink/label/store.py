@@ -29,6 +29,7 @@ create table if not exists answers (
     time real not null,
     taken_back integer not null default 0
 );
+create table if not exists requests (key text primary key, numbers text not null);
 """
 WAIT = 10.0  # seconds for another process that writes
 
@@ -106,6 +107,8 @@ class AnswerStore:
         *,
         board: bool = False,
         detail: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        instead_of: Sequence[int] = (),
     ) -> list[int]:
         """Write answers, all or none, and return their numbers; they are on disk then.
 
@@ -117,9 +120,18 @@ class AnswerStore:
             Whether they come from one board of rows that were sorted together.
         detail : mapping, optional
             What else is known of them all; must be JSON.
+        key : str, optional
+            Names the request. One that was written before is not written again: its numbers are
+            returned.
+        instead_of : sequence of int
+            Answers that are taken back with the same stroke.
         """
         text, now, numbers = json.dumps(dict(detail or {})), time.time(), list[int]()
         with self._lock, self._writing():
+            before = self._written(key)
+            if before is not None:
+                return before
+            self._mark(instead_of)
             (latest,) = self._file.execute(
                 "select coalesce(max(asked_together), 0) from answers"
             ).fetchone()
@@ -132,22 +144,25 @@ class AnswerStore:
                     row,
                 )
                 numbers.append(int(cursor.lastrowid or 0))
+            if key is not None:
+                self._file.execute("insert into requests values (?, ?)", (key, json.dumps(numbers)))
         return numbers
 
-    def take_back(self, number: int) -> None:
-        """Mark an answer as taken back; one that is not there is an error.
+    def written(self, key: str) -> list[int] | None:
+        """Return the numbers that a request was given when it was written; None if it was not."""
+        with self._lock:
+            return self._written(key)
+
+    def take_back(self, *numbers: int) -> None:
+        """Mark answers as taken back, all or none; one that is not there is an error.
 
         Parameters
         ----------
-        number : int
-            The number that :meth:`add` returned.
+        *numbers : int
+            Numbers that :meth:`add` returned.
         """
         with self._lock, self._writing():
-            cursor = self._file.execute(
-                "update answers set taken_back = 1 where number = ?", (number,)
-            )
-        if not cursor.rowcount:
-            raise FileError(f"{self.path}: there is no answer {number}")
+            self._mark(numbers)
 
     def answers(self, source: str | None = None) -> list[StoredAnswer]:
         """Return the answers that were not taken back, in the order in which they were given.
@@ -157,17 +172,29 @@ class AnswerStore:
         source : str, optional
             Of this source only.
         """
+        return self._read("source = coalesce(?, source)", (source,))
+
+    def answers_numbered(self, numbers: Sequence[int]) -> list[StoredAnswer]:
+        """Return those of some answers that were not taken back.
+
+        Parameters
+        ----------
+        numbers : sequence of int
+            Numbers that :meth:`add` returned.
+        """
+        marks = ", ".join("?" * len(numbers))
+        return self._read(f"number in ({marks})", tuple(numbers))
+
+    def fact(self, name: str) -> str | None:
+        """Return what was remembered under a name, or None."""
         with self._lock:
-            rows = self._file.execute(
-                "select number, i, j, kind, source, weight, asked_together, detail, time "
-                "from answers where taken_back = 0 and source = coalesce(?, source) "
-                "order by number",
-                (source,),
-            ).fetchall()
-        return [
-            StoredAnswer(number, Answer(*answer), board, json.loads(detail), when)
-            for number, *answer, board, detail, when in rows
-        ]
+            row = self._file.execute("select value from facts where name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def remember(self, name: str, value: str) -> None:
+        """Remember something that belongs to the answers, in place of what was there before."""
+        with self._lock, self._writing():
+            self._file.execute("insert or replace into facts values (?, ?)", (name, value))
 
     def close(self) -> None:
         """Close the file."""
@@ -178,6 +205,32 @@ class AnswerStore:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _read(self, condition: str, values: Sequence[Any]) -> list[StoredAnswer]:
+        """Return the answers that were not taken back and fulfil a condition, in their order."""
+        with self._lock:
+            rows = self._file.execute(
+                "select number, i, j, kind, source, weight, asked_together, detail, time "
+                f"from answers where taken_back = 0 and {condition} order by number",
+                values,
+            ).fetchall()
+        return [
+            StoredAnswer(number, Answer(*answer), board, json.loads(detail), when)
+            for number, *answer, board, detail, when in rows
+        ]
+
+    def _written(self, key: str | None) -> list[int] | None:
+        row = self._file.execute("select numbers from requests where key = ?", (key,)).fetchone()
+        return None if row is None else [int(number) for number in json.loads(row[0])]
+
+    def _mark(self, numbers: Sequence[int]) -> None:
+        """Mark answers as taken back; the caller has begun to write."""
+        for number in numbers:
+            cursor = self._file.execute(
+                "update answers set taken_back = 1 where number = ?", (number,)
+            )
+            if not cursor.rowcount:
+                raise FileError(f"{self.path}: there is no answer {number}")
 
     def _check(self, facts: dict[str, str]) -> None:
         """Write the facts into a new file; compare them with those of an old one."""
@@ -192,17 +245,28 @@ class AnswerStore:
                 raise FileError(f"{self.path}: {what}; name another file")
 
     def _writing(self) -> _Transaction:
-        return _Transaction(self._file)
+        return _Transaction(self._file, self.path)
 
 
 class _Transaction:
     """Writes all or nothing; SQLite's own context manager leaves nothing open for autocommit."""
 
-    def __init__(self, file: sqlite3.Connection) -> None:
-        self.file = file
+    def __init__(self, file: sqlite3.Connection, path: str | Path) -> None:
+        self.file, self.path = file, path
 
     def __enter__(self) -> None:
-        self.file.execute("begin immediate")
+        try:
+            self.file.execute("begin immediate")
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
 
-    def __exit__(self, error: object, *_: object) -> None:
-        self.file.execute("commit" if error is None else "rollback")
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        try:
+            self.file.execute("commit" if error is None else "rollback")
+        except sqlite3.Error as failed:
+            raise self._failure(failed) from failed
+        if isinstance(error, sqlite3.Error):
+            raise self._failure(error) from error
+
+    def _failure(self, error: Exception) -> FileError:
+        return FileError(f"{self.path}: cannot be written ({error})")
