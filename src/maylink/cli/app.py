@@ -18,6 +18,7 @@ from maylink.cli import (
     demo,
     diagnose,
     experiments,
+    label,
     links_alike,
     links_convert,
     links_show,
@@ -59,6 +60,7 @@ app.command(epilog=EPILOG)(cluster.cluster)
 app.command(epilog=EPILOG)(diagnose.diagnose)
 app.command(epilog=EPILOG)(predict.predict)
 app.command(epilog=EPILOG)(compare.compare)
+app.command(epilog=EPILOG)(label.label)
 app.command(epilog=EPILOG)(datasets.datasets)
 links = typer.Typer(
     no_args_is_help=True, help="Look at files of links, convert them, make pairs to judge."

@@ -31,15 +31,13 @@ if TYPE_CHECKING:
 
 def cluster_file(request: ClusterRequest) -> None:
     """Cluster the rows of a file."""
-    from maylink.analysis.fit_summary import describe_fit
-    from maylink.analysis.told_clusters import told_clusters
-
     _check(request)
     times = StageTimes(request.quiet)
     with times.stage("read"):
         keep_text = bool(request.report or request.suspects)
         table = read_table(request.data, request.reading, keep_text=keep_text)
-        heading = "" if request.out is None else heading_of_names(table, request.data)
+        if request.out is not None:
+            heading_of_names(table, request.data)  # refused before the fit, not after it
     links = None
     if request.links is not None:
         with times.stage("links"):
@@ -47,6 +45,28 @@ def cluster_file(request: ClusterRequest) -> None:
             links = table_links.links
             if request.bad_links is not None:
                 write_bad_lines(table_links.file, request.bad_links, force=request.force)
+    cluster_table(request, table, links, times)
+
+
+def cluster_table(
+    request: ClusterRequest, table: Table, links: Links | None, times: StageTimes
+) -> None:
+    """Cluster the rows of a table that was read, and write and print what was found.
+
+    Parameters
+    ----------
+    request : ClusterRequest
+        What the user asks for.
+    table : Table
+        The rows.
+    links : Links or None
+        Links between them.
+    times : StageTimes
+        Measures the stages; printed at the end.
+    """
+    from maylink.analysis.fit_summary import describe_fit
+    from maylink.analysis.told_clusters import told_clusters
+
     with times.stage("fit"):
         settings, X = request.settings, fitted_data(table)
         plan = choose_plan(
@@ -82,6 +102,7 @@ def cluster_file(request: ClusterRequest) -> None:
             suspects = _with_names_and_text(description.suspects, table)
             write_csv(suspects, request.suspects, force=request.force)
         if request.out is not None:
+            heading = heading_of_names(table, request.data)
             write_csv(_labels(model, table, heading), request.out, force=request.force)
     told = told_clusters(model, table)
     print_summary(
