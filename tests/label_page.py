@@ -15,6 +15,7 @@ from maylink.label.cells import Cells
 from maylink.label.gathering import Gathering
 from maylink.label.items import Items
 from maylink.label.scatter import Scatter
+from maylink.label.server import PageServer
 from maylink.label.store import AnswerStore
 from maylink.label.telling import Teller
 from maylink.label.thinking import Thinking
@@ -102,11 +103,26 @@ class PageClient:
         self.teller = Teller(
             self.gathering, items, "things.csv", lambda: Scatter.of(points), **settings
         )
-        self.ended = []
+        self.ended, self.thread = [], None
         self.app = make_app(
             self.teller, secret=SECRET, port=PORT, finish=lambda: self.ended.append(True)
         )
         self.thinking.start()
+
+    def serve(self):
+        """Serve the page for a browser, and return its address."""
+        self.server = PageServer()
+        app = make_app(
+            self.teller,
+            secret=self.server.secret,
+            port=self.server.port,
+            finish=self.server.end,
+        )
+        ready = threading.Event()
+        self.thread = threading.Thread(target=self.server.serve, args=(app, ready.set))
+        self.thread.start()
+        assert ready.wait(10)
+        return self.server.address
 
     def request(self, method, path, headers=None, **more):
         async def send():
@@ -140,6 +156,9 @@ class PageClient:
         return [one.answer for one in self.store.answers()]
 
     def close(self):
+        if self.thread is not None:
+            self.server.end()
+            self.thread.join(10)
         self.interview.may_go_on.set()
         self.thinking.close(5)
         self.store.close()

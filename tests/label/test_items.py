@@ -79,6 +79,7 @@ def test_lines_are_kept_and_long_cells_shortened():
 
 
 def test_a_row_may_have_a_picture(tmp_path):
-    pictures = Pictures(tmp_path, np.array(["a.png"] + [""] * 11, object))
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"0" * 20)
+    pictures = Pictures(tmp_path, np.array(["a.png", "gone.png"] + [""] * 10, object))
     pair = make_items(pictures=pictures).pair(0, 1)
     assert (pair["a"]["picture"], pair["b"]["picture"]) == (True, False)

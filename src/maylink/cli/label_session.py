@@ -82,7 +82,7 @@ def _items(request: LabelRequest, table: Table) -> Items:
 def _print_pictures(pictures: Pictures, quiet: bool) -> None:
     """Say how many rows have a picture, of the first."""
     some = range(min(len(pictures.cells), LOOKED_AT))
-    there = sum(pictures.read(row) is not None for row in some)
+    there = sum(map(pictures.has, some))
     if there < len(some):
         note = f"{len(some) - there} of the first {len(some)} rows have no picture in the folder"
         print_note("pictures", f"{note} of the data", quiet=quiet)

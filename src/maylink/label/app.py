@@ -143,7 +143,7 @@ class LabelPage:
             again=told.get("again") is True,
             instead_of=_number(told, "instead_of"),
         )
-        return {"number": number, "next": self.teller.turn(self.gathering.turn(person))}
+        return self._said(person, number) | {"next": self.teller.turn(self.gathering.turn(person))}
 
     def sort(self, told: dict[str, Any]) -> Any:
         """Take a board, and return its number and the next board."""
@@ -155,7 +155,8 @@ class LabelPage:
             told.get("key"),  # type: ignore[arg-type] # checked there
             instead_of=_number(told, "instead_of"),
         )
-        return {"number": number, "next": self.teller.turn(self.gathering.board_turn(person))}
+        turn = self.gathering.board_turn(person)
+        return self._said(person, number) | {"next": self.teller.turn(turn)}
 
     def skip(self, told: dict[str, Any]) -> Any:
         """Put a question or a board aside, and return the next."""
@@ -186,6 +187,10 @@ class LabelPage:
 
     def _person(self, told: Any) -> str:
         return self.gathering.join(told.get("who"))
+
+    def _said(self, person: str, number: int) -> dict[str, Any]:
+        said = self.gathering.judgement(person, number)
+        return {"number": number, "said": None if said is None else self.teller.judgement(said)}
 
     def _row(self, text: str | None) -> int:
         if text is None or not text.isdecimal() or int(text) >= len(self.teller.items):

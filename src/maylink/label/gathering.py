@@ -177,7 +177,7 @@ class Gathering:
         again: bool = False,
         instead_of: int | None = None,
     ) -> int:
-        """Take an answer about a pair, and return its number; it is on disk then.
+        """Take an answer about a pair, and return its number; the answer is on disk then.
 
         Parameters
         ----------
@@ -272,6 +272,13 @@ class Gathering:
                 question = Question(i, j, 0.5, 0.0, "you have taken your answer back")
                 self._handout.give(person, question)
             return judgement
+
+    def judgement(self, person: str, number: int) -> Judgement | None:
+        """Return what a person said, by the number of one of its answers; None if taken back."""
+        with self._lock:
+            if number not in self._live:
+                return None
+            return _judgement([self._live[one] for one in self._numbers_of(person, number)])
 
     def history(self, person: str, most: int | None = None) -> list[Judgement]:
         """Return what a person has said, the latest first."""

@@ -77,6 +77,10 @@ class Items:
         name = visible(shortened(str(self.names[row]), 80))
         return name if self.named else f"row {name}"
 
+    def has_picture(self, row: int) -> bool:
+        """Whether there is a picture of a row."""
+        return self.pictures is not None and self.pictures.has(row)
+
     def item(self, row: int) -> dict[str, Any]:
         """Return a row by itself, as on a board."""
         fields = [
@@ -112,8 +116,7 @@ class Items:
         return one, other
 
     def _heading(self, row: int) -> dict[str, Any]:
-        has_picture = self.pictures is not None and self.pictures.has(row)
-        return {"row": row, "name": self.name(row), "picture": has_picture}
+        return {"row": row, "name": self.name(row), "picture": self.has_picture(row)}
 
     def _cells(self, row: int) -> list[tuple[str, str]]:
         return [

@@ -39,8 +39,8 @@ class Pictures:
         self.folder, self.cells = Path(os.path.realpath(folder)), cells
 
     def has(self, row: int) -> bool:
-        """Whether the row names a picture; it may still be refused."""
-        return bool(str(self.cells[row]).strip())
+        """Whether there is a picture of a row."""
+        return self._read(row, HEAD) is not None
 
     def read(self, row: int) -> Picture | None:
         """Return the picture of a row; None where there is none in the folder of the data.
@@ -50,7 +50,11 @@ class Pictures:
         row : int
             From 0; one that is not there has no picture.
         """
-        if not 0 <= row < len(self.cells) or not self.has(row):
+        return self._read(row, LARGEST)
+
+    def _read(self, row: int, most: int) -> Picture | None:
+        """Return the first bytes of a picture."""
+        if not 0 <= row < len(self.cells) or not str(self.cells[row]).strip():
             return None
         try:
             place = Path(os.path.realpath(self.folder / str(self.cells[row]).strip()))
@@ -60,7 +64,7 @@ class Pictures:
                 about = os.fstat(file.fileno())
                 if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
                     return None
-                content = file.read()
+                content = file.read(most)
         except (OSError, ValueError):  # not there, not to be read, or no path at all
             return None
         media_type = media_type_of(content[:HEAD])

@@ -93,7 +93,6 @@ class Teller:
         if turn.question is None:
             return {"waiting": turn.waiting, "problem": self.gathering.thinking.problem}
         i, j = turn.question.i, turn.question.j
-        has_pictures = self.items.pictures is not None
         return {
             "i": i,
             "j": j,
@@ -101,7 +100,7 @@ class Teller:
             "again": turn.question.again,
             "pair": self.pair(i, j),
             "places": self.places((i, j)),
-            "soon": list(turn.soon) if has_pictures else [],
+            "soon": [row for row in turn.soon if self.items.has_picture(row)],
         }
 
     def board(self, rows: tuple[int, ...]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ let sending = false;
 let history = [];
 let seen = 0; // the version of the clusters that are drawn
 let ended = false;
+let nChanges = 0; // of what was said: a list that was asked for before a change is old
 let keysOn = kept("keys") !== "off";
 let timers = {};
 
@@ -142,6 +143,9 @@ function sorted() {
 
 function afterwards(result, words) {
   say(words);
+  const replaced = changing?.number;
+  setHistory([result.said, ...history].filter((said, at, list) => said && said.number !== replaced
+    && list.findIndex((other) => other?.number === said.number) === at));
   const next = result.next;
   if (next.rows ? mode === "board" : mode === "pairs" || !next.pair) showTurn(next); else ask();
   lookAround();
@@ -160,7 +164,8 @@ function undo() {
   if (changing || !history.length) return;
   alone(async () => {
     const { said } = await post("take-back", { who: me, number: history[0].number });
-    if (!said) { await look(); return; }
+    setHistory(history.slice(1));
+    if (!said) return;
     say(`Taken back: ${wordFor(said)}.`);
     mode = said.kind === null ? "board" : "pairs";
     now = null;
@@ -212,15 +217,22 @@ async function look() {
   return state;
 }
 
+function setHistory(list) {
+  nChanges += 1;
+  history = list;
+  drawHistory(history, reopen, changing?.number);
+  drawButtons();
+}
+
 async function lookAround() {
   clearTimeout(timers.look);
   if (ended) return;
   let wait = SELDOM;
   try {
     if (!document.hidden) {
-      history = await get("history", { who: me });
-      drawHistory(history, reopen, changing?.number);
-      drawButtons();
+      const before = nChanges;
+      const list = await get("history", { who: me });
+      if (before === nChanges && !sending) setHistory(list);
       wait = (await look()).busy ? OFTEN : SELDOM;
     }
   } catch (problem) {
