@@ -24,6 +24,12 @@ export function counted(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
+/* Words as a sentence. */
+export function sentence(words) {
+  const text = String(words ?? "").trim();
+  return text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}` : "";
+}
+
 /* What a screen reader says next. */
 export function say(text) {
   const place = byId("said");

@@ -1,6 +1,6 @@
 /* The page as a whole: who answers, what is asked, keys, and how it ends. */
 import { boardKey, drawBoard, groupsNow, onBoardChange, rowsNow, sortedCount, startBoard } from "./board.js";
-import { byId, counted, keep, kept, make, say } from "./basics.js";
+import { byId, counted, keep, kept, make, say, sentence } from "./basics.js";
 import { drawHistory, focusHistory, moveInHistory, wordFor } from "./history.js";
 import { drawPair, pairInWords } from "./pair.js";
 import { drawProgress, setClusters, setPlaces, setPoints } from "./progress.js";
@@ -65,7 +65,7 @@ function showPair(turn, title = "Do these two belong together?") {
   byId("ask-title").textContent = title;
   byId("why").hidden = !turn.why;
   byId("why").open = false;
-  byId("why-text").textContent = turn.why ? `${turn.why.slice(0, 1).toUpperCase()}${turn.why.slice(1)}.${turn.again ? " It is asked again to be sure." : ""}` : "";
+  byId("why-text").textContent = sentence(turn.why) + (turn.again ? " It is asked again to be sure." : "");
   drawPair(turn.pair);
   setPlaces(turn.places);
   show("ask");
@@ -89,7 +89,7 @@ function showPause(turn) {
   byId("pause-title").textContent = turn.waiting ? "Looking for what to ask …"
     : turn.problem ? "There is a problem" : "Nothing is left to ask you";
   byId("pause-text").textContent = turn.waiting ? "The pairs that tell most come first."
-    : turn.problem ?? "Others may still be answering. Finish ends the questions for everybody.";
+    : sentence(turn.problem) || "Others may still be answering. Finish ends the questions for everybody.";
   byId("pause").classList.toggle("waiting", turn.waiting);
   show("pause");
   later("ask", ask, turn.waiting ? SOON : LATER);
@@ -271,7 +271,7 @@ async function finish() {
     await post("finish", { who: me });
     ended = true;
     for (const name of Object.keys(timers)) clearTimeout(timers[name]);
-    byId("finish").hidden = byId("modes").hidden = true;
+    for (const id of ["finish", "modes", "past"]) byId(id).hidden = true;
     show("over");
     byId("over-title").focus();
   });

@@ -1,5 +1,5 @@
 /* How far things are: figures, the clusters as a picture, and how reliable people are. */
-import { byId, counted, make, makeSvg } from "./basics.js";
+import { byId, counted, make, makeSvg, sentence } from "./basics.js";
 
 const N_COLOURS = 8; // further clusters are grey
 
@@ -29,8 +29,8 @@ export function drawProgress(state) {
     byId("f").textContent = standing.f.toFixed(2);
     setBar("f-bar", standing.f);
     byId("enough").hidden = !standing.enough;
-    byId("enough-why").textContent = standing.why;
-    byId("standing-why").textContent = standing.enough ? "" : standing.why;
+    byId("enough-why").textContent = sentence(standing.why);
+    byId("standing-why").textContent = standing.enough ? "" : sentence(standing.why);
   }
   byId("people").hidden = !state.people.length;
   byId("people-rows").replaceChildren(...state.people.map(personRow));

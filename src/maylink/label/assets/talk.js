@@ -5,7 +5,8 @@ const BASE = new URL(".", location.href);
 const LONGEST_WAIT = 5000; // between two attempts
 const GONE = "This address is no longer valid. Open the one that the terminal shows now; " +
   "what you answered last is kept in this browser and sent from there.";
-const LOST = "No connection. Your answer is kept here and sent as soon as the server is back.";
+const LOST = "No connection: the questions were finished, or the command was stopped.";
+const KEPT = "No connection. Your answer is kept here and sent as soon as the command runs again.";
 
 let rows = ""; // which data the server has
 
@@ -55,7 +56,7 @@ export async function deliver(path, told) {
     } catch (problem) {
       const refused = problem.status >= 400 && problem.status < 500;
       if (refused && ![403, 404].includes(problem.status)) forget(told.key);
-      notice(problem.message);
+      notice(problem.status === 0 ? KEPT : problem.message);
       if (refused) throw problem;
     }
     await new Promise((done) => setTimeout(done, wait));
