@@ -51,6 +51,14 @@ def test_the_pool_holds_distinct_partitions(name):
         assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
 
 
+def test_points_without_links_have_a_cluster_in_every_partition():
+    links = Links.from_pairs(may=[(0, 1), (4, 9)], may_not=[(1, 4)], n=60)
+    _, view, _ = pool_problem("gaussian", links=links)
+    pool = StartPool([view], links, np.random.default_rng(0), 1)
+    for labels in [*pool.partitions, *pool.obeyed]:
+        assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
+
+
 @pytest.mark.parametrize("name", ["gaussian", "full-gaussian", "multinomial"])
 @pytest.mark.parametrize("settings", [ScoreSettings(), ScoreSettings(0.05, 2.0, (0.8, 0.7))])
 def test_the_best_has_the_highest_exact_score(name, settings):

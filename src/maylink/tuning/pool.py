@@ -110,7 +110,8 @@ class StartPool:
         pairs = [pair for view in views for pair in view.partitions(links, rng, n_jobs)]
         obeyed = [pair[1] for pair in pairs]
         if links.n_links:
-            obeyed.append(joined_by_links(links))
+            joined = joined_by_links(links)
+            obeyed.append(np.where(joined < 0, joined.max() + 1, joined))  # the rest in one cluster
         others = [view.pieces for view in views] + [np.zeros(links.n, np.int64)]
         self.obeyed = _distinct(obeyed) if links.n_links else []
         self.partitions = _distinct([*(pair[0] for pair in pairs), *obeyed, *others])
