@@ -104,6 +104,7 @@ def test_a_fit_that_fails_is_told_and_the_next_goes_on(start, caplog):
     thinking.tell(AnswerChange(given=(said(0, 2, 1),)))
     settle(thinking)
     assert thinking.survey.standing.n_answers == 1
+    assert thinking.problem is None
 
 
 def test_an_interview_that_cannot_be_made_is_told(caplog):
@@ -114,6 +115,7 @@ def test_an_interview_that_cannot_be_made_is_told(caplog):
     thinking.start()
     until(lambda: thinking.problem)
     assert thinking.problem == "the questions could not be made: all rows are equal"
+    assert not thinking.is_busy
     assert thinking.close(5)
     assert "all rows are equal" in caplog.text
 

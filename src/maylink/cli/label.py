@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from maylink.cli import features, options
-from maylink.cli.again import command_again
+from maylink.cli.command_words import command_words
 from maylink.cli.errors import SUCCESS
 from maylink.cli.inputs import ReadingOptions
 from maylink.cli.label_request import LabelRequest
@@ -158,11 +158,12 @@ def label(
     reading = ReadingOptions(
         id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
     )
+    again = command_words(context, force=None, quiet=None)
     wanted = [column.strip() for column in (show or "").split(",") if column.strip()]
     request = LabelRequest(
         data, out, links, answers or f"{out}.answers.db", tuple(wanted) or None, pictures, boards,
         show_reliability, port, browser, to, fit, clusters or f"{out}.clusters.csv",
-        report or f"{out}.report.html", seed, reading, force, command_again(context),
+        report or f"{out}.report.html", seed, reading, force, again,
     )  # fmt: skip
     request.check()
     from maylink.cli.label_session import gather

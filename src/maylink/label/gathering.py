@@ -48,7 +48,7 @@ class Turn(NamedTuple):
     soon: tuple[int, ...] = ()
 
 
-class Judgement(NamedTuple):
+class PastJudgement(NamedTuple):
     """One thing that a person said: about a pair, or on a board.
 
     Parameters
@@ -248,7 +248,7 @@ class Gathering:
             self._handout.board_is_done(person)
             return numbers[0]
 
-    def take_back(self, person: str, number: int) -> Judgement | None:
+    def take_back(self, person: str, number: int) -> PastJudgement | None:
         """Take back what a person said, ask it again, and return it; None if that was done before.
 
         Parameters
@@ -273,14 +273,14 @@ class Gathering:
                 self._handout.give(person, question)
             return judgement
 
-    def judgement(self, person: str, number: int) -> Judgement | None:
+    def judgement(self, person: str, number: int) -> PastJudgement | None:
         """Return what a person said, by the number of one of its answers; None if taken back."""
         with self._lock:
             if number not in self._live:
                 return None
             return _judgement([self._live[one] for one in self._numbers_of(person, number)])
 
-    def history(self, person: str, most: int | None = None) -> list[Judgement]:
+    def history(self, person: str, most: int | None = None) -> list[PastJudgement]:
         """Return what a person has said, the latest first."""
         with self._lock:
             own = [one for one in self._live.values() if one.answer.source == person]
@@ -293,7 +293,7 @@ class Gathering:
     def _will_be_more(self, person: str, stock: Stock | None) -> bool:
         """Whether there will be something to ask; nothing was found in the stock."""
         if stock is None or self.thinking.is_busy:
-            return self.thinking.problem is None or stock is not None
+            return self.thinking.problem is None or self.thinking.is_busy
         if self._handout.forget_skips(person):
             return True
         before, times = self._used_up.get(person, (None, 0))
@@ -356,13 +356,13 @@ def _check_key(key: object) -> None:
         raise AnswerError("key: give a text of its own for each answer")
 
 
-def _judgement(answers: Sequence[StoredAnswer]) -> Judgement:
+def _judgement(answers: Sequence[StoredAnswer]) -> PastJudgement:
     """Return answers of a pair or a board as one judgement."""
     first = answers[0]
     numbers = tuple(one.number for one in answers)
     if first.board is None:
-        return Judgement(first.number, first.answer[:2], first.answer.kind, [], numbers)
+        return PastJudgement(first.number, first.answer[:2], first.answer.kind, [], numbers)
     groups = groups_of_answers(one.answer for one in answers)
     sorted_rows = [row for group in groups for row in group]
     rows = tuple(int(row) for row in first.detail.get("rows", sorted_rows))
-    return Judgement(first.number, rows, None, groups, numbers)
+    return PastJudgement(first.number, rows, None, groups, numbers)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from maylink.label.boards import SUFFIX
-from maylink.label.gathering import Gathering, Judgement, Turn
+from maylink.label.gathering import Gathering, PastJudgement, Turn
 from maylink.label.items import Items
 from maylink.label.scatter import HEIGHT, WIDTH, Scatter
 from maylink.label.thinking import Survey
@@ -111,7 +111,7 @@ class Teller:
             "places": self.places(rows),
         }
 
-    def judgement(self, said: Judgement) -> dict[str, Any]:
+    def judgement(self, said: PastJudgement) -> dict[str, Any]:
         """Return what somebody said, by the names of the rows."""
         return {
             "number": said.number,

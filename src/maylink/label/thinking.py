@@ -126,7 +126,7 @@ class Thinking:
         self._stocks: dict[str, Stock] = {}
         self._survey: Survey | None = None
         self._problem: str | None = None
-        self._closing = False
+        self._failed = self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="maylink-interview", daemon=True)
 
@@ -196,7 +196,8 @@ class Thinking:
     def is_busy(self) -> bool:
         """Whether there are changes that the interview has not taken in."""
         with self._changed:
-            return self._survey is None or self._n_taken < self._n_told
+            waits = self._survey is None or self._n_taken < self._n_told
+            return waits and not self._failed
 
     # ------------------------------------------------------------------ in the thread
 
@@ -204,6 +205,7 @@ class Thinking:
         try:
             interview = self._make()
         except Exception as error:  # the page must say so, whatever it is
+            self._failed = True
             self._say(error, "the questions could not be made")
             return
         while self._wait():
@@ -222,6 +224,7 @@ class Thinking:
                             self._stocks[person] = stock
                 if changes or self._survey is None:
                     self._survey = self._look(interview)
+                self._problem = None
             except Exception as error:  # one bad fit must not end the gathering of answers
                 self._say(error, "the latest answers are kept, but not thought through")
             with self._changed:

@@ -23,6 +23,8 @@ export function drawProgress(state) {
   byId("all").textContent = judged(state.all);
   byId("all-who").textContent = state.here > 1 ? `Everybody (${state.here} here)` : "Everybody";
   byId("thinking").hidden = !state.busy;
+  byId("trouble").hidden = !state.problem;
+  byId("trouble").textContent = sentence(state.problem);
   if (standing) {
     byId("settled").textContent = `${standing.settled} of ${standing.clusters}`;
     setBar("settled-bar", standing.settled / Math.max(1, standing.clusters));
