@@ -95,6 +95,7 @@ def test_a_file_that_somebody_else_wrote_is_not_written_over(serve, capsys):
         "out.csv: is there already, and was not written from the answers" in capsys.readouterr().err
     )
     assert Path("out.csv").read_text() == "mine"
+    assert not Path("out.csv.answers.db").exists()
     assert run(*LABEL, "--no-fit", "--force") == 0
     assert run(*LABEL, "--no-fit") == 0  # it is ours now
     Path("out.csv").write_text(Path("out.csv").read_text() + "p0,p5,may,1.0,mine\n")

@@ -59,19 +59,21 @@ class LabelRequest:
         inputs = {"DATA": self.data, "--links": self.links, "--embeddings": features.embeddings}
         check_outputs({**self.outputs, "--answers": self.answers}, inputs, force=True)
         check_format(self.out, self.to, option="--to")
+        if not os.path.lexists(self.answers):
+            self.check_owned(None)
 
-    def check_owned(self, store: AnswerStore) -> None:
+    def check_owned(self, store: AnswerStore | None) -> None:
         """Refuse to write over files that are there, unless they were written from these answers.
 
         Parameters
         ----------
-        store : AnswerStore
-            The answers, which remember what was written from them.
+        store : AnswerStore or None
+            The answers, which remember what was written from them; None where there are none yet.
         """
         for option, path in self.outputs.items():
             if self.force or not os.path.lexists(path):
                 continue
-            if store.fact(_name(option, path)) != _digest(path):
+            if store is None or store.fact(_name(option, path)) != _digest(path):
                 raise CommandError(
                     f"{path}: is there already, and was not written from the answers in "
                     f"{self.answers}; say --force to write over it",
