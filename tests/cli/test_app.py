@@ -40,7 +40,16 @@ def test_version(capsys):
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["cluster"], ["diagnose"], ["predict"], ["compare"], ["datasets"], ["links", "show"]],
+    [
+        [],
+        ["cluster"],
+        ["diagnose"],
+        ["predict"],
+        ["compare"],
+        ["datasets"],
+        ["label"],
+        ["links", "show"],
+    ],
 )
 def test_help_lists_the_exit_codes(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")

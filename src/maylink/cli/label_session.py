@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from maylink.label.store import AnswerStore
     from maylink.links import Links
 
+SECONDS_TO_SAY = 1.0  # after which it is said what is waited for
 SECONDS_TO_THINK = 20.0  # for the interview to end what it is about, when the gathering ends
 LOOKED_AT = 200  # rows whose pictures are looked for before the page is served
 
@@ -131,7 +132,9 @@ def _serve(
             open_browser(server.address)
 
     server.serve(app, tell)
-    gathering.thinking.close(SECONDS_TO_THINK)
+    if not gathering.thinking.close(SECONDS_TO_SAY):
+        print_note("page", "ended; what the model is about is finished first", quiet=request.quiet)
+        gathering.thinking.close(SECONDS_TO_THINK)
 
 
 def _gathering(
