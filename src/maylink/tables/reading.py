@@ -43,6 +43,9 @@ class CodedTable(Table):
         """Rows and coded columns."""
         return self.X.shape[0], self.X.shape[1]
 
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
     @property
     def n_gaps(self) -> int:
         """How many cells are missing, of columns that are not set aside."""
