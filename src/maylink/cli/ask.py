@@ -24,6 +24,7 @@ from maylink.cli.ask_rows import read_rows
 from maylink.cli.command_words import command_words
 from maylink.cli.errors import INPUT, INTERRUPTED, SUCCESS, CommandError
 from maylink.cli.inputs import ReadingOptions, fitted_data, read_table, read_table_links
+from maylink.cli.messages import in_command_words
 from maylink.cli.printing import print_note
 from maylink.cli.stage_times import StageTimes
 from maylink.errors import FileError, JudgeError, counted
@@ -58,6 +59,7 @@ def ask(
     key_variable: ask_options.KeyVariable = None,
     pairs_per_call: ask_options.PairsPerCall = 1,
     concurrency: ask_options.Concurrency = 4,
+    retries: ask_options.Retries = 6,
     rate: ask_options.Rate = None,
     answer_tokens: ask_options.AnswerTokens = 300,
     most_calls: ask_options.MostCalls = None,
@@ -92,7 +94,7 @@ def ask(
     request = AskRequest(
         data, tuple(judge), out, links, reading, questions, batch, check, tuple(source or ()),
         tuple(show or ()), tries, time_limit, dry_run, about, tuple(prompt or ()),
-        tuple(address or ()), tuple(key_variable or ()), pairs_per_call, concurrency, rate,
+        tuple(address or ()), tuple(key_variable or ()), pairs_per_call, concurrency, retries, rate,
         answer_tokens, most_calls, most_cost, tuple(price_in or ()), tuple(price_out or ()), cache,
         bad_answers, fit, report, family, seed, force, json,
     )  # fmt: skip
@@ -113,6 +115,8 @@ class _Opened(NamedTuple):
 
 
 def _ask_about_file(request: AskRequest, context: typer.Context) -> None:
+    from maylink.label.judges import AskingEnd
+
     times = StageTimes(request.quiet)
     with _opened(request, times) as work:
         if request.dry_run:
@@ -125,7 +129,7 @@ def _ask_about_file(request: AskRequest, context: typer.Context) -> None:
                 [one.source for one in work.judges], work.asking.unanswered, work.spending.file,
             )  # fmt: skip
             write_answers(request, done)
-        stopped = asked is None or asked.end == "stopped by the user"
+        stopped = asked is None or asked.end == AskingEnd.STOPPED
         summary, interrupted = None, False
         if request.fit and not stopped:
             summary, interrupted = fit_and_report(request, done, times)
@@ -170,7 +174,8 @@ def _run(
             return None, error
     print_note(
         "answers",
-        f"{asking.n_answers} ({asking.n_new} new, {before} of earlier runs); {asked.why}",
+        f"{asking.n_answers} ({asking.n_new} new, {before} of earlier runs); "
+        f"{in_command_words(asked.why)}",
         quiet=request.quiet,
     )
     return asked, None

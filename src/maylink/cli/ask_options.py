@@ -159,6 +159,16 @@ Concurrency = Annotated[
         "--concurrency", min=1, metavar="N", help="Calls at a time.", rich_help_panel=MODELS
     ),
 ]
+Retries = Annotated[
+    int,
+    typer.Option(
+        "--retries",
+        min=0,
+        metavar="N",
+        help="How often a call that failed is sent again, with pauses that grow.",
+        rich_help_panel=MODELS,
+    ),
+]
 Rate = Annotated[
     float | None,
     typer.Option("--rate", metavar="N", help="Calls a minute at most.", rich_help_panel=MODELS),

@@ -47,6 +47,7 @@ class AskRequest:
     key_variables: tuple[str, ...] = ()
     pairs_per_call: int = 1
     concurrency: int = 4
+    retries: int = 6
     rate: float | None = None
     answer_tokens: int = 300
     most_calls: int | None = None
@@ -215,7 +216,7 @@ class AskRequest:
     def _make_models(
         self, spending: Spending, columns: Sequence[str], names: Sequence[str | None]
     ) -> list[JudgeLike]:
-        from maylink.label.judges import ChatJudge, ChatSettings, Prices
+        from maylink.label.judges import ChatJudge, ChatSettings, Prices, RetryPlan
 
         n = len(self.models)
         prompts = one_each("--prompt", self.prompts, n)
@@ -225,7 +226,7 @@ class AskRequest:
         prices_out = one_each("--price-out", self.prices_out, n)
         settings = ChatSettings(
             self.pairs_per_call, self.concurrency, self.tries, self.rate, self.seconds,
-            self.answer_tokens, seed=self.seed,
+            self.answer_tokens, retry=RetryPlan(self.retries), seed=self.seed,
         )  # fmt: skip
         made: list[JudgeLike] = []
         for at, model in enumerate(self.models):

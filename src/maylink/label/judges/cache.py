@@ -254,7 +254,8 @@ class JudgeFile:
             )
             for key, said in judged:
                 self._file.execute(
-                    "insert or ignore into judged values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "insert into judged values (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                    "on conflict (key) do nothing",
                     (
                         *(key, source, rows, said.i, said.j),
                         *(said.kind, said.confidence, said.note, now),

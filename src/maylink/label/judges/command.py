@@ -31,7 +31,6 @@ from maylink.label.judges.words import AskedPair, Judgement, StopAsked, Unanswer
 from maylink.parameters import check_integer, check_number
 
 LOOK = 0.05  # seconds between two looks whether to stop
-GRACE = 2.0  # seconds for a program to end by itself
 LONGEST_LINE = 1_000_000
 LAST_LINES = 5  # of standard error that a message repeats
 RUNNERS = ("python", "python3", "uv", "run", "node", "ruby", "perl", "Rscript", "sh", "bash", "env")
@@ -52,6 +51,8 @@ class CommandJudge:
         Times that a question is put to it at most while its answers cannot be understood.
     time_limit : float, default 60
         Seconds that it may be silent while questions are open.
+    grace : float, default 1
+        Seconds for a late line where others told no question, and for the program to end.
     file : JudgeFile, optional
         Where lines that are no answers are kept.
     secret : Secret, optional
@@ -87,6 +88,7 @@ class CommandJudge:
         source: str | None = None,
         tries: int = 3,
         time_limit: float = 60.0,
+        grace: float = 1.0,
         file: JudgeFile | None = None,
         secret: Secret | None = None,
     ) -> None:
@@ -94,7 +96,7 @@ class CommandJudge:
         check_integer("tries", tries, 1)
         check_number("time_limit", time_limit, 0.0, above=True)
         self.source = source or _name_of(self.words)
-        self.tries, self.time_limit = tries, time_limit
+        self.tries, self.time_limit, self.grace = tries, time_limit, grace
         self._file, self._secret = file or JudgeFile(), secret or Secret()
         self._program: _Program | None = None
         self._next_id = 0
@@ -138,16 +140,19 @@ class CommandJudge:
     ) -> Iterator[Judgement]:
         """Put all open questions, and take lines until each has had one."""
         if self._program is None:
-            self._program = _Program(self.words, self.source)
+            self._program = _Program(self.words, self.source, self.grace)
         program, waiting, stray = self._program, set(open_pairs), 0
         program.write([self.question(*one) for one in open_pairs.items()])
         heard = time.monotonic()
-        while len(waiting) > stray:
+        while waiting:
             line = program.line()
             if line is None:
                 if stop():
                     return
-                if time.monotonic() - heard > self.time_limit:
+                silence = time.monotonic() - heard
+                if stray >= len(waiting) and silence > min(self.grace, 0.5 * self.time_limit):
+                    return  # the lines that tell no question are likely to be about these
+                if silence > self.time_limit:
                     raise self._silent(len(waiting))
                 continue
             if line is _END:
@@ -181,6 +186,8 @@ class CommandJudge:
 
     def _silent(self, n_open: int) -> JudgeError:
         told = self._secret.hidden_in(self._program.last_words()) if self._program else ""
+        if self._program is not None:
+            self._program.kill()
         self.close()
         return JudgeError(
             f"judge {self.source!r}: it wrote nothing for {self.time_limit:g} s, with "
@@ -210,7 +217,8 @@ class _BadLineOfJudgeError(ValueError):
 class _Program:
     """A process that runs on; threads write its input and read its output."""
 
-    def __init__(self, words: Sequence[str], source: str) -> None:
+    def __init__(self, words: Sequence[str], source: str, grace: float) -> None:
+        self._grace = grace
         environment = {"PYTHONUNBUFFERED": "1", **os.environ}
         more: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
         try:
@@ -255,19 +263,20 @@ class _Program:
     def exit_code(self) -> int | None:
         """Return how it ended; None if it goes on."""
         with suppress(subprocess.TimeoutExpired):
-            return self._process.wait(GRACE)
+            return self._process.wait(self._grace)
         return None
 
     def close(self) -> None:
         """End it: by the end of its input, or else by force."""
         self._questions.put(None)
         if self.exit_code() is None:
-            self._kill()
+            self.kill()
         self._process.wait()
         for thread in self._threads:  # each closes its stream; one that others hold open may wait
-            thread.join(GRACE)
+            thread.join(self._grace)
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
+        """End it by force, and what it has started."""
         with suppress(OSError):
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGKILL)

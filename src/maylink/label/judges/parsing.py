@@ -24,7 +24,7 @@ NUMBER_NAMES = ("pair", "id", "number", "index", "question", "n")
 NOTE_NAMES = ("note", "reason", "reasoning", "explanation", "why", "comment", "rationale")
 LONGEST_NOTE = 300
 LONGEST_REPLY = 50_000  # letters that are looked at
-MOST_LOOKS = 200  # at brackets that turn out to open nothing: bounds the time for odd replies
+MOST_LOOKS = 50  # at brackets that turn out to open nothing: bounds the time for odd replies
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _LINE = re.compile(r"^\W*(?:pair\s*)?#?(\d+)\s*[.):\-–—]+\s*(.+)$", re.IGNORECASE)
@@ -78,10 +78,9 @@ def read_reply(text: str, n: int = 1) -> Reply:
     {0: 'the reply does not tell'}
     """
     text = _THOUGHTS.sub("", text[:LONGEST_REPLY]).strip()
-    entries = _entries(text, n)
-    if not entries:
-        entries = _plain_entries(text, n)
-    return _sorted_out(entries, n, text)
+    if not text:
+        return Reply({}, {}, dict.fromkeys(range(n), "the reply is empty"))
+    return _sorted_out(_entries(text, n) or _plain_entries(text, n), n)
 
 
 # ---------------------------------------------------------------------- from text to entries
@@ -155,7 +154,7 @@ def _unpacked(value: Any, n: int) -> list[Any]:
         return [one for one in value if isinstance(one, dict)]
     if not isinstance(value, dict):
         return []
-    if _has(value, ANSWER_NAMES):
+    if _has(value, ANSWER_NAMES) and not isinstance(_named(value, ANSWER_NAMES), list | dict):
         return [value]
     numbered = [(_whole(name), one) for name, one in value.items()]
     if numbered and all(number is not None for number, _ in numbered):
@@ -205,7 +204,7 @@ def _agrees(text: str, word: str) -> bool:
 # ---------------------------------------------------------------------- from entries to answers
 
 
-def _sorted_out(entries: Sequence[Any], n: int, text: str) -> Reply:
+def _sorted_out(entries: Sequence[Any], n: int) -> Reply:
     """Return answers by pair, and problems of those that have none."""
     numbers = [_whole(_named(entry, NUMBER_NAMES)) for entry in entries]
     if all(number is None for number in numbers) and len(entries) == n:
@@ -229,12 +228,11 @@ def _sorted_out(entries: Sequence[Any], n: int, text: str) -> Reply:
         said.setdefault(at, one)
         note = _named(entry, NOTE_NAMES)
         notes.setdefault(at, str(note)[:LONGEST_NOTE] if note else "")
-    missing = "the reply is empty" if not text else "the reply does not tell"
     for at in range(n):
         if at in problems:
             said.pop(at, None)
         elif at not in said:
-            problems[at] = missing
+            problems[at] = "the reply does not tell"
     return Reply(said, notes, dict(sorted(problems.items())))
 
 
@@ -242,8 +240,6 @@ def _read_entry(entry: Mapping[str, Any]) -> SaidOfPair:
     answer = _named(entry, ANSWER_NAMES)
     if answer is None and not _has(entry, ANSWER_NAMES):
         raise NoAnswerError("it holds no answer")
-    if isinstance(answer, list | dict):
-        raise NoAnswerError("the answer is a list or an object")
     return read_answer(answer, _named(entry, CONFIDENCE_NAMES))
 
 

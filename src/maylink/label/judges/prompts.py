@@ -29,17 +29,17 @@ Row B
 {b}
 """
 ABOUT = "Two rows belong together if they are about the same thing."
-ONE_ANSWER = """\
-Do row A and row B belong together? Answer with JSON and nothing else:
-{"answer": "yes", "confidence": 80}
+HOW = """\
 The answer is "yes", "no", or "unsure" if the rows do not tell. The confidence is the probability, \
 in per cent, that the answer is right: 50 is a guess, 100 is certain."""
-SEVERAL_ANSWERS = """\
+ONE_ANSWER = f"""\
+Do row A and row B belong together? Answer with one JSON object and nothing else: \
+{{"answer": …, "confidence": …}}
+{HOW}"""
+SEVERAL_ANSWERS = f"""\
 There are %d pairs. Do row A and row B of each pair belong together? Answer with a JSON list and \
-nothing else, one entry for each pair:
-[{"pair": 1, "answer": "yes", "confidence": 80}, {"pair": 2, "answer": "no", "confidence": 95}]
-The answer is "yes", "no", or "unsure" if the rows do not tell. The confidence is the probability, \
-in per cent, that the answer is right: 50 is a guess, 100 is certain."""
+nothing else, with an object for each pair: [{{"pair": 1, "answer": …, "confidence": …}}, …]
+{HOW}"""
 _PLACE = re.compile(r"\{(about|[ab](?:\.[^{}\n]+|\[[^{}\n\]]+\])?)\}")
 
 

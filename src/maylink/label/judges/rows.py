@@ -73,7 +73,7 @@ class ShownRows:
             return cls.of_table(X)
         if hasattr(X, "columns") and hasattr(X, "iloc"):
             names = [str(name) for name in X.columns]
-            cells = [X.iloc[:, at].to_numpy(object) for at in range(len(names))]
+            cells = [_cells_of(X.iloc[:, at]) for at in range(len(names))]
             return cls(dict(zip(names, cells, strict=True)))
         if isinstance(X, Mapping):
             return cls({str(name): np.asarray(column, object) for name, column in X.items()})
@@ -183,6 +183,12 @@ def text_of(row: Mapping[str, Any]) -> str:
     'name: Ann\nborn: (empty)'
     """
     return "\n".join(f"{name}: {EMPTY if cell is None else cell}" for name, cell in row.items())
+
+
+def _cells_of(series: Any) -> NDArray[Any]:
+    """Return the cells of a column of a data frame; floats as they are, with their precision."""
+    is_float = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f"
+    return np.asarray(series.to_numpy() if is_float else series.to_numpy(object))
 
 
 def _plain(cell: Any) -> Any:
