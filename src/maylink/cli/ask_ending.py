@@ -11,7 +11,7 @@ from maylink.cli.errors import write_errors
 from maylink.cli.fitting import choose_plan, fit, was_interrupted
 from maylink.cli.inputs import fitted_data, row_names
 from maylink.cli.outputs import write_csv
-from maylink.cli.printing import print_json, print_note, print_table
+from maylink.cli.printing import print_json, print_note, print_table, write_stdout
 from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_reliability, print_verdict
 from maylink.errors import counted
@@ -229,4 +229,5 @@ def print_end(
         facts.append(("suspect links", f"{summary.suspects} of {summary.links}"))
         print_table("", ("", ""), facts)
         print_reliability(summary.reliability)
-    print_table("To go on", ("", ""), [(f"{what}:", line) for what, line in commands.items()])
+    lines = [f"  {what + ':':<10} {line}\n" for what, line in commands.items()]
+    write_stdout("".join(["To go on\n", *lines]))  # whole lines, to be copied

@@ -249,11 +249,8 @@ class AskRequest:
         from maylink.label.judges import PromptTemplate
 
         if path is None:
-            template = PromptTemplate(about=self.about)
-        else:
-            template = PromptTemplate.from_file(path, self.about)
-        template.check(columns)
-        return template
+            return PromptTemplate(about=self.about, columns=columns)
+        return PromptTemplate.from_file(path, self.about, columns)
 
 
 def one_each(

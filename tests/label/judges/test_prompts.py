@@ -20,7 +20,6 @@ def test_the_default_prompt_shows_both_rows_and_says_what_together_means():
 
 def test_cells_by_column_in_either_spelling():
     template = PromptTemplate('{a.name}/{b[full town]}; other {braces} stay, {a.}, {"x": 1}')
-    template.check(["name", "full town"])
     prompt = template.prompt([ROWS.pair(0, 1)])
     assert prompt.startswith('Ann/Kiel; other {braces} stay, {a.}, {"x": 1}\n')
     assert PromptTemplate("{a.name} {b.name}").prompt([ROWS.pair(2, 0)]).startswith("(empty) Ann")
@@ -51,7 +50,7 @@ def test_a_prompt_must_show_both_rows(text, row):
 
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(MaylinkError, match=r"\{a\.nam\}.*did you mean 'name'"):
-        PromptTemplate("{a.nam} {b}").check(["name", "town"])
+        PromptTemplate("{a.nam} {b}", columns=["name", "town"])
 
 
 def test_about_needs_a_place():
@@ -61,11 +60,12 @@ def test_about_needs_a_place():
 
 def test_another_prompt_is_another_judge():
     prints = {
-        PromptTemplate(text, about).fingerprint
+        PromptTemplate(text, about, columns).fingerprint
         for text in ("{about} {a} {b}", "{about} {b} {a}")
         for about in (None, "one person")
+        for columns in (None, ["name"], ["name", "town"])
     }
-    assert len(prints) == 4
+    assert len(prints) == 12
 
 
 def test_files(tmp_path):

@@ -329,7 +329,12 @@ class Asking:
                 if self.watch is not None:
                     self.watch(self.n_answers, self.standing)
         finally:
-            self.interview.add([said.answer(judge.source) for said in heard])
+            self._tell(judge.source, heard)
+
+    def _tell(self, source: str, heard: Sequence[Judgement]) -> None:
+        """Tell the interview what was heard."""
+        if heard:
+            self.interview.add([said.answer(source) for said in heard])
 
     def _keep(self, source: str, said: Judgement) -> None:
         detail: dict[str, Any] = {"kind": said.kind}
@@ -350,7 +355,8 @@ class Asking:
             if one.source in self._done:
                 self._done[str(one.source)].add(_ordered(one.i, one.j))
                 self.n_answers += 1
-        self.interview.add(stored)
+        if stored:
+            self.interview.add(stored)
         columns = zip(self.given.i, self.given.j, self.given.source, strict=True)
         for i, j, code in columns:
             name = self.given.sources[code]
@@ -365,7 +371,7 @@ class Asking:
             for said in lost:
                 self._done[judge.source].add(_ordered(said.i, said.j))
                 self._keep(judge.source, said)
-            self.interview.add([said.answer(judge.source) for said in lost])
+            self._tell(judge.source, lost)
 
     def _shares(self, left: int) -> Iterator[tuple[JudgeLike, int]]:
         """Yield the judges, and how many questions each gets in a round."""

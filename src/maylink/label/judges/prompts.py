@@ -53,6 +53,8 @@ class PromptTemplate:
     about : str, optional
         What "belong together" means, in a sentence: "Two rows belong together if they are the same
         person".
+    columns : sequence of str, optional
+        The columns that rows are shown with: the same words about other columns are another prompt.
 
     Raises
     ------
@@ -69,8 +71,14 @@ class PromptTemplate:
     Is Ann the same first name as Anne?
     """
 
-    def __init__(self, text: str = DEFAULT, about: str | None = None) -> None:
+    def __init__(
+        self,
+        text: str = DEFAULT,
+        about: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
         self.text, self.about = text.strip(), about
+        self.columns = None if columns is None else tuple(columns)
         names = [found[1] for found in _PLACE.finditer(self.text)]
         for row in "ab":
             if not any(name == row or name[:2] in (f"{row}.", f"{row}[") for name in names):
@@ -80,10 +88,17 @@ class PromptTemplate:
                 )
         if about is not None and "about" not in names:
             raise MaylinkError("about: the prompt has no place for it; write {about} there")
+        if self.columns is not None:
+            self._check(self.columns)
         self._head, self._pair, self._tail = _parts(self.text)
 
     @classmethod
-    def from_file(cls, path: str | Path, about: str | None = None) -> PromptTemplate:
+    def from_file(
+        cls,
+        path: str | Path,
+        about: str | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> PromptTemplate:
         """Read a template from a file of UTF-8 text."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
@@ -91,16 +106,16 @@ class PromptTemplate:
             reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
             raise FileError(f"{path}: cannot be read ({reason})") from error
         try:
-            return cls(text, about)
+            return cls(text, about, columns)
         except MaylinkError as error:
             raise FileError(f"{path}: {error}") from error
 
     @property
     def fingerprint(self) -> str:
         """Equal for templates that ask in the same words."""
-        return fingerprint(self.text, self.about or ABOUT)
+        return fingerprint(self.text, self.about or ABOUT, self.columns)
 
-    def check(self, columns: Sequence[str]) -> None:
+    def _check(self, columns: Sequence[str]) -> None:
         """Refuse a template that names a column which is not there."""
         for found in _PLACE.finditer(self.text):
             column = _column(found[1])
