@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from maylink.estimators.warmup import warmup
     from maylink.io.data import read_data
     from maylink.io.links import by_confidence, read_links, write_links
+    from maylink.label.judges import Judge, ask
     from maylink.links import Links
     from maylink.model import partitions
     from maylink.model.joint import log_joint
@@ -39,6 +40,7 @@ __all__ = [
     "DPMeans",
     "DirichletProcess",
     "Gibbs",
+    "Judge",
     "Links",
     "Microclustering",
     "PitmanYor",
@@ -49,6 +51,7 @@ __all__ = [
     "Tuning",
     "Variational",
     "__version__",
+    "ask",
     "by_confidence",
     "datasets",
     "families",
@@ -73,6 +76,7 @@ _HOMES = {
     "DPMeans": "maylink.estimators",
     "DirichletProcess": "maylink.model.partition_priors",
     "Gibbs": "maylink.estimators.parameter_objects",
+    "Judge": "maylink.label.judges",
     "Links": "maylink.links",
     "Microclustering": "maylink.model.partition_priors",
     "PitmanYor": "maylink.model.partition_priors",
@@ -82,6 +86,7 @@ _HOMES = {
     "TVClust": "maylink.estimators",
     "Tuning": "maylink.tuning.settings",
     "Variational": "maylink.estimators.parameter_objects",
+    "ask": "maylink.label.judges",
     "by_confidence": "maylink.io.links",
     "load": "maylink.analysis.saving",
     "log_joint": "maylink.model.joint",

@@ -41,6 +41,14 @@ class InfeasibleLinksError(MaylinkError):
     """Links that a method with hard links cannot all keep; the message names some of them."""
 
 
+class JudgeError(MaylinkError):
+    """A judge that cannot be asked: a program that has ended, a server that refuses."""
+
+
+class CeilingError(JudgeError):
+    """What may be spent on a judge is spent; what it said until then is kept."""
+
+
 def not_one_of(value: str, choices: Iterable[str]) -> str:
     """Say that a word is none of the choices and, where one looks alike, which it may be.
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from maylink.cli import (
+    ask,
     cluster,
     compare,
     datasets,
@@ -58,6 +59,7 @@ app = typer.Typer(
 )
 app.command(epilog=EPILOG)(cluster.cluster)
 app.command(epilog=EPILOG)(diagnose.diagnose)
+app.command(epilog=EPILOG)(ask.ask)
 app.command(epilog=EPILOG)(predict.predict)
 app.command(epilog=EPILOG)(compare.compare)
 app.command(epilog=EPILOG)(label.label)

@@ -20,6 +20,11 @@ _REPLACEMENTS = (
     (r"leave it out by columns=", "leave it out with --drop"),
     (r"with kinds, for example category", "with --as COLUMN=KIND, or take --text COLUMN"),
     (r"^kinds:", "--as:"),
+    (r"^judges?:", "--judge:"),
+    (
+        r"^(show|about|prompt|address|key_variable|most_calls|most_cost|questions|tries):",
+        lambda m: f"--{m[1].replace('_', '-')}:",
+    ),
     (r"\bn_clusters:", "--k:"),
     (r"the n_samples=(\d+) points of X", r"the \1 rows"),
     (r"leave id out", "leave --id out"),

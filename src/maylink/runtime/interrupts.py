@@ -124,6 +124,8 @@ class CtrlC:
     ----------
     time_budget : float, optional
         Seconds after which to stop as well.
+    message : str
+        What the first Ctrl-C is answered.
 
     Examples
     --------
@@ -134,7 +136,8 @@ class CtrlC:
     True
     """
 
-    def __init__(self, time_budget: float | None = None) -> None:
+    def __init__(self, time_budget: float | None = None, message: str = MESSAGE) -> None:
+        self._message = message
         self._deadline = math.inf if time_budget is None else time.monotonic() + time_budget
         self._folder: Any = None
         self._before: Any = None
@@ -177,7 +180,7 @@ class CtrlC:
         self._stop.ask()
         if not self._answered:
             self._answered = True
-            print(f"\n{MESSAGE}", file=sys.stderr, flush=True)
+            print(f"\n{self._message}", file=sys.stderr, flush=True)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._handled or self._n_heard > 1:
