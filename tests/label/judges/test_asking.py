@@ -1,5 +1,4 @@
 import os
-import sqlite3
 from collections import Counter
 
 import numpy as np
@@ -7,7 +6,7 @@ import pytest
 
 import maylink as ml
 from chat_server import ChatStub, in_turn, mixed, people, serving
-from maylink.errors import JudgeError, MaylinkError
+from maylink.errors import FileError, JudgeError, MaylinkError
 from maylink.label.judges import (
     Asking,
     AskingEnd,
@@ -246,7 +245,7 @@ def test_an_answer_that_cannot_be_written_does_not_count():
     store = AnswerStore(":memory:", ROWS.fingerprint)
     asking = start([Judge(same)], store, questions=5)
     store.close()
-    with pytest.raises(sqlite3.ProgrammingError):
+    with pytest.raises(FileError):
         asking.run()
     assert asking.n_answers == 0
     assert asking.interview.heard == []
