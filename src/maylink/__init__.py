@@ -31,19 +31,23 @@ if TYPE_CHECKING:
     from maylink.model import partitions
     from maylink.model.joint import log_joint
     from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
+    from maylink.questions import Answer, Interview, Question, next_questions
     from maylink.tables.reading import read_table
     from maylink.tables.text import text_features
     from maylink.tuning.settings import Tuning
     from maylink.views.look_alike import look_alike_pairs
 
 __all__ = [
+    "Answer",
     "DPMeans",
     "DirichletProcess",
     "Gibbs",
+    "Interview",
     "Judge",
     "Links",
     "Microclustering",
     "PitmanYor",
+    "Question",
     "RDPMeans",
     "Schedule",
     "SpectralRDPMeans",
@@ -59,6 +63,7 @@ __all__ = [
     "log_joint",
     "look_alike_pairs",
     "metrics",
+    "next_questions",
     "partitions",
     "plots",
     "read_data",
@@ -73,13 +78,16 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Answer": "maylink.questions",
     "DPMeans": "maylink.estimators",
     "DirichletProcess": "maylink.model.partition_priors",
     "Gibbs": "maylink.estimators.parameter_objects",
+    "Interview": "maylink.questions",
     "Judge": "maylink.label.judges",
     "Links": "maylink.links",
     "Microclustering": "maylink.model.partition_priors",
     "PitmanYor": "maylink.model.partition_priors",
+    "Question": "maylink.questions",
     "RDPMeans": "maylink.estimators",
     "SpectralRDPMeans": "maylink.estimators",
     "Schedule": "maylink.estimators.parameter_objects",
@@ -91,6 +99,7 @@ _HOMES = {
     "load": "maylink.analysis.saving",
     "log_joint": "maylink.model.joint",
     "look_alike_pairs": "maylink.views.look_alike",
+    "next_questions": "maylink.questions",
     "read_data": "maylink.io.data",
     "read_links": "maylink.io.links",
     "read_table": "maylink.tables.reading",

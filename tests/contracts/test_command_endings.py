@@ -200,5 +200,5 @@ def test_process_that_is_interrupted():
         done.kill()
     _, err = done.communicate(timeout=60)
     assert err == "maylink: interrupted\n"
-    assert done.returncode == 130
+    assert done.returncode in (130, -signal.SIGINT)  # a second signal may meet it on its way out
     assert not Path("out.csv").exists()

@@ -22,6 +22,7 @@ from maylink.arrays import Array, Index
 from maylink.baselines.centers import squared_distances
 from maylink.data_forms import as_data
 from maylink.errors import DataTypeError, MaylinkError
+from maylink.estimators.asking import AsksQuestions
 from maylink.estimators.base import keep_fitted
 from maylink.families import Gaussian
 from maylink.labels import first_appearance
@@ -60,7 +61,7 @@ class BaselineRun:
     failure: MaylinkError | None = None
 
 
-class Baseline(ClusterMixin, BaseEstimator, ABC):
+class Baseline(AsksQuestions, ClusterMixin, BaseEstimator, ABC):
     """An algorithm that the library compares with.
 
     A baseline has the parameter ``random_state``, even where nothing is random. ``n_clusters``,

@@ -24,6 +24,7 @@ from maylink.data_forms import (
     warn_set_aside,
 )
 from maylink.errors import LinksError, MaylinkError
+from maylink.estimators.asking import AsksQuestions
 from maylink.estimators.display import FitDisplay
 from maylink.estimators.tables import ROWS, FitTables, index_of
 from maylink.estimators.verdict import Verdict, judge
@@ -95,7 +96,13 @@ class DataChecks:
 
 
 class Estimator(
-    FitDisplay, FitTables, DataChecks, ClusterMixin, BaseEstimator, Generic[Request, Choice, State]
+    FitDisplay,
+    FitTables,
+    DataChecks,
+    AsksQuestions,
+    ClusterMixin,
+    BaseEstimator,
+    Generic[Request, Choice, State],
 ):
     """An estimator whose fit is check → tune → solve → describe."""
 

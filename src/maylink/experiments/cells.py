@@ -17,7 +17,7 @@ from maylink.experiments.protocols import SLOW, SLOWER, SLOWEST
 from maylink.experiments.scoring import RunResult
 
 # Files and folders of the package that show results and do not make any.
-SHOWING = ("__main__.py", "cli", "plots", "report", "version.py")
+SHOWING = ("__main__.py", "cli", "label", "plots", "report", "version.py")
 # Files of this folder that every run depends on, besides the file of its experiment.
 SHARED = (
     "cells", "grid", "hindsight", "protocols", "published_lcvqe", "published_tvclust", "scoring",

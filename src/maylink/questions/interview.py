@@ -2,74 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maylink.arrays import Index
+from maylink.errors import MaylinkError, counted
+from maylink.labels import label_codes
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
+from maylink.parameters import as_generator
+from maylink.questions.choosing import RowPairs
+from maylink.questions.heard import AnswerColumns, Heard
+from maylink.questions.mind import Mind
+from maylink.questions.pieces import Ground
+from maylink.questions.reasons import reason_for
+from maylink.questions.standing import standing_of
 from maylink.questions.words import Answer, Question, Standing
+from maylink.runtime.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+LITTLE = 0.0005  # of the pairs that are together: an answer that puts right less is worth little
+
+
 class Interview:
     """Asks about pairs of rows, takes answers, and knows how far it has come.
 
+    A question is worth what its answer is expected to put right (:mod:`maylink.questions.belief`),
+    under the reliability of who is asked. Nothing is fitted between two answers: several trees
+    of mergers, cut at any height, are weighed by how well they foretold the answers so far.
+
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d), or a data frame
+    X : array-like or sparse matrix of shape (n, d), a table or a data frame
         The data.
     links : Links, optional
         Links that there are already.
+    labels : array of shape (n,), optional
+        Clusters of a fit, which are one more opinion then.
+    reliability : mapping of source to (float, float), optional
+        p and q of sources, where something is known of them; answers may overrule it.
     random_state : int, optional
         Seed of all that is random.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> data = ml.datasets.make_pattern("moons", rng=0)
+    >>> interview = ml.Interview(data.X, random_state=0)
+    >>> for _ in range(20):
+    ...     for asked in interview.questions(1):
+    ...         kind = 1 if data.y[asked.i] == data.y[asked.j] else -1
+    ...         interview.add([ml.Answer(asked.i, asked.j, kind)])
+    >>> interview.standing.n_clusters
+    2
     """
 
     def __init__(
-        self, X: Any, links: LinksLike | None = None, *, random_state: int | None = None
+        self,
+        X: Any,
+        links: LinksLike | None = None,
+        *,
+        labels: Any = None,
+        reliability: Mapping[Hashable, tuple[float, float]] | None = None,
+        random_state: int | None = None,
     ) -> None:
-        self.X, self.n = X, len(X)
-        self.given = as_links(links, self.n)
-        self.answers: list[Answer] = []
-        self._rng = np.random.default_rng(random_state)
+        self._rng = as_generator(random_state)
+        with one_thread():
+            self._ground = Ground(X, self._rng)
+        self.n = self._ground.n
+        self._fitted = None if labels is None else label_codes(labels)[0]
+        if self._fitted is not None and len(self._fitted) != self.n:
+            raise MaylinkError(f"labels: {len(self._fitted)} labels for {counted(self.n, 'row')}")
+        self._known = dict(reliability or {})
+        self._heard = Heard(as_links(links, self.n))
+        self._mind = self._anew()
+
+    # ------------------------------------------------------------------ asking and answering
 
     def questions(self, n: int = 1, source: Hashable = 0) -> list[Question]:
-        """Return the pairs that are worth asking a source about, the best first."""
-        pairs = self._rng.integers(self.n, size=(n, 2))
-        return [
-            Question(int(i), int((j + 1) % self.n if i == j else j), 0.5, 1.0, "not known yet")
-            for i, j in pairs
-        ]
+        """Return the pairs that are worth asking a source about, the best first.
+
+        Parameters
+        ----------
+        n : int, default 1
+            How many; fewer come where fewer are in doubt.
+        source : hashable, default 0
+            Who is asked: the reliability of that source counts, and what it was asked before.
+        """
+        mind = self._mind
+        if n < 1 or mind.pieces.count < 2:
+            return []
+        while mind.best_gain < LITTLE * mind.belief.n_pairs and mind.look_closer():
+            pass
+        p, q = mind.reliability_of(source)
+        found = mind.gains(source)
+        with one_thread():
+            pairs = mind.belief.batch(2 * n, found, p, q).then(found)
+        choosing = RowPairs(mind, self._heard, source)
+        questions: list[Question] = []
+        for a, b, together, gain in zip(*pairs, strict=True):
+            if len(questions) == n:
+                break
+            pair = choosing.next(int(a), int(b))
+            if pair is not None:
+                reason = reason_for(mind.belief, mind.clusters, int(a), int(b), again=pair.again)
+                questions.append(
+                    Question(pair.i, pair.j, float(together), float(gain), reason, pair.again)
+                )
+        return questions
+
+    def board(self, size: int = 8, source: Hashable = 0) -> list[int]:
+        """Return rows to sort into groups: those whose pairs tell most.
+
+        Parameters
+        ----------
+        size : int, default 8
+            How many rows.
+        source : hashable, default 0
+            Who sorts them.
+        """
+        pieces = self._mind.pieces
+        if pieces.count < 2:
+            return []
+        found = self._mind.gains(source)
+        gain = np.zeros((pieces.count, pieces.count))
+        gain[found.a, found.b] = gain[found.b, found.a] = found.gain
+        chosen = [int(found.a[0]), int(found.b[0])]
+        while len(chosen) < min(size, pieces.count):
+            more = gain[chosen].sum(axis=0)
+            more[chosen] = -1.0
+            chosen.append(int(np.argmax(more)))
+        typical = [pieces.members[one][: (len(pieces.members[one]) + 1) // 2] for one in chosen]
+        return [int(self._rng.choice(rows)) for rows in typical]
 
     def add(self, answers: Iterable[Answer]) -> None:
         """Take answers."""
-        self.answers.extend(answers)
+        self._mind.take_in(self._heard.add(answers))
 
     def take_back(self, answer: Answer) -> None:
         """Forget an answer, the latest one like it."""
-        at = len(self.answers) - 1 - self.answers[::-1].index(answer)
-        del self.answers[at]
+        self._heard.take_back(answer)
+        self._mind = self._anew()
+
+    def _anew(self) -> Mind:
+        """Think of all that was heard, from the beginning."""
+        mind = Mind(self._ground, self._fitted, self._known, self._rng)
+        told, n_given = self._heard.told, self._heard.given.i.size
+        order = self._rng.permutation(n_given).tolist()  # links of a file may be sorted
+        mind.take_in([*(told[k] for k in order), *told[n_given:]])
+        return mind
+
+    # ------------------------------------------------------------------ what is known
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers so far, "can't tell" among them."""
+        return list(self._heard.answers)
 
     @property
     def links(self) -> Links:
         """The links that there were and those of the answers."""
-        raise NotImplementedError
+        return self._heard.links
 
     @property
     def labels(self) -> Index:
         """The cluster of each row, as far as is known; clusters are numbered by size."""
-        return np.zeros(self.n, np.int64)
+        return self._mind.clusters[self._mind.pieces.of_row]
 
     @property
     def reliability(self) -> pd.DataFrame:
-        """Reliability of each source, as far as is known: columns as ``TVClust.reliability_``."""
-        raise NotImplementedError
+        """Reliability of each source, as far as is known: p, q and the votes behind them."""
+        import pandas as pd
+
+        names = list(self._heard.sources)
+        told = AnswerColumns(self._heard.told, self._heard.sources)
+        votes = np.bincount(told.source, told.weight, minlength=len(names))
+        known = np.array([self._mind.reliability_of(name) for name in names]).reshape(-1, 2)
+        columns = {"p": known[:, 0], "q": known[:, 1], "votes": votes}
+        return pd.DataFrame(columns, index=pd.Index(names, name="source", dtype=object))
 
     @property
     def standing(self) -> Standing:
         """How far the interview has come."""
-        return Standing(len(self.answers), 1, 0, 0.0, False, "nothing is known yet")
+        mind = self._mind
+        return standing_of(mind.belief, mind.clusters, self._heard.n_answers, mind.best_gain)

@@ -160,7 +160,7 @@ class ChatJudge:
     ...     "small", "http://localhost:8000/v1", template=PromptTemplate("{a} or {b}?")
     ... )
     >>> judge.source
-    'small:b085de'
+    'small:238a85'
     """
 
     def __init__(

@@ -1,0 +1,66 @@
+"""How far an interview has come, in figures and words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maylink.arrays import Array, Index
+from maylink.errors import counted
+from maylink.questions.belief import Belief
+from maylink.questions.words import Standing
+
+SETTLED = 0.05  # share of a cluster's pairs that may be in doubt
+NEXT = 20  # answers that are looked ahead
+WORTH = 0.01  # share of all pairs together that they must put right
+FEWEST_ANSWERS = 20  # below which nobody knows how good the answers are
+
+
+def standing_of(belief: Belief, clusters: Index, n_answers: int, gain: float) -> Standing:
+    """Say how far an interview has come.
+
+    Parameters
+    ----------
+    belief : Belief
+        What is believed.
+    clusters : array of int of shape (M,)
+        The cluster of each piece.
+    n_answers : int
+        Answers so far.
+    gain : float
+        Pairs that the best question is expected to put right.
+    """
+    n_clusters = int(clusters.max()) + 1
+    n_settled = int(settled(belief, clusters).sum())
+    expected = belief.expected_f
+    more = NEXT * gain / max(belief.n_pairs, 1.0)
+    if n_answers < FEWEST_ANSWERS:
+        why = f"{counted(FEWEST_ANSWERS, 'answer')} tell how far answers can be trusted at all"
+        return Standing(n_answers, n_clusters, n_settled, expected, False, why)
+    if more >= WORTH:
+        why = (
+            f"{NEXT} more answers may put right up to {min(more, 1.0):.0%} of the pairs; "
+            f"{n_settled} of {counted(n_clusters, 'cluster')} are settled"
+        )
+        return Standing(n_answers, n_clusters, n_settled, expected, False, why)
+    why = (
+        f"{NEXT} more answers would put right less than {WORTH:.0%} of the pairs; "
+        f"{n_settled} of {counted(n_clusters, 'cluster')} are settled, the expected F is "
+        f"{expected:.2f}"
+    )
+    return Standing(n_answers, n_clusters, n_settled, expected, True, why)
+
+
+def settled(belief: Belief, clusters: Index) -> Array:
+    """Return which clusters hardly any draw changes.
+
+    In a settled cluster at most 5% of the pairs are expected apart, and at most as many are
+    expected with rows outside.
+    """
+    rows, n_clusters = belief.n_rows, int(clusters.max()) + 1
+    member = np.zeros((n_clusters, len(rows)))
+    member[clusters, np.arange(len(rows))] = rows
+    pairs = member @ belief.together @ member.T
+    inside, size = np.diag(pairs), member.sum(axis=1)
+    outside = pairs.sum(axis=1) - inside
+    sure: Array = (inside >= (1.0 - SETTLED) * size**2) & (outside <= SETTLED * size**2)
+    return sure

@@ -1,0 +1,88 @@
+"""What an answer is expected to put right, against plain computation over all pairs."""
+
+import numpy as np
+import pytest
+
+from maylink.metrics import pair_f
+from maylink.questions.belief import IN_DOUBT, Belief
+
+
+def some_belief(seed=0, n_draws=40, n_pieces=6, most=5):
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(3, size=(n_draws, n_pieces))
+    return Belief(draws, rng.integers(1, most, n_pieces).astype(float)), rng
+
+
+def rows_of(belief):
+    """Each draw as a partition of the rows, and the piece of each row."""
+    size = belief.n_rows.astype(int)
+    return np.repeat(belief.draws, size, axis=1), np.repeat(np.arange(len(size)), size)
+
+
+def wrong_pairs(together, weight):
+    """The expected number of pairs put wrongly if H is guessed by its mean: ½ Σ Var(H_kl)."""
+    mean = np.tensordot(weight, together, 1)
+    return 0.5 * (mean * (1.0 - mean)).sum()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gain_is_the_fall_of_the_expected_distance(seed):
+    belief, _ = some_belief(seed)
+    rows, piece = rows_of(belief)
+    together = (rows[:, :, None] == rows[:, None, :]).astype(float)
+    even = np.full(len(rows), 1.0 / len(rows))
+    p, q = 0.9, 0.75
+    found = belief.gains(p, q)
+    assert len(found.a) > 3
+    assert np.all(np.diff(found.gain) <= 0)
+    for a, b, chance, gain in zip(*found, strict=True):
+        i, j = np.flatnonzero(piece == a)[0], np.flatnonzero(piece == b)[0]
+        may = np.where(together[:, i, j] > 0, p, 1.0 - q) * even
+        after = sum(
+            said.sum() * wrong_pairs(together, said / said.sum()) for said in (may, even - may)
+        )
+        np.testing.assert_allclose(gain, wrong_pairs(together, even) - after, rtol=1e-4)
+        np.testing.assert_allclose(chance, together[:, i, j].mean())
+
+
+def test_pairs_that_all_draws_agree_on_are_not_asked_about():
+    draws = np.array([[0, 0, 1], [0, 0, 0]] * 20)
+    found = Belief(draws, np.ones(3)).gains(0.9, 0.9)
+    assert {(int(a), int(b)) for a, b in zip(found.a, found.b, strict=True)} == {(0, 2), (1, 2)}
+    assert np.all((found.together > IN_DOUBT) & (found.together < 1 - IN_DOUBT))
+
+
+def test_the_first_of_a_batch_is_the_best_and_the_second_tells_something_else():
+    # Pieces 0 to 2 and 3 to 5 are two questions; every pair between two parts tells the same.
+    rng = np.random.default_rng(0)
+    one, two = rng.integers(2, size=(2, 128))
+    draws = np.array([[0, 0, x, 2, 2, 2 + y] for x, y in zip(one, two, strict=True)])
+    belief = Belief(np.unique(draws, return_inverse=True)[1].reshape(draws.shape), np.ones(6))
+    found = belief.gains(0.95, 0.95)
+    batch = belief.batch(2, found, 0.95, 0.95)
+    assert batch.gain[0] == pytest.approx(found.gain[0], rel=1e-5)
+    sides = [{int(a) // 3, int(b) // 3} for a, b in zip(batch.a, batch.b, strict=True)]
+    assert sides[0] != sides[1]
+
+
+def test_the_best_draw_has_the_least_expected_distance():
+    belief, _ = some_belief(3)
+    rows, _ = rows_of(belief)
+    together = (rows[:, :, None] == rows[:, None, :]).astype(float)
+    distance = np.abs(together[:, None] - together[None]).sum(axis=(2, 3)).mean(axis=1)
+    best = np.repeat(belief.best, belief.n_rows.astype(int))
+    own = (best[:, None] == best).astype(float)
+    assert np.abs(own - together).sum(axis=(1, 2)).mean() == pytest.approx(distance.min())
+
+
+def test_expected_f_is_the_mean_over_draws():
+    belief, _ = some_belief(4)
+    rows, _ = rows_of(belief)
+    best = np.repeat(belief.best, belief.n_rows.astype(int))
+    assert belief.expected_f == pytest.approx(np.mean([pair_f(row, best) for row in rows]))
+
+
+def test_a_more_reliable_source_tells_more():
+    belief, _ = some_belief(5)
+    assert belief.gains(0.99, 0.99).gain[0] > belief.gains(0.7, 0.7).gain[0]
+    assert belief.gains(0.5, 0.5).gain[0] == pytest.approx(0.0)
