@@ -29,6 +29,13 @@ def blobs(n, d, k, dtype=np.float32, apart=1.0, linked=0.1):
     return X, links, X[rng.choice(n, k, replace=False)]
 
 
+def truth(n, d, k):
+    """The blob of each point: what :func:`blobs` draws first, after the centres."""
+    rng = np.random.default_rng(0)
+    rng.standard_normal((k, d))
+    return rng.integers(0, k, n)
+
+
 def seconds(work):
     """How long a call takes."""
     time.sleep(PAUSE)

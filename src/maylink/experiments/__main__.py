@@ -10,7 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from maylink.experiments import annotators, compare, coverage, flipped, grid, heldout, today
+from maylink.experiments import (
+    annotators,
+    compare,
+    coverage,
+    flipped,
+    grid,
+    heldout,
+    rivals,
+    today,
+)
 from maylink.experiments.averages import trials_of
 from maylink.experiments.cells import Cell, LinkPlan, RunPlan
 from maylink.experiments.exhibits import EXHIBITS, WHEN_NAMED, load_exhibit
@@ -100,7 +109,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     data = list(dict.fromkeys([*grid.DATA, *today.SETS]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
     named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS
-    named += [*annotators.METHODS, *coverage.METHODS]
+    named += [*annotators.METHODS, *coverage.METHODS, *rivals.METHODS]
     methods = list(dict.fromkeys(named))
     parser.add_argument("--methods", nargs="+", choices=methods, metavar="METHOD")
     parser.add_argument("--seed", type=int, default=0)

@@ -22,6 +22,8 @@ SHOWING = ("__main__.py", "cli", "label", "plots", "report", "version.py")
 SHARED = (
     "cells", "grid", "hindsight", "protocols", "published_lcvqe", "published_tvclust", "scoring",
 )  # fmt: skip
+# Files that the runs of one experiment depend on.
+ALSO = {"rivals": ("peers", "rival_programs", "today")}
 
 
 @dataclass(frozen=True)
@@ -147,4 +149,5 @@ def code_files(experiment: str) -> list[Path]:
         for file in sorted(root.rglob("*.py"))
         if here not in file.parents and file.relative_to(root).parts[0] not in SHOWING
     ]
-    return library + [here / f"{name}.py" for name in dict.fromkeys((*SHARED, experiment))]
+    names = dict.fromkeys((*SHARED, *ALSO.get(experiment, ()), experiment))
+    return library + [here / f"{name}.py" for name in names]

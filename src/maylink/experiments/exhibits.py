@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 EXHIBITS = (
     "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
-    "flipped", "heldout", "today", "harm", "annotators", "coverage",
+    "flipped", "heldout", "today", "harm", "annotators", "coverage", "rivals",
 )  # fmt: skip
-WHEN_NAMED = ("today", "harm", "annotators", "coverage")
+WHEN_NAMED = ("today", "harm", "annotators", "coverage", "rivals")
 """Exhibits that are made only when they are named: they take long and are not of the paper."""
 
 
