@@ -17,6 +17,7 @@ from maylink.experiments import (
     flipped,
     grid,
     heldout,
+    questions,
     rivals,
     today,
 )
@@ -106,10 +107,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     size.add_argument("--full", action="store_true", help=f"{FULL} trials a cell")
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
-    data = list(dict.fromkeys([*grid.DATA, *today.SETS]))
+    data = list(dict.fromkeys([*grid.DATA, *today.SETS, *questions.PATTERNS]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
     named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS
-    named += [*annotators.METHODS, *coverage.METHODS, *rivals.METHODS]
+    named += [*annotators.METHODS, *coverage.METHODS, *rivals.METHODS, *questions.METHODS]
     methods = list(dict.fromkeys(named))
     parser.add_argument("--methods", nargs="+", choices=methods, metavar="METHOD")
     parser.add_argument("--seed", type=int, default=0)

@@ -23,7 +23,10 @@ SHARED = (
     "cells", "grid", "hindsight", "protocols", "published_lcvqe", "published_tvclust", "scoring",
 )  # fmt: skip
 # Files that the runs of one experiment depend on.
-ALSO = {"rivals": ("peers", "rival_programs", "today")}
+ALSO = {
+    "questions": ("peers", "question_programs", "today"),
+    "rivals": ("peers", "rival_programs", "today"),
+}
 
 
 @dataclass(frozen=True)

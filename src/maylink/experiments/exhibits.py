@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 EXHIBITS = (
     "table1", "table2", "table3", "table4", "deviation", "patterns", "conventions", "reliability",
-    "flipped", "heldout", "today", "harm", "annotators", "coverage", "rivals",
+    "flipped", "heldout", "today", "harm", "annotators", "coverage", "questions",
+    "rivals",
 )  # fmt: skip
-WHEN_NAMED = ("today", "harm", "annotators", "coverage", "rivals")
+WHEN_NAMED = ("today", "harm", "annotators", "coverage", "questions", "rivals")
 """Exhibits that are made only when they are named: they take long and are not of the paper."""
 
 

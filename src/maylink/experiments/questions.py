@@ -1,0 +1,223 @@
+"""How many questions it takes: maylink's own, random and look-alike pairs, and rivals that ask.
+
+Somebody answers whether two rows belong together, and is right with p = 1, .9 and .8, each time
+anew. The first question is put without any link. *maylink* asks what :class:`maylink.Interview`
+asks, in batches of one in twenty of the answers that there are; *random pairs* and *look-alike
+pairs* (seven in ten join a row to one of its 15 nearest) hand their answers to the same interview,
+so that these three differ in their questions alone. Explore–consolidate, min-max and NPU (with
+PCK-means, told the true number of clusters), COBRAS and noise-robust COBRAS, which is told p, run
+in environments of their own (:mod:`maylink.experiments.question_programs`). Noise-robust COBRAS is
+in no package index: the variable ``MAYLINK_NCOBRAS`` names a checkout of its repository.
+
+F and ARI are over the pairs that nobody asked about. *Reach* is the first number of questions on
+the list after which ARI is .8 or more. The floor is the information in the true partition, divided
+by what an answer of accuracy p can carry: who knows nothing of the data needs more.
+
+Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments questions``.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from maylink.arrays import Index
+from maylink.datasets import Dataset, load, load_questions, make_pattern, sample_look_alikes
+from maylink.errors import DatasetError
+from maylink.experiments import peers, question_tables, today
+from maylink.experiments.cells import Cell, RunPlan
+from maylink.experiments.peers import MissingError, PatienceError, Peer
+from maylink.experiments.question_programs import ASKERS
+from maylink.experiments.scoring import RunResult
+from maylink.links import Links
+from maylink.metrics import adjusted_rand, pair_f
+from maylink.questions import Answer, Interview
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Questions"
+OURS = ("maylink", "random pairs", "look-alike pairs")
+METHODS = (*OURS, *ASKERS)
+PATTERNS = ("moons", "rings", "spirals")
+SETS = ("iris", "wine", "ecoli", "digits", "questions19", *PATTERNS)
+QUICK_SETS = ("iris", "wine", *PATTERNS)
+ACCURACIES = (1.0, 0.9, 0.8)
+LIST = (
+    0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 700, 1000,
+    1500, 2000, 3000, 5000,
+)  # fmt: skip
+QUICK_MOST = 150  # questions of a quick run
+TIMES_N = (0.5, 1.0, 2.0, 4.0)  # questions on the list besides, in units of n
+BATCH = 20  # one in so many of the answers so far is the size of the next batch
+QUICK_PATIENCE, PATIENCE = 60.0, 600.0  # seconds of a rival's run
+
+
+Step = tuple[int, Index, Links, float | None]
+"""Questions so far, labels, the pairs asked about, and the expected F where there is one."""
+
+
+def cells(plan: RunPlan) -> list[Cell]:
+    """Return the runs; the variant of a cell says how many questions are put, and how long."""
+    quick, plan = plan.quick, plan.once()
+    sizes = {}
+    for name in QUICK_SETS if quick else SETS:
+        if name not in plan.data:
+            continue
+        try:
+            sizes[name] = data_of(name, plan.seed, 0).y.size
+        except DatasetError as error:
+            warnings.warn(f"questions goes without {name}: {error}", stacklevel=2)
+    patience = QUICK_PATIENCE if quick else PATIENCE
+    return [
+        Cell("questions", "stated", method, name, 0.0, p, trial, plan.seed,
+             f"{QUICK_MOST if quick else 4 * n} {patience:g}s")
+        for trial in range(plan.trials)
+        for name, n in sizes.items()
+        for p in plan.links.accuracies or ACCURACIES
+        for method in METHODS
+        if plan.wants(method)
+    ]  # fmt: skip
+
+
+def run(cell: Cell) -> RunResult:
+    """Let a method ask, and score its clusters after each number of questions on the list."""
+    truth = data_of(cell.data, cell.seed, cell.trial)
+    most, seconds = cell.variant.split(" ")
+    points = checkpoints(truth.y.size, int(most))
+    failure: str | None = None
+    found: Iterable[Step]
+    if cell.method in OURS:
+        found = ask_ourselves(cell, truth, points)
+    else:
+        try:
+            found, failure = ask_rival(cell, truth, points, float(seconds.removesuffix("s")))
+        except PatienceError:
+            return RunResult(failure="timeout")
+        except MissingError as error:
+            return RunResult(failure=f"missing: {error}")
+    curves: dict[str, dict[str, float]] = {"F": {}, "ARI": {}, "K": {}, "expected": {}}
+    for n_asked, labels, links, expected in found:
+        at = str(n_asked)
+        curves["F"][at] = pair_f(truth.y, labels, unlinked=links)
+        curves["ARI"][at] = adjusted_rand(truth.y, labels, unlinked=links)
+        curves["K"][at] = len(set(labels.tolist()))
+        if expected is not None:
+            curves["expected"][at] = expected
+    if not curves["ARI"]:
+        return RunResult(failure=failure or "no clusters")
+    reached = [int(at) for at, ari in curves["ARI"].items() if ari >= question_tables.GOOD]
+    more: dict[str, Any] = {f"{name}_by_questions": one for name, one in curves.items()}
+    more["reach"] = min(reached, default=None)
+    more["floor"] = floor(truth.y, cell.accuracy)
+    last = max(curves["ARI"], key=int)
+    return RunResult(
+        F=curves["F"][last], ARI=curves["ARI"][last], K=int(curves["K"][last]), failure=failure,
+        more=more,
+    )  # fmt: skip
+
+
+def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the questions to reach ARI .8, the curves, and how expected F compares with F."""
+    return question_tables.tables(runs)
+
+
+def figure(runs: pd.DataFrame) -> Any:
+    """Draw ARI by the number of questions, a panel for each data set and accuracy."""
+    return question_tables.figure(runs)
+
+
+@lru_cache(maxsize=4)
+def data_of(name: str, seed: int, trial: int) -> Dataset:
+    """Return a data set; of simulated ones, the draw of the trial."""
+    if name in PATTERNS:
+        key = Cell("questions", "stated", "", name, 0.0, 0.0, trial, seed).nested_seed
+        return make_pattern(name, rng=np.random.default_rng(key))
+    return load_questions(19) if name == "questions19" else load(name)
+
+
+def checkpoints(n: int, most: int) -> list[int]:
+    """Return the numbers of questions after which clusters are scored."""
+    several = {int(times * n) for times in TIMES_N}
+    return sorted(point for point in {*LIST, *several} if point <= most)
+
+
+def floor(y: Index, p: float) -> float:
+    """Return the bits of a partition of these sizes, by the bits of an answer."""
+    sizes = np.bincount(y)
+    sizes = sizes[sizes > 0]
+    several = np.bincount(sizes)  # clusters of one size are not told apart
+    nats = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum() - gammaln(several + 1).sum()
+    noise = 0.0 if p == 1.0 else -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
+    return float(nats / np.log(2.0) / (1.0 - noise))
+
+
+def ask_ourselves(cell: Cell, truth: Dataset, points: list[int]) -> Iterator[Step]:
+    """Ask with an interview; yield its clusters after each number of questions."""
+    rng = np.random.default_rng([*cell.links_seed, OURS.index(cell.method)])
+    state = int(rng.integers(2**31))
+    interview = Interview(truth.X, random_state=state)
+    pairs = other_pairs(cell.method, truth, points[-1], rng)
+    asked = 0
+    for point in points:
+        while asked < point:
+            size = min(point - asked, max(1, asked // BATCH))
+            if cell.method == "maylink":
+                batch = [(one.i, one.j) for one in interview.questions(size)]
+            else:
+                batch = pairs[asked : asked + size].tolist()
+            if not batch:
+                break
+            interview.add([answer(truth.y, i, j, cell.accuracy, rng) for i, j in batch])
+            asked += len(batch)
+        yield point, interview.labels, interview.links, interview.standing.expected_f
+
+
+def answer(y: Index, i: int, j: int, p: float, rng: np.random.Generator) -> Answer:
+    """Answer a question, rightly with probability p."""
+    return Answer(i, j, 1 if (y[i] == y[j]) == (rng.random() < p) else -1)
+
+
+def other_pairs(method: str, truth: Dataset, most: int, rng: np.random.Generator) -> Index:
+    """Return pairs to ask about that nobody thought about."""
+    n = truth.y.size
+    if method == "look-alike pairs":
+        features = today.features(truth)
+        links = sample_look_alikes(features, truth.y, most, 1.0, rng=rng)
+        return rng.permutation(np.column_stack([links.i, links.j]))
+    first = rng.integers(n, size=most)
+    return np.column_stack([first, (first + rng.integers(1, n, size=most)) % n])
+
+
+def ask_rival(
+    cell: Cell, truth: Dataset, points: list[int], seconds: float
+) -> tuple[list[Step], str | None]:
+    """Let a rival ask; return its clusters, and why it stopped early."""
+    rival = ASKERS[cell.method]
+    if rival.variable and not os.environ.get(rival.variable):
+        raise MissingError(f"no checkout is named by {rival.variable}")
+    python = peers.environment(rival.package, None, rival.needs)
+    seed = int(np.random.default_rng(cell.links_seed).integers(2**31))
+    with tempfile.TemporaryDirectory() as folder:
+        problem = Path(folder) / "problem.npz"
+        np.savez(problem, X=np.ascontiguousarray(today.features(truth), np.float64), y=truth.y)
+        with Peer(python, rival.program, patience=seconds + 60.0, threads=1) as peer:
+            said = peer.run(
+                problem=str(problem), k=len(truth.classes), p=cell.accuracy, seed=seed,
+                seconds=seconds, checkpoints=points,
+            )  # fmt: skip
+    steps: list[Step] = []
+    for n_asked, labels in said["labels"].items():
+        pairs = np.array(said["pairs"][: int(n_asked)], np.int64).reshape(-1, 2)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        links = Links(truth.y.size, pairs[:, 0], pairs[:, 1], np.ones(len(pairs), np.int64))
+        steps.append((int(n_asked), np.asarray(labels, np.int64), links, None))
+    return steps, said["failure"]
