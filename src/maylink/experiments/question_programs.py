@@ -128,7 +128,7 @@ def ask(X, k, oracle, checkpoints):
 """
 
 
-class Asker(NamedTuple):
+class AskingRival(NamedTuple):
     """A rival that asks questions.
 
     Parameters
@@ -154,18 +154,18 @@ class Asker(NamedTuple):
         return FRAME.replace("{ask}", self.ask)
 
 
-def _learner(name: str, made: str) -> Asker:
+def _learner(name: str, made: str) -> AskingRival:
     ask = LEARNER.replace("{name}", name).replace("{made}", made)
     ask = ask.replace("{{", "{").replace("}}", "}")
-    return Asker(ask, "active-semi-supervised-clustering", ("scipy", "scikit-learn", "setuptools"))
+    return AskingRival(ask, "active-semi-supervised-clustering", ("scipy", "scikit-learn", "setuptools"))
 
 
 ASKERS = {
     "explore-consolidate": _learner("ExploreConsolidate", "ExploreConsolidate(n_clusters=k)"),
     "min-max": _learner("MinMax", "MinMax(n_clusters=k)"),
     "NPU": _learner("NPU", "NPU(clusterer=PCKMeans(n_clusters=k))"),
-    "COBRAS": Asker(COBRAS, "cobras-ts", ("scikit-learn", "scipy", "dtaidistance", "kshape")),
-    "noise-robust COBRAS": Asker(
+    "COBRAS": AskingRival(COBRAS, "cobras-ts", ("scikit-learn", "scipy", "dtaidistance", "kshape")),
+    "noise-robust COBRAS": AskingRival(
         NOISE_ROBUST, "scikit-learn", ("scipy",), variable="MAYLINK_NCOBRAS"
     ),
 }

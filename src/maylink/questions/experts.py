@@ -24,7 +24,7 @@ N_CENTERS = 12
 WIDTHS = np.array([0.25, 0.7, 2.0])
 ACCURACIES = np.array([0.6, 0.7, 0.8, 0.9, 0.97])
 ACCURACY_PRIOR = np.array([0.3, 0.6, 1.0, 1.5, 1.0])  # mean .85
-OWN = 0.5  # prior weight of the expert that believes what the model finds without answers
+OWN = 0.8  # prior weight of the expert that believes what the model finds without answers
 PURE = 0.97  # probability that two rows of one piece belong together
 
 

@@ -21,6 +21,7 @@ from maylink.runtime.threads import one_thread
 N_DRAWS = 128
 FEWEST, USUAL, MOST = 32, 128, 256  # pieces: of few rows, of many, and after many answers
 ROWS_A_PIECE = 4
+PIECES_A_CLUSTER = 2  # at least, of the clusters that there seem to be without answers
 ANSWERS_A_PIECE = 2  # after which pieces are made smaller
 SHARE = 4  # a quarter as many answers as there are is taken in at once
 MOST_AT_ONCE = 5_000
@@ -51,10 +52,12 @@ class Mind:
         self._ground, self._fitted, self._known, self._rng = ground, fitted, known, rng
         self._taken: list[Answer] = []
         self._sources: dict[Hashable, int] = {}
-        self._finer = 1
+        self._finer, most = 1, min(MOST, ground.n)
         self._cut(self._count_of_pieces())
-        most = min(MOST, ground.n)
-        usual = min(self._opinions[0].n_clusters or 1, most)
+        while self._count < min(most, PIECES_A_CLUSTER * self._usual_clusters):
+            self._finer *= 2
+            self._cut(self._count_of_pieces())
+        usual = min(self._usual_clusters, most)
         self._experts = Experts(usual, len(self._opinions), most)
         self.trust = self._trust_before()
         self._think()
@@ -137,8 +140,8 @@ class Mind:
         return found
 
     def look_closer(self) -> bool:
-        """Make pieces smaller; False where they are as small as can be."""
-        if self._count >= min(MOST, self._ground.n):
+        """Make pieces smaller; False where they have two rows each, or there are enough of them."""
+        if 2 * self._count > min(2 * MOST - 1, self._ground.n):
             return False
         self._finer *= 2
         self._cut(self._count_of_pieces())
@@ -146,6 +149,11 @@ class Mind:
         return True
 
     # ------------------------------------------------------------------ inside
+
+    @property
+    def _usual_clusters(self) -> int:
+        """Clusters that there seem to be without answers."""
+        return self._opinions[0].n_clusters or 1
 
     def _count_of_pieces(self) -> int:
         count = self._finer * max(FEWEST, min(USUAL, self._ground.n // ROWS_A_PIECE))

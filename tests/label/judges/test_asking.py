@@ -365,5 +365,5 @@ def test_judges_are_closed_whatever_happens():
 
     judge = Closing(lambda n: False)
     with pytest.raises(JudgeError):
-        ml.ask(np.zeros((30, 1)), judge, questions=20)
+        ml.ask(np.arange(30.0)[:, None], judge, questions=20)
     assert judge.closed == 1
