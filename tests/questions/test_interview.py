@@ -120,7 +120,7 @@ def test_an_answer_that_is_taken_back_is_forgotten():
 
 
 def test_sources_are_told_apart():
-    X, y = blobs(n=200, k=5)
+    X, y = blobs(n=200, k=5, seed=1)
     interview = Interview(X, random_state=0)
     rng = np.random.default_rng(0)
     says = {
@@ -192,6 +192,10 @@ def test_few_rows(n):
     interview = Interview(np.arange(2.0 * n).reshape(n, 2), random_state=0)
     assert len(interview.questions(10)) == n * (n - 1) // 2
     assert len(interview.labels) == n
+
+
+def test_whole_numbers_of_few_columns_are_no_words():
+    assert len(Interview(np.arange(30)[:, None], random_state=0).questions(50)) == 50
 
 
 def test_rows_that_are_all_equal_raise_no_question():

@@ -157,7 +157,9 @@ class AskingRival(NamedTuple):
 def _learner(name: str, made: str) -> AskingRival:
     ask = LEARNER.replace("{name}", name).replace("{made}", made)
     ask = ask.replace("{{", "{").replace("}}", "}")
-    return AskingRival(ask, "active-semi-supervised-clustering", ("scipy", "scikit-learn", "setuptools"))
+    return AskingRival(
+        ask, "active-semi-supervised-clustering", ("scipy", "scikit-learn", "setuptools")
+    )
 
 
 ASKERS = {

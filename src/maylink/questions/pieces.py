@@ -25,6 +25,7 @@ from maylink.tuning.pieces import PieceView
 from maylink.views.nearest import Neighbours, nearest
 from maylink.views.neighbours import NeighbourGraph
 
+COLUMNS_OF_WORDS = 10  # whole numbers in fewer columns are measurements
 SAMPLE = 10_000  # rows that are looked at closely; others go to the piece that is nearest
 WIDE, CLOSE = 20, 5  # neighbours of each point: enough for round clusters, and for thin ones
 FAR = 1e-3  # likeness of pieces that no neighbours join, in neighbours; less with distance
@@ -179,15 +180,16 @@ class Ground:
 def comparable_rows(X: Any) -> Matrix:
     """Return rows between which the Euclidean distance counts, whatever the data are.
 
-    Numbers stay as they are. Counts, categories and tables with gaps become the rows in which their
-    family looks for neighbours.
+    Numbers stay as they are. Words in texts, categories and tables with gaps become the rows in which
+    their family looks for neighbours; whole numbers are words in texts where there are many columns.
     """
     coded = as_coded(X)
 
     def one_family(data: DataFacts) -> list[Any]:
         open_families = candidates("auto", "auto", data)
         special = [one for one in open_families if as_family(one).kind != "real"]
-        return special[:1] or open_families[:1]
+        few = data.shape[1] < COLUMNS_OF_WORDS and len(special) < len(open_families)
+        return open_families[:1] if few else special[:1] or open_families[:1]
 
     problem = check(coded.X, None, one_family, None, coded.blocks)[0]
     if problem.family.kind == "real" and not problem.family.knows_gaps:

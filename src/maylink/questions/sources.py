@@ -9,7 +9,7 @@ from scipy.special import logit
 
 from maylink.arrays import Array, Index
 
-PRIOR_VOTES = 20.0  # votes that a source is like all others
+PRIOR_VOTES = 10.0  # votes that a source is like all others
 CLOSE_TO_SURE = 1e-3
 
 
