@@ -180,8 +180,8 @@ class Ground:
 def comparable_rows(X: Any) -> Matrix:
     """Return rows between which the Euclidean distance counts, whatever the data are.
 
-    Numbers stay as they are. Words in texts, categories and tables with gaps become the rows in which
-    their family looks for neighbours; whole numbers are words in texts where there are many columns.
+    Numbers stay as they are. Counts of words, categories and tables with gaps become the rows in
+    which their family looks for neighbours; whole numbers in few columns are no counts of words.
     """
     coded = as_coded(X)
 
