@@ -52,7 +52,7 @@ def draws_of(kind, problem, settings, n_draws):
 @pytest.mark.parametrize("prior", PRIORS[:2])
 @pytest.mark.parametrize("moves", MOVES)
 def test_draws_have_the_exact_posterior(prior, moves):
-    problem = small_problem()
+    problem = small_problem(n_sources=1)  # Geweke's test has two, which take ten times as long
     settings = GibbsSettings(alpha=0.8, partition_prior=prior, **MOVES[moves])
     sampler, draws = draws_of(CollapsedSampler, problem, settings, 30_000)
     exact = posterior(problem, sampler.prior, alpha=0.8, partition_prior=prior)
@@ -91,7 +91,7 @@ def averaged_over_alpha(problem, prior, partition_prior, gamma):
 
 
 def test_a_learned_alpha_is_integrated_out():
-    problem, prior = small_problem(), PitmanYor(0.4)
+    problem, prior = small_problem(n_sources=1), PitmanYor(0.4)
     settings = GibbsSettings(alpha_prior=(2.0, 1.5), partition_prior=prior)
     sampler, draws = draws_of(CollapsedSampler, problem, settings, 30_000)
     gamma = stats.gamma(2.0, scale=1 / 1.5)
