@@ -162,9 +162,7 @@ def test_threads_do_not_change_the_labels(cls, dtype, form):
     thin = sparse.issparse(many)
     settings = {"n_clusters_hint": 9, "covariance": "diagonal", "n_init": 1, "random_state": 0}
     with least_work(50):
-        runs = [
-            plain(cls, sparse=thin, n_jobs=k, **settings).fit(many, **options) for k in (1, 2, 3)
-        ]
+        runs = [plain(cls, sparse=thin, n_jobs=k, **settings).fit(many, **options) for k in (1, 3)]
     for run in runs[1:]:
         assert run.labels_.tolist() == runs[0].labels_.tolist()
         assert run.cluster_centers_.tobytes() == runs[0].cluster_centers_.tobytes()

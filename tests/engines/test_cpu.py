@@ -272,6 +272,17 @@ def plain_problem(name, dtype, seed):
     return X, setting, expected, thin, expected_of_thin
 
 
+@cache
+def plain_shape(n, d, k):
+    """The same for numbers in n rows, d columns and k clusters."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    start = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    pairs = draw_pairs(n, 50, 0)
+    setting = (pairs, rng.permutation(n), start, 0.01, 2.0, 3.0 * d, 4)
+    return X, setting, list(plain_run(X, example("gaussian").adapt(X), *setting))
+
+
 @pytest.fixture(params=WAYS)
 def way(request):
     """Settings by which a sweep goes one of its ways; the labels must not depend on them."""
@@ -296,13 +307,9 @@ def test_sweeps_are_those_of_the_plain_loop(name, dtype, way):
     ("n", "d", "k"), [(70, 1, 1), (300, 1, 40), (64, 2000, 5), (2100, 3, 1000)]
 )
 def test_narrow_wide_few_and_many(n, d, k, way):
-    rng = np.random.default_rng(d)
-    X = rng.normal(size=(n, d)).astype(np.float32)
+    X, setting, expected = plain_shape(n, d, k)
     family = example("gaussian").adapt(X)
-    start = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
-    pairs = draw_pairs(n, 50, 0)
-    setting = (pairs, rng.permutation(n), start, 0.01, 2.0, 3.0 * d, 4)
-    same(engine_run(way, X, family, *setting, n_jobs=2), plain_run(X, family, *setting))
+    same(engine_run(way, X, family, *setting, n_jobs=2), expected)
 
 
 def test_ties_go_to_the_first_and_the_penalty_itself_opens(way):
