@@ -13,17 +13,18 @@ from reference import all_partitions
 def log_links(links, z):
     """log P(links | z), source by source and point by point of the grid that sources share."""
     counts = count_links(links, z)
-    judged = [s for s, name in enumerate(links.sources) if name != NEIGHBOURS]
-    shared = judged if len(judged) > 1 else []
+    shared = np.array([name != NEIGHBOURS for name in links.sources], bool)
+    shared &= shared.sum() > 1
+    log_weight, right, wrong = shared_grid()[:3]
     total = 0.0
     for good, bad in ((counts.may_same, counts.not_same), counts[2:]):
 
-        def of(s, right, wrong, good=good, bad=bad):  # of links one by one: without a binomial
-            return betaln(right + good[s], wrong + bad[s]) - betaln(right, wrong)
+        def of(right, wrong, which, good=good, bad=bad):  # of links one by one: without a binomial
+            return betaln(right + good[which], wrong + bad[which]) - betaln(right, wrong)
 
-        total += sum(of(s, *PRIOR) for s in range(len(links.sources)) if s not in shared)
-        points = zip(*shared_grid()[:3], strict=True)
-        total += logsumexp([w + sum(of(s, a, b) for s in shared) for w, a, b in points])
+        total += of(*PRIOR, ~shared).sum()
+        of_all = of(right[:, None], wrong[:, None], shared).sum(axis=1)
+        total += logsumexp(log_weight + of_all)
     return total
 
 
@@ -43,25 +44,34 @@ def log_joints(
     problem, prior, *, alpha=1.0, data_weight=1.0, reliability=None, partition_prior=None
 ):
     """log p(x, E, z) of every partition; p and q integrated out unless they are given."""
+    given = {"data_weight": data_weight, "reliability": reliability}
+    return log_joints_of([alpha], problem, prior, partition_prior=partition_prior, **given)[0]
+
+
+def log_joints_of(
+    alphas, problem, prior, *, data_weight=1.0, reliability=None, partition_prior=None
+):
+    """The same for every α: what data and links say of a partition is reckoned once."""
     partition_prior = partition_prior or DirichletProcess()
-    out = {}
+    out = [{} for _ in alphas]
     for labels in all_partitions(problem.n):
         z = np.array(labels)
         statistics = problem.family.cluster_statistics(problem.X, z, z.max() + 1)
         data = problem.family.log_marginal(statistics, prior).sum()
-        counts = count_links(problem.links, z)
         if reliability is None:
             links = log_links(problem.links, z)
         else:
             p, q = reliability
+            counts = count_links(problem.links, z)
             links = np.sum(
                 counts.may_same * np.log(p)
                 + counts.not_same * np.log(1 - p)
                 + counts.not_different * np.log(q)
                 + counts.may_different * np.log(1 - q)
             )
-        partition = partition_prior.log_probability(statistics.size, alpha)
-        out[labels] = partition + data_weight * data + links
+        for table, alpha in zip(out, alphas, strict=True):
+            partition = partition_prior.log_probability(statistics.size, alpha)
+            table[labels] = partition + data_weight * data + links
     return out
 
 

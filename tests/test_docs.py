@@ -29,6 +29,7 @@ SLOW = (
     "howto",
     "decisions",
     "start.md",
+    "tutorial.md",
     "report.md",
     "tvclust.md",
     "choosing-a-method.md",

@@ -28,7 +28,7 @@ from maylink.families import Family, Gaussian, Product
 from maylink.families.gaussian import NormalGamma
 from zoo import FAMILIES, draw, example, pieces, true_links
 
-QUICK = {"data_weight": 1.0, "inference": Variational(n_init=1)}
+QUICK = {"data_weight": 1.0, "inference": Variational(n_init=1, interval_draws=50)}
 SHORT = {"data_weight": 1.0, "inference": Gibbs(n_chains=1, n_warmup=2, n_draws=8)}
 MAKERS = {
     "variational": lambda family: TVClust(family, **QUICK, random_state=0),

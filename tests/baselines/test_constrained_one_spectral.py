@@ -273,8 +273,7 @@ def test_right_links_help(n_clusters):
 # ---------------------------------------------------------------------- edges
 
 
-@pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("affinity", ["neighbours", "gaussian"])
+@pytest.mark.parametrize(("affinity", "hard"), [("neighbours", True), ("gaussian", False)])
 def test_edges(affinity, hard):
     cases = [(X, k, links) for X, k in FEW_POINTS for links in few_links(len(X))]
     for X, n_clusters, links in cases:

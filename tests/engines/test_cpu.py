@@ -5,6 +5,9 @@ import os
 import subprocess
 import sys
 import weakref
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -244,6 +247,42 @@ WAYS = {
 }
 
 
+@cache
+def plain_problem(name, dtype, seed):
+    """Data, a setting, and what the plain loop makes of them, dense and sparse: once for all ways.
+
+    Where the family takes no sparse data, or centres them, there are none.
+    """
+    rng = np.random.default_rng(seed)
+    n = [203, 257, 96][seed]
+    X = draw(name, n, seed)[0].astype(dtype)
+    if name == "product-with-gaps":  # a row of one bit is equally far from many centres
+        X[:, 0] = np.where(np.isnan(X[:, 0]), rng.normal(size=n), X[:, 0])
+    family = example(name).adapt(X)
+    pairs = draw_pairs(n, [0, 60, 400][seed], seed)
+    order = rng.permutation(n)
+    start = rng.integers(0, [1, 20, 33][seed], n)
+    start = np.unique(start, return_inverse=True)[1]
+    reach = CpuEngine(X, family).reach
+    setting = (pairs, order, start, 1e-4 * reach, 2.0, [0.05, 0.2, 1e9][seed] * reach, 12)
+    expected, thin, expected_of_thin = list(plain_run(X, family, *setting)), None, None
+    if all_families()[name].accepts_sparse and name not in ("gaussian", "diagonal-gaussian"):
+        thin = sparse.csr_array(X)
+        expected_of_thin = list(plain_run(thin, example(name).adapt(thin), *setting))
+    return X, setting, expected, thin, expected_of_thin
+
+
+@cache
+def plain_shape(n, d, k):
+    """The same for numbers in n rows, d columns and k clusters."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    start = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    pairs = draw_pairs(n, 50, 0)
+    setting = (pairs, rng.permutation(n), start, 0.01, 2.0, 3.0 * d, 4)
+    return X, setting, list(plain_run(X, example("gaussian").adapt(X), *setting))
+
+
 @pytest.fixture(params=WAYS)
 def way(request):
     """Settings by which a sweep goes one of its ways; the labels must not depend on them."""
@@ -255,38 +294,22 @@ def way(request):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sweeps_are_those_of_the_plain_loop(name, dtype, way):
     for seed in range(3):
-        rng = np.random.default_rng(seed)
-        n = [203, 257, 96][seed]
-        X = draw(name, n, seed)[0].astype(dtype)
-        if name == "product-with-gaps":  # a row of one bit is equally far from many centres
-            X[:, 0] = np.where(np.isnan(X[:, 0]), rng.normal(size=n), X[:, 0])
+        X, setting, expected, thin, expected_of_thin = plain_problem(name, dtype, seed)
         family = example(name).adapt(X)
-        pairs = draw_pairs(n, [0, 60, 400][seed], seed)
-        order = rng.permutation(n)
-        start = rng.integers(0, [1, 20, 33][seed], n)
-        start = np.unique(start, return_inverse=True)[1]
-        reach = CpuEngine(X, family).reach
-        setting = (pairs, order, start, 1e-4 * reach, 2.0, [0.05, 0.2, 1e9][seed] * reach, 12)
-        expected = list(plain_run(X, family, *setting))
         for n_jobs in (1, 3):
             same(engine_run(way, X, family, *setting, n_jobs=n_jobs), expected)
-        if all_families()[name].accepts_sparse and name not in ("gaussian", "diagonal-gaussian"):
-            thin = sparse.csr_array(X)
+        if thin is not None:
             adapted = example(name).adapt(thin)
-            same(engine_run(way, thin, adapted, *setting), plain_run(thin, adapted, *setting))
+            same(engine_run(way, thin, adapted, *setting), expected_of_thin)
 
 
 @pytest.mark.parametrize(
     ("n", "d", "k"), [(70, 1, 1), (300, 1, 40), (64, 2000, 5), (2100, 3, 1000)]
 )
 def test_narrow_wide_few_and_many(n, d, k, way):
-    rng = np.random.default_rng(d)
-    X = rng.normal(size=(n, d)).astype(np.float32)
+    X, setting, expected = plain_shape(n, d, k)
     family = example("gaussian").adapt(X)
-    start = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
-    pairs = draw_pairs(n, 50, 0)
-    setting = (pairs, rng.permutation(n), start, 0.01, 2.0, 3.0 * d, 4)
-    same(engine_run(way, X, family, *setting, n_jobs=2), plain_run(X, family, *setting))
+    same(engine_run(way, X, family, *setting, n_jobs=2), expected)
 
 
 def test_ties_go_to_the_first_and_the_penalty_itself_opens(way):
@@ -448,10 +471,12 @@ def test_the_processor_does_not_change_the_result():
     if "+sse2" not in host:
         pytest.skip("not an x86 processor")
     own_lanes = 64 if "+avx512f" in host else 32 if "+avx2" in host else 16
-    variants = {own_lanes: {}, 16: for_features("+sse2,-avx,-avx2,-fma,-avx512f")}
+    variants = {16: for_features("+sse2,-avx,-avx2,-fma,-avx512f")}
     if "+avx2" in host and "MAYLINK_SLOW" in os.environ:
         variants[32] = for_features("+sse2,+avx,+avx2,+fma,-avx512f")
-    results = []
+    with redirect_stdout(StringIO()) as printed:
+        exec(FIT, {})
+    results = [json.loads(printed.getvalue())]
     for settings in variants.values():
         settings = dict(settings)
         source = str(Path(maylink.__file__).parents[1])
@@ -464,7 +489,7 @@ def test_the_processor_does_not_change_the_result():
             text=True,
         )
         results.append(json.loads(done.stdout))
-    assert [result[0] for result in results] == list(variants)
+    assert [result[0] for result in results] == [own_lanes, *variants]
     for result in results[1:]:
         assert result[1:] == results[0][1:]
 

@@ -36,8 +36,9 @@ def test_without_time_there_is_an_answer_that_says_so(model, caplog):
 
 
 def test_with_time_enough_it_is_the_same_fit():
-    usual = RDPMeans(random_state=0).fit(VIEW.X, links=VIEW.links)
-    timed = RDPMeans(random_state=0, time_budget="1h").fit(VIEW.X, links=VIEW.links)
+    given = {"family": "gaussian", "scale": False, "neighbours": False, "random_state": 0}
+    usual = RDPMeans(**given).fit(VIEW.X, links=VIEW.links)
+    timed = RDPMeans(**given, time_budget="1h").fit(VIEW.X, links=VIEW.links)
     assert timed.status_ is usual.status_ is Status.CONVERGED
     np.testing.assert_array_equal(timed.labels_, usual.labels_)
 

@@ -8,7 +8,14 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from exact import evidence, log_joints, posterior, some_links, total_variation
+from exact import (
+    evidence,
+    log_joints,
+    log_joints_of,
+    posterior,
+    some_links,
+    total_variation,
+)
 from geweke import z_scores
 from maylink import Links
 from maylink.model.partition_priors import Microclustering, PitmanYor
@@ -45,7 +52,7 @@ def draws_of(kind, problem, settings, n_draws):
 @pytest.mark.parametrize("prior", PRIORS[:2])
 @pytest.mark.parametrize("moves", MOVES)
 def test_draws_have_the_exact_posterior(prior, moves):
-    problem = small_problem()
+    problem = small_problem(n_sources=1)  # Geweke's test has two, which take ten times as long
     settings = GibbsSettings(alpha=0.8, partition_prior=prior, **MOVES[moves])
     sampler, draws = draws_of(CollapsedSampler, problem, settings, 30_000)
     exact = posterior(problem, sampler.prior, alpha=0.8, partition_prior=prior)
@@ -77,16 +84,14 @@ def test_the_log_joint_of_a_draw_is_exact(prior, kind):
 def averaged_over_alpha(problem, prior, partition_prior, gamma):
     """log p(x, E, z) of every partition, α integrated out on a grid, and the mean of α."""
     alphas = gamma.ppf((np.arange(30) + 0.5) / 30)
-    tables = [
-        log_joints(problem, prior, alpha=alpha, partition_prior=partition_prior) for alpha in alphas
-    ]
+    tables = log_joints_of(alphas, problem, prior, partition_prior=partition_prior)
     joints = {z: logsumexp([table[z] for table in tables]) - np.log(30) for z in tables[0]}
     by_alpha = np.array([logsumexp(list(table.values())) for table in tables])
     return joints, float(alphas @ np.exp(by_alpha - logsumexp(by_alpha)))
 
 
 def test_a_learned_alpha_is_integrated_out():
-    problem, prior = small_problem(), PitmanYor(0.4)
+    problem, prior = small_problem(n_sources=1), PitmanYor(0.4)
     settings = GibbsSettings(alpha_prior=(2.0, 1.5), partition_prior=prior)
     sampler, draws = draws_of(CollapsedSampler, problem, settings, 30_000)
     gamma = stats.gamma(2.0, scale=1 / 1.5)

@@ -1,5 +1,6 @@
 """RDP-means against the plain loop of Algorithm 1, and what its objective must do."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from reference import TooCloseError, all_partitions, by_first_appearance, rdp_me
 from zoo import FAMILIES, draw, draw_pairs, example, links_of
 
 seeds = st.integers(0, 2**32 - 1)
+MORE = 5 if "MAYLINK_SLOW" in os.environ else 1
 
 
 def build(name, n, n_links, seed):
@@ -44,7 +46,7 @@ def fit(problem, engine, order, start=None, **settings):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@settings(max_examples=20)
+@settings(max_examples=10 * MORE)
 @given(
     seed=seeds,
     n=st.integers(5, 24),
@@ -99,7 +101,7 @@ def test_a_point_at_exactly_the_penalty_opens_a_cluster():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@settings(max_examples=25)
+@settings(max_examples=12 * MORE)
 @given(
     seed=seeds,
     n=st.integers(2, 60),
@@ -244,9 +246,9 @@ def test_the_kept_link_weight_is_the_last_that_left_the_partition_alone():
 @pytest.mark.parametrize("wrong", [0.1, 0.3])
 def test_noisy_links_do_no_harm_where_the_data_are_clear(wrong):
     rng = np.random.default_rng(1)
-    y = rng.integers(0, 8, 600)
-    X = rng.normal(size=(8, 10))[y] * 6 + rng.normal(size=(600, 10))
-    links = sample_links(y, 10 / 600, 1 - wrong, rng=0)
+    y = rng.integers(0, 8, 300)
+    X = rng.normal(size=(8, 10))[y] * 6 + rng.normal(size=(300, 10))
+    links = sample_links(y, 10 / 300, 1 - wrong, rng=0)
     assert pair_f(y, RDPMeans(random_state=0).fit(X, links=links).labels_) > 0.99
 
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import optimize, stats
 from scipy.special import logsumexp
 
-from exact import log_joints, posterior, some_links
+from exact import log_joints, log_links, posterior, some_links
+from maylink import Links
 from maylink.errors import MaylinkError
 from maylink.families import Gaussian
 from maylink.model.posterior import SampledPosterior
@@ -15,6 +16,7 @@ from maylink.model.reliability import PRIOR, count_links
 from maylink.problem import Problem
 from maylink.solvers.gibbs import SPREAD, GibbsSettings
 from maylink.solvers.refinement import Refinement
+from reference import all_partitions
 from zoo import draw, example
 
 
@@ -57,13 +59,14 @@ def test_scales_of_the_prior_are_drawn_from_their_posterior():
     made = refinement(n=5, n_draws=10_000, learn_prior=True, n_prior_draws=5)
     problem = made.problem
     logs = np.linspace(-3.5, 3.5, 10)
-    total = {}
+    total, no_links = {}, replace(problem, links=Links.empty(5))
+    of_links = {z: log_links(problem.links, np.array(z)) for z in all_partitions(5)}
     for a in logs:
         for b in logs:
             scaled = problem.family.rescale(made.prior, np.exp([a, b]))
             believed = -0.5 * (a**2 + b**2) / SPREAD**2
-            for z, value in log_joints(problem, scaled).items():
-                total.setdefault(z, []).append(value + believed)
+            for z, value in log_joints(no_links, scaled, reliability=(0.9, 0.9)).items():
+                total.setdefault(z, []).append(value + of_links[z] + believed)
     exact = {z: logsumexp(values) for z, values in total.items()}
     evidence = logsumexp(list(exact.values()))
     i, j = np.triu_indices(5, 1)

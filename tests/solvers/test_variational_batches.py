@@ -57,7 +57,7 @@ def test_every_point_is_in_one_batch_and_its_statistics_are_kept():
 
 
 def model(batch_size=None, **options):
-    inference = Variational(n_init=1, batch_size=batch_size)
+    inference = Variational(n_init=1, batch_size=batch_size, interval_draws=0)
     options = {"data_weight": 1, "random_state": 0} | options
     return TVClust(Gaussian(), inference=inference, **options)
 

@@ -122,7 +122,7 @@ def test_a_fit_that_ignores_links_is_made_once():
 
 def test_the_result_does_not_depend_on_the_number_of_processes():
     grid = {"n_clusters_hint": [2, 4]}
-    model = RDPMeans(n_init=1, link_weight=None)
+    model = RDPMeans("gaussian", scale=False, neighbours=False, n_init=1, link_weight=None)
     one, two = (
         search(model, grid, n_jobs=jobs, random_state=3).fit(X, links=LINKS) for jobs in (1, 2)
     )

@@ -86,7 +86,8 @@ def test_what_is_no_tuning(value):
 
 
 def test_copies_and_grids_reach_into_it():
-    model = RDPMeans(tuning=Tuning(cluster_hints=(1, 3)), n_init=1)
+    tuning = Tuning(cluster_hints=(1, 3))
+    model = RDPMeans("gaussian", scale=False, neighbours=False, tuning=tuning, n_init=1)
     assert clone(model).tuning.cluster_hints == (1, 3)
     grid = {"tuning__n_folds": [2, 3]}
     search = LinkSearchCV(model, grid, cv=2, drop=None, random_state=0).fit(X, links=LINKS)

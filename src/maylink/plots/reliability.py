@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DRAWS = 100  # of a sampler that the density is averaged over, at most
+LEAST = 1e-12  # the least weight of a part of a mixture that can be seen
 HEIGHT = 0.72  # of a density, in rows
 FILLS = (("p", COLOURS[0]), ("q", COLOURS[5]))
 
@@ -99,7 +100,7 @@ def _draw_intervals(ax: Axes, row: Any, base: float) -> None:
 
 def _densities(model: Any, grid: Array) -> Array:
     """Return the posterior densities of p and q by source, shape (2, sources, grid)."""
-    from scipy import stats
+    from scipy.special import betaln, xlog1py, xlogy
 
     posterior = model.posterior_
     prior = source_prior(model.reliability_prior, posterior.links.sources)
@@ -114,9 +115,10 @@ def _densities(model: Any, grid: Array) -> Array:
     for counts in counts_of_draws:
         for at, votes in enumerate(good_and_bad(counts)):
             weight, right, wrong = prior.betas(*votes)
-            for part in zip(weight, right, wrong, strict=True):
-                share, a, b = (values[:, None] for values in part)
-                total[at] += share * stats.beta.pdf(grid, a, b)
+            for source, seen in enumerate((weight > LEAST).T):
+                share, a, b = (part[seen, source, None] for part in (weight, right, wrong))
+                logs = xlogy(a - 1.0, grid) + xlog1py(b - 1.0, -grid) - betaln(a, b)
+                total[at, source] += (share * np.exp(logs)).sum(axis=0)
     return np.asarray(np.nan_to_num(total / len(counts_of_draws), posinf=0.0))
 
 
