@@ -37,7 +37,7 @@ def run(X, a):
         try:
             labels = ask(X, a["k"], oracle, a["checkpoints"])
         except Exception as error:
-            failure = type(error).__name__
+            failure = f"{type(error).__name__}: {error}"[:200]
             break
         if oracle.late and AGAIN:
             failure = "timeout"
@@ -46,14 +46,16 @@ def run(X, a):
         pairs = oracle.pairs
         if oracle.late:
             failure = "timeout"
-    return dict(labels=found, pairs=pairs, failure=failure)
+    return dict(labels=found, pairs=pairs, stopped=failure)
 """
 
 # From scratch for every number of questions: its learners end with the clusters of all answers.
 LEARNER = """
 AGAIN = True
 from active_semi_clustering.active.pairwise_constraints import {name}
-from active_semi_clustering.exceptions import MaximumQueriesExceeded
+from active_semi_clustering.active.pairwise_constraints.example_oracle import (
+    MaximumQueriesExceeded,
+)
 from active_semi_clustering.semi_supervised.pairwise_constraints import PCKMeans
 class Teacher:
     def __init__(self, oracle):
@@ -166,7 +168,9 @@ ASKERS = {
     "explore-consolidate": _learner("ExploreConsolidate", "ExploreConsolidate(n_clusters=k)"),
     "min-max": _learner("MinMax", "MinMax(n_clusters=k)"),
     "NPU": _learner("NPU", "NPU(clusterer=PCKMeans(n_clusters=k))"),
-    "COBRAS": AskingRival(COBRAS, "cobras-ts", ("scikit-learn", "scipy", "dtaidistance", "kshape")),
+    "COBRAS": AskingRival(
+        COBRAS, "cobras-ts", ("scikit-learn", "scipy", "dtaidistance", "kshape", "tornado", "bokeh")
+    ),
     "noise-robust COBRAS": AskingRival(
         NOISE_ROBUST, "scikit-learn", ("scipy",), variable="MAYLINK_NCOBRAS"
     ),

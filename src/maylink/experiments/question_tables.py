@@ -30,8 +30,9 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     wide["floor"] = floor.reindex(wide.index)
     found = {
         "questions to reach ARI .8: the median of the trials; empty where it was not reached": wide,
-        "summary: goals": _goals(wide),
     }
+    if MAYLINK in wide:
+        found["summary: goals"] = _goals(wide)
     some = long[long["asked"].isin([*SHOWN, long["asked"].max()])]
     found["ARI by number of questions, mean over data sets"] = some.pivot_table(
         "ARI", ["p", "method"], "asked", sort=False

@@ -58,7 +58,7 @@ LIST = (
 QUICK_MOST = 150  # questions of a quick run
 TIMES_N = (0.5, 1.0, 2.0, 4.0)  # questions on the list besides, in units of n
 BATCH = 20  # one in so many of the answers so far is the size of the next batch
-QUICK_PATIENCE, PATIENCE = 60.0, 600.0  # seconds of a rival's run
+QUICK_PATIENCE, PATIENCE = 60.0, 300.0  # seconds of a rival's run
 
 
 Step = tuple[int, Index, Links, float | None]
@@ -220,4 +220,4 @@ def ask_rival(
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         links = Links(truth.y.size, pairs[:, 0], pairs[:, 1], np.ones(len(pairs), np.int64))
         steps.append((int(n_asked), np.asarray(labels, np.int64), links, None))
-    return steps, said["failure"]
+    return steps, said["stopped"]
