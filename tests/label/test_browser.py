@@ -130,6 +130,7 @@ def test_fifty_questions_by_keyboard_alone_through_a_crash(visit, tmp_path, monk
             answer(bob, "bob", "t")
         for at in range(21):
             answer(ann, "ann", "ta"[at % 2])
+        bob.close()
         command.kill()
         expected.append((frozenset(names(ann)), 1, "ann"))
         ann.keyboard.press("t")
