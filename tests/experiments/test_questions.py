@@ -1,0 +1,139 @@
+"""The experiment about questions, on little data and with a rival of our own."""
+
+from itertools import permutations
+from math import log2
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from maylink.experiments import peers, question_tables, questions
+from maylink.experiments.cells import Cell, RunPlan
+from maylink.experiments.question_programs import FRAME, AskingRival
+
+NAIVE = """
+AGAIN = False
+def ask(X, k, oracle, checkpoints):
+    label = np.arange(len(X))
+    found = {}
+    try:
+        for i in range(len(X)):
+            for j in range(i):
+                if len(oracle.pairs) in checkpoints:
+                    found[len(oracle.pairs)] = label.copy()
+                if oracle.query(i, j):
+                    label[label == label[i]] = label[j]
+    except Enough:
+        found[len(oracle.pairs)] = label.copy()
+    return found
+"""
+
+
+def cell(method="maylink", data="moons", p=1.0, most=20):
+    return Cell("questions", "stated", method, data, 0.0, p, 0, 0, f"{most} 30s")
+
+
+def plan(**more):
+    return RunPlan(("stated",), ("iris", "moons"), None, 1, quick=True)._replace(**more)
+
+
+def test_cells_are_of_every_method_and_accuracy():
+    found = questions.cells(plan())
+    assert {one.method for one in found} == set(questions.METHODS)
+    assert {one.data for one in found} == {"iris", "moons"}
+    assert {one.accuracy for one in found} == {1.0, 0.9, 0.8}
+    assert {one.variant for one in found} == {"150 60s"}
+    whole = questions.cells(plan(quick=False, data=("iris",), methods=("maylink",)))
+    assert {one.variant for one in whole} == {"600 300s"}
+
+
+def test_the_list_of_numbers_of_questions():
+    assert questions.checkpoints(150, 20) == [0, 5, 10, 15, 20]
+    assert {75, 150, 300, 600} <= set(questions.checkpoints(150, 600))
+    assert max(questions.checkpoints(150, 600)) == 600
+
+
+def test_the_floor_is_the_log_of_the_number_of_partitions():
+    y = np.array([0, 0, 0, 1, 1, 1, 2])
+    several = {
+        frozenset(frozenset(np.flatnonzero(np.array(one) == k)) for k in range(3))
+        for one in set(permutations(y.tolist()))
+    }
+    assert questions.floor(y, 1.0) == pytest.approx(log2(len(several)))
+    carried = 1.0 + 0.9 * log2(0.9) + 0.1 * log2(0.1)
+    assert questions.floor(y, 0.9) == pytest.approx(log2(len(several)) / carried)
+
+
+@pytest.mark.parametrize("method", questions.OURS)
+def test_our_questions_are_scored_at_every_number(method):
+    result = questions.run(cell(method))
+    curve = result.more["ARI_by_questions"]
+    assert [int(at) for at in curve] == [0, 5, 10, 15, 20]
+    assert curve["20"] == result.ARI
+    assert set(result.more["expected_by_questions"]) == set(curve)
+    reach = [int(at) for at, ari in curve.items() if ari >= 0.8]
+    assert result.more["reach"] == (reach[0] if reach else None)
+
+
+def test_a_rival_asks_in_a_process_of_its_own(monkeypatch):
+    import sys
+
+    rival = AskingRival(NAIVE, "none")
+    monkeypatch.setitem(questions.ASKERS, "naive", rival)
+    monkeypatch.setattr(peers, "environment", lambda *_: sys.executable)
+    result = questions.run(cell("naive", most=50))
+    assert result.failure is None
+    assert result.more["expected_by_questions"] == {}
+    truth = questions.data_of("moons", 0, 0)
+    assert truth.y.size - 50 <= result.K
+    assert "{ask}" in FRAME
+
+
+def test_a_rival_that_fails_is_told(monkeypatch):
+    import sys
+
+    broken = "AGAIN = False\ndef ask(X, k, oracle, checkpoints):\n    raise ValueError('no way')\n"
+    monkeypatch.setitem(questions.ASKERS, "broken", AskingRival(broken, "none"))
+    monkeypatch.setattr(peers, "environment", lambda *_: sys.executable)
+    assert questions.run(cell("broken")).failure == "ValueError: no way"
+
+
+def test_a_rival_without_its_checkout_is_missing(monkeypatch):
+    monkeypatch.delenv("MAYLINK_NCOBRAS", raising=False)
+    result = questions.run(cell("noise-robust COBRAS"))
+    assert result.failure == "missing: no checkout is named by MAYLINK_NCOBRAS"
+
+
+def runs_of(reach):
+    """Make runs that reach ARI .8 after so many questions, by data, p and method."""
+    rows = []
+    for (data, p, method), asked in reach.items():
+        curve = {str(at): 0.9 if asked and at >= asked else 0.1 for at in (0, 10, 20, 50)}
+        rows.append(
+            {
+                "data": data, "p": p, "method": method, "trial": 0, "ARI": curve["50"],
+                "failure": None, "reach": asked, "floor": 100.0, "ARI_by_questions": curve,
+                "F_by_questions": curve, "expected_by_questions": curve,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_goals_are_those_that_were_set():
+    reach = {
+        ("a", 1.0, "maylink"): 20, ("a", 1.0, "COBRAS"): 20, ("a", 1.0, "NPU"): 10,
+        ("a", 0.9, "maylink"): 20, ("a", 0.9, "COBRAS"): 50, ("a", 0.9, "NPU"): None,
+        ("b", 0.9, "maylink"): 20, ("b", 0.9, "COBRAS"): 20, ("b", 0.9, "NPU"): None,
+        ("c", 0.9, "maylink"): 50, ("c", 0.9, "COBRAS"): None, ("c", 0.9, "NPU"): None,
+    }  # fmt: skip
+    found = question_tables.tables(runs_of(reach))
+    goals = found["summary: goals"]
+    assert goals.loc[1.0, "goal met"] == 1
+    assert goals.loc[0.9, "goal met"] == 2
+    assert goals.loc[0.9, "missed"] == "b"
+    assert question_tables.figure(runs_of(reach)) is not None
+
+
+def test_no_runs_no_tables():
+    assert question_tables.tables(pd.DataFrame()) == {}
+    assert question_tables.figure(pd.DataFrame()) is None
