@@ -71,8 +71,13 @@ def test_our_questions_are_scored_at_every_number(method):
     assert [int(at) for at in curve] == [0, 5, 10, 15, 20]
     assert curve["20"] == result.ARI
     assert set(result.more["expected_by_questions"]) == set(curve)
-    reach = [int(at) for at, ari in curve.items() if ari >= 0.8]
-    assert result.more["reach"] == (reach[0] if reach else None)
+    assert result.more["reach"] == questions.reach(curve)
+
+
+def test_reached_is_what_is_not_lost_again():
+    assert questions.reach({"0": 0.1, "5": 0.9, "10": 0.7, "20": 0.8, "50": 1.0}) == 20
+    assert questions.reach({"0": 0.9, "5": 0.9}) == 0
+    assert questions.reach({"0": 0.9, "5": 0.7}) is None
 
 
 def test_a_rival_asks_in_a_process_of_its_own(monkeypatch):

@@ -130,6 +130,13 @@ def ask(X, k, oracle, checkpoints):
 """
 
 
+COBRAS_NEEDS = (
+    "scikit-learn", "scipy", "dtaidistance", "kshape", "tornado", "bokeh", "panel", "datashader",
+    "matplotlib", "ipython",
+)  # fmt: skip
+"""It imports its page with itself."""
+
+
 class AskingRival(NamedTuple):
     """A rival that asks questions.
 
@@ -168,9 +175,7 @@ ASKERS = {
     "explore-consolidate": _learner("ExploreConsolidate", "ExploreConsolidate(n_clusters=k)"),
     "min-max": _learner("MinMax", "MinMax(n_clusters=k)"),
     "NPU": _learner("NPU", "NPU(clusterer=PCKMeans(n_clusters=k))"),
-    "COBRAS": AskingRival(
-        COBRAS, "cobras-ts", ("scikit-learn", "scipy", "dtaidistance", "kshape", "tornado", "bokeh")
-    ),
+    "COBRAS": AskingRival(COBRAS, "cobras-ts", COBRAS_NEEDS),
     "noise-robust COBRAS": AskingRival(
         NOISE_ROBUST, "scikit-learn", ("scipy",), variable="MAYLINK_NCOBRAS"
     ),

@@ -10,7 +10,7 @@ in environments of their own (:mod:`maylink.experiments.question_programs`). Noi
 in no package index: the variable ``MAYLINK_NCOBRAS`` names a checkout of its repository.
 
 F and ARI are over the pairs that nobody asked about. *Reach* is the first number of questions on
-the list after which ARI is .8 or more. The floor is the information in the true partition, divided
+the list from which on ARI is .8 or more, at every number after it. The floor is the information in the true partition, divided
 by what an answer of accuracy p can carry: who knows nothing of the data needs more.
 
 Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments questions``.
@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,9 +114,8 @@ def run(cell: Cell) -> RunResult:
             curves["expected"][at] = expected
     if not curves["ARI"]:
         return RunResult(failure=failure or "no clusters")
-    reached = [int(at) for at, ari in curves["ARI"].items() if ari >= question_tables.GOOD]
     more: dict[str, Any] = {f"{name}_by_questions": one for name, one in curves.items()}
-    more["reach"] = min(reached, default=None)
+    more["reach"] = reach(curves["ARI"])
     more["floor"] = floor(truth.y, cell.accuracy)
     last = max(curves["ARI"], key=int)
     return RunResult(
@@ -148,6 +147,16 @@ def checkpoints(n: int, most: int) -> list[int]:
     """Return the numbers of questions after which clusters are scored."""
     several = {int(times * n) for times in TIMES_N}
     return sorted(point for point in {*LIST, *several} if point <= most)
+
+
+def reach(curve: Mapping[str, float]) -> int | None:
+    """Return the number of questions from which on ARI is good; None where there is none."""
+    found = None
+    for at in sorted(map(int, curve), reverse=True):
+        if curve[str(at)] < question_tables.GOOD:
+            break
+        found = at
+    return found
 
 
 def floor(y: Index, p: float) -> float:
