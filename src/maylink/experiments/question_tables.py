@@ -29,7 +29,7 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     wide = reached.unstack("method")[list(dict.fromkeys(told["method"]))]
     wide["floor"] = floor.reindex(wide.index)
     found = {
-        "questions to reach ARI .8 and stay there: the median; empty where it was not reached": wide,
+        "questions to reach ARI .8 and stay there: medians, empty where it is not reached": wide,
     }
     if MAYLINK in wide:
         found["summary: goals"] = _goals(wide)

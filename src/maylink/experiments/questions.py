@@ -10,8 +10,9 @@ in environments of their own (:mod:`maylink.experiments.question_programs`). Noi
 in no package index: the variable ``MAYLINK_NCOBRAS`` names a checkout of its repository.
 
 F and ARI are over the pairs that nobody asked about. *Reach* is the first number of questions on
-the list from which on ARI is .8 or more, at every number after it. The floor is the information in the true partition, divided
-by what an answer of accuracy p can carry: who knows nothing of the data needs more.
+the list from which on ARI is .8 or more, at every number after it. The floor is the information in
+the true partition, divided by what an answer of accuracy p can carry: who knows nothing of the data
+needs more.
 
 Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments questions``.
 """
