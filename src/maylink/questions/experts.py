@@ -25,6 +25,7 @@ WIDTHS = np.array([0.25, 0.7, 2.0])
 ACCURACIES = np.array([0.6, 0.7, 0.8, 0.9, 0.97])
 ACCURACY_PRIOR = np.array([0.3, 0.6, 1.0, 1.5, 1.0])  # mean .85
 OWN = 0.8  # prior weight of the expert that believes what the model finds without answers
+SURPRISE = 0.2  # share of pairs about which an expert knows nothing, however sure it is
 PURE = 0.97  # probability that two rows of one piece belong together
 
 
@@ -122,7 +123,7 @@ class Experts:
         """
         for k, (tree, merged) in enumerate(zip(self._trees, self._merged, strict=True)):
             nodes = tree.meeting(a, b)
-            together = np.minimum(np.maximum(merged[..., nodes], 1e-6), 1.0 - 1e-6)
+            together = SURPRISE / 2.0 + (1.0 - SURPRISE) * merged[..., nodes]
             together[..., nodes < tree.n_pieces] = PURE
             said = np.where(may, p, 1.0 - p) * together + np.where(may, 1.0 - q, q) * (
                 1.0 - together
