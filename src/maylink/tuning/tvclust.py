@@ -259,7 +259,7 @@ class TVClustTuner:
         for name, one in samples.items():
             tick(looking_at=name)
             graph = NeighbourGraph(one, 0) if name in plain else self.graph_of(one, most)
-            views[name] = PieceView.of(one, graph, self.rng)
+            views[name] = PieceView.of(one, graph, self.rng, name in plain)
             if name in plain and len(plain) > 1 and self.request.prior is None:
                 views[name] = with_spread(views[name])
                 self.problems[name] = same_spread(self.problems[name], views[name])
