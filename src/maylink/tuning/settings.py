@@ -57,8 +57,8 @@ class Tuning(BaseEstimator):
     sample_size : int, default 5000
         Points that a choice looks at: of more points it looks at a sample.
     plain_size : int, default 2500
-        Points that are enough to see whether the plainest family is clearly enough; see
-        :mod:`maylink.tuning.plainly`.
+        Points that are enough to see whether the plainest family is clearly enough
+        (:mod:`maylink.tuning.plainly`); 0 lets all families compete in any case.
 
     Examples
     --------
@@ -109,9 +109,9 @@ class Tuning(BaseEstimator):
         """Raise about the first field that makes no sense."""
         for name in ("n_folds", "n_folds_of_few"):
             check_integer(f"tuning.{name}", getattr(self, name), 2)
-        for name in ("few_links", "fewest_pairs", "fewest_held_out", "small_data"):
+        for name in ("few_links", "fewest_pairs", "fewest_held_out", "small_data", "plain_size"):
             check_integer(f"tuning.{name}", getattr(self, name), 0)
-        for name in ("n_starts", "n_starts_of_small", "sample_size", "plain_size"):
+        for name in ("n_starts", "n_starts_of_small", "sample_size"):
             check_integer(f"tuning.{name}", getattr(self, name), 1)
         for name in ("data_weights", "behind"):
             check_integer(f"the length of tuning.{name}", len(getattr(self, name)), 1)
