@@ -48,7 +48,7 @@ COUNTS, QUICK_COUNTS = (0.5, 2.0), (2.0,)
 EVERY = 10  # of the pairs of contradicting links one in so many is told twice
 SMALL = 150_000  # numbers, rows times columns
 PATIENCE, PATIENCE_OF_LARGE = 30.0, 300.0  # seconds of a fit
-WARM = 60.0  # seconds of the tiny fit before it, in which some compile
+WARM = 180.0  # seconds of the tiny fit before it, in which some compile
 
 
 def cells(plan: RunPlan) -> list[Cell]:
@@ -152,7 +152,7 @@ def answer_to(cell: Cell, truth: Dataset, links: Links, seed: int) -> dict[str, 
         problem, tiny = Path(folder) / "problem.npz", Path(folder) / "tiny.npz"
         X = today.features(truth)
         write(problem, X, links)
-        write_tiny(tiny)
+        write_tiny(tiny, X.shape[1])
         patience = PATIENCE if X.size <= SMALL else PATIENCE_OF_LARGE
         return ask(RIVALS[cell.method], problem, tiny, len(truth.classes), seed, patience)
 
@@ -163,10 +163,13 @@ def write(file: Path, X: Any, links: Links) -> None:
     np.savez(file, X=rows, i=links.i, j=links.j, kind=links.kind)
 
 
-def write_tiny(file: Path) -> None:
-    """Write three clusters of twenty points with some links, all right."""
+def write_tiny(file: Path, n_features: int) -> None:
+    """Write three clusters of twenty points with some links, all right.
+
+    Features are as many as those of the data: some programs go other ways where they are many.
+    """
     rng, y = np.random.default_rng(0), np.arange(60) % 3
-    X = 4.0 * np.eye(3)[y] + rng.normal(size=(60, 3))
+    X = 4.0 * y[:, None] + rng.normal(size=(60, n_features))
     i, j = np.arange(0, 40), np.arange(20, 60)
     write(file, X, Links(60, i, j, np.where(y[i] == y[j], 1, -1)))
 
