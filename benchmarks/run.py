@@ -19,7 +19,8 @@ import maylink
 
 HERE = Path(__file__).parent
 NAMES = (
-    "cold_start", "first_minutes", "links", "product", "sweep", "fit", "dp_means", "gibbs",
+    "cold_start", "first_minutes", "links", "product", "sweep", "fit", "whole_fits",
+    "dp_means", "gibbs",
     "variational", "growth", "memory", "cli_scale", "others", "baselines", "choosing", "today",
 )  # fmt: skip
 

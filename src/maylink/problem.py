@@ -29,6 +29,7 @@ from maylink.families.columns import (
     add_squares,
     column_variances,
     columns_of,
+    looking_once,
     needed_of_columns,
     prior_rows,
     sample_rows,
@@ -135,6 +136,12 @@ class Problem:
     def with_family(self, family: Family) -> Problem:
         """Return the problem under another family, adapted to the data."""
         return replace(self, family=family.adapt(self.X))
+
+    def linked(self, links: Links) -> Problem:
+        """Return the problem with other links; both have the same prior, which is made once."""
+        other = replace(self, links=links)
+        other.__dict__["prior"] = self.prior
+        return other
 
     def prepared(self) -> Problem:
         """Return the problem with what its family computes of the data done once and for all."""
@@ -303,10 +310,11 @@ def check(
         gaps,
         blocks,
     )
-    open_families = [as_family(family) for family in families(facts)]
-    if gaps:
-        open_families = [knowing_gaps(data, family) for family in open_families]
-    return [Problem(data, linked, family.adapt(data)) for family in open_families]
+    with looking_once():
+        open_families = [as_family(family) for family in families(facts)]
+        if gaps:
+            open_families = [knowing_gaps(data, family) for family in open_families]
+        return [Problem(data, linked, family.adapt(data)) for family in open_families]
 
 
 def _told(values: Values) -> frozenset[str]:

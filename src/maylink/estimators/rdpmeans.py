@@ -89,7 +89,8 @@ class RDPMeans(CenterEstimator):
         Labels of shape (n,) or centres of shape (k, d) to start from; by default the partition that
         held-out links chose, or one cluster.
     n_init : int, default 4
-        Runs in different random orders.
+        Runs in different random orders. Where the partition to begin at was found on a sample there
+        is one run: clusters of very many points end alike in any order.
     keep : {"probability", "objective"}, default "probability"
         What to keep of them. "probability": of all partitions that a sweep of any run left, the one
         with the highest exact probability of data and links (see :func:`maylink.log_joint`); since
@@ -302,7 +303,7 @@ class RDPMeans(CenterEstimator):
         )
         runs = RDPMeansRuns(solver, checkpoint)
         with session.progress("RDP-means", starts.n_runs) as progress:
-            states = starts.states(solver, session.rng, choice.start)
+            states = starts.states(solver, session.rng, choice.start, choice.n_runs)
             fit = rdpmeans.solve(solver, states, progress, choice.run, runs.make)
         if not fit.status.is_early:
             runs.finish()

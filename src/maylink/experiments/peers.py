@@ -7,6 +7,7 @@ that does not install, fails, or takes too long raises an error that says so.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -107,8 +108,12 @@ class Peer:
             text=True,
             env=os.environ | pools,
         )
-        if self._answer(START) != "ready":
-            raise MissingError(self.complaint())
+        try:
+            if self._answer(START) != "ready":
+                raise MissingError(self.complaint())
+        except MissingError:
+            self.close()
+            raise
 
     def complaint(self) -> str:
         """Return the last line that the peer wrote to its errors."""
@@ -148,7 +153,8 @@ class Peer:
         self.process.wait()
         for file in (self.process.stdin, self.process.stdout, self.errors):
             if file is not None:
-                file.close()
+                with contextlib.suppress(BrokenPipeError):  # what was not read any more
+                    file.close()
 
     def __enter__(self) -> Self:
         return self

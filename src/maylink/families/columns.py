@@ -14,9 +14,12 @@ feature alone and for parts of a product, which NumPy adds in another order.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +179,51 @@ def _add_rows(total: Array, rows: NDArray[Any]) -> Array:
 # ---------------------------------------------------------------------- data in memory
 
 
+_KNOWN: ContextVar[dict[tuple[str, int], tuple[Any, Any]] | None] = ContextVar(
+    "columns", default=None
+)
+L = TypeVar("L", bound=Callable[..., Any])
+
+
+@contextmanager
+def looking_once() -> Iterator[None]:
+    """While it lasts, what columns are like is found out once for each array; none may change.
+
+    Several families that adapt to the same data ask the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families.columns import column_means, looking_once
+    >>> X = np.ones((2, 3))
+    >>> with looking_once():
+    ...     column_means(X) is column_means(X)
+    True
+    """
+    token = _KNOWN.set({})
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
+
+
+def _remembered(look: L) -> L:
+    """Let a function of an array remember what it found, in :func:`looking_once`."""
+
+    @wraps(look)
+    def looked(X: Any) -> Any:
+        known = _KNOWN.get()
+        if known is None or not isinstance(X, np.ndarray):
+            return look(X)
+        key = (look.__name__, id(X))
+        if key not in known:
+            known[key] = X, look(X)  # while X is held, no other array has its id
+        return known[key][1]
+
+    return cast(L, looked)
+
+
+@_remembered
 def column_means(X: Matrix) -> Array:
     """Return the mean of each column in double precision; of data, or of :class:`Columns`."""
     if sparse.issparse(X):
@@ -183,6 +231,7 @@ def column_means(X: Matrix) -> Array:
     return np.asarray(X.mean(axis=0, dtype=np.float64))
 
 
+@_remembered
 def column_variances(X: Matrix) -> Array:
     """Return the variance of each column in double precision."""
     if not sparse.issparse(X):
@@ -202,6 +251,7 @@ def constant_columns(X: Matrix) -> NDArray[np.bool_]:
     return np.asarray(largest == smallest)
 
 
+@_remembered
 def column_range(X: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest and the smallest value of each column."""
     if sparse.issparse(X):

@@ -81,6 +81,8 @@ class RDPMeansSettings:
         probable still.
     judge_start : bool
         Whether the labels that a run starts from may be its most probable partition.
+    still : float
+        Share of the points that may move in a sweep that counts as one without a change.
     """
 
     penalty: float
@@ -97,6 +99,7 @@ class RDPMeansSettings:
     merge: bool = False
     judge_start: bool = False
     partition_prior: PartitionPrior = DIRICHLET_PROCESS
+    still: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -209,7 +212,7 @@ class RDPMeansSolver:
             centers = engine.means(totals)
             distortion = engine.distortion(labels, totals, centers)
             counts = as_counts(engine.votes(labels))
-        n_still = 0 if n_changed else state.n_still + 1
+        n_still = 0 if n_changed > settings.still * self.problem.n else state.n_still + 1
         swept = RDPMeansState(
             state.order, labels, totals, centers, counts, *weights, state.heaviest, state.shuffle,
             distortion, n_still, state.n_sweeps + 1, shares=state.shares,

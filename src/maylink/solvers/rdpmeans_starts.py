@@ -44,6 +44,7 @@ class RDPMeansStarts:
         solver: RDPMeansSolver,
         rng: np.random.Generator,
         centers: NDArray[Any] | None = None,
+        most: int | None = None,
     ) -> Iterator[RDPMeansState]:
         """Yield the start of each run; its order of visits is drawn when the run begins.
 
@@ -55,9 +56,11 @@ class RDPMeansStarts:
             Draws the orders.
         centers : array of shape (k, s), optional
             Where to start if ``init`` is None.
+        most : int, optional
+            How many runs there are at most.
         """
         start = centers if self.init is None else self.start(solver.problem)
-        for _ in range(self.n_runs):
+        for _ in range(min(self.n_runs, most or self.n_runs)):
             order, shuffle = self.draw_order(solver.problem.n, rng)
             yield solver.init(order, start, shuffle)
 

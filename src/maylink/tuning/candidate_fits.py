@@ -103,7 +103,7 @@ class CandidateFits:
     def _plain(self, name: str, settings: VariationalSettings, prior: Any) -> PieceFit:
         """Fit from a hard fit, from the data alone and from links alone; the best one counts."""
         view, alone = self.views.pieces[name], self.views.alone.get(name)
-        problem = replace(view.problem, links=self.links)
+        problem = view.problem.linked(self.links)
         solver = VariationalSolver(problem, problem.prior if prior is None else prior, settings)
         hard = hard_fit(view, self.links, score_settings(settings), self.by_links)
         starts = [hard.labels, *([] if alone is None else [alone])]

@@ -18,7 +18,7 @@ source that mostly says the opposite of what is so: its links count the other wa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -76,7 +76,7 @@ def hard_fit(
     groups : sequence of array of shape (n,), optional
         Groups of some points, −1 for all others, that draw these in: more partitions to start from.
     """
-    problem = replace(view.problem, links=links)
+    problem = view.problem.linked(links)
     starts = [*view.starts[:STARTS], *(grown(problem, score, some) for some in groups)]
     best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
     for number in range(ROUNDS):

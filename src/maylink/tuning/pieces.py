@@ -69,7 +69,13 @@ class PieceView:
     seed: int
 
     @classmethod
-    def of(cls, problem: Problem, graph: NeighbourGraph, rng: np.random.Generator) -> PieceView:
+    def of(
+        cls,
+        problem: Problem,
+        graph: NeighbourGraph,
+        rng: np.random.Generator,
+        for_hard_fits: bool = False,
+    ) -> PieceView:
         """Look at the data of a problem that is not prepared yet.
 
         Parameters
@@ -80,11 +86,16 @@ class PieceView:
             The neighbours of each point.
         rng : Generator
             Seed of K-means and of the random pairs.
+        for_hard_fits : bool, default False
+            Whether only :mod:`maylink.tuning.hard_fits` look at it, which never begin at the third
+            start: of many points that is a K-means of hundreds of clusters.
         """
         chosen, pieces = _finest(problem, problem.family)
         seed = int(rng.integers(2**31))
         counts = {problem.n // POINTS_OF_A_START, CLUSTERS_OF_A_START}
         fewer = [count for count in sorted(counts) if 1 < count <= int(pieces.max())]
+        if for_hard_fits:
+            fewer = fewer[:1]
         return cls(chosen, [pieces, *kmeans_partitions(chosen, fewer, seed)], graph, seed)
 
     @cached_property
@@ -131,7 +142,7 @@ def fit_from_pieces(
         Prior of the clusters' parameters, under which the family does not learn; None for that of
         the family, which may learn.
     """
-    problem, score = replace(view.problem, links=links), score_settings(settings)
+    problem, score = view.problem.linked(links), score_settings(settings)
     merged = [_merged(problem, score, labels, prior) for labels in view.starts]
     labels = max(merged, key=lambda one: score.log_joint(problem, one, _prior(problem, prior)))
     short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))

@@ -145,6 +145,8 @@ class RDPMeansChoice:
         The small pieces that clusters of the start were merged of.
     held_out, without_links : optional
         As in :class:`maylink.tuning.tvclust_choice.TVClustChoice`.
+    n_runs : int, optional
+        How many runs are worth while, at most.
     """
 
     problem: Problem
@@ -160,6 +162,7 @@ class RDPMeansChoice:
     pieces: Index | None = None
     held_out: HeldOut | None = None
     without_links: Index | None = None
+    n_runs: int | None = None
 
     @property
     def has_links(self) -> bool:

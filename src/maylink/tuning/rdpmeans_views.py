@@ -25,28 +25,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maylink.arrays import Array, Index
-from maylink.engines.cpu import CpuEngine
 from maylink.errors import MaylinkError
 from maylink.labels import first_appearance
-from maylink.model.reliability import count_links
-from maylink.model.source_prior import SHARED, source_prior
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers.fit import Parts
-from maylink.solvers.link_weights import greatest_log_odds
-from maylink.solvers.placing import place
-from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race, rdpmeans
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
+from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
 from maylink.tuning.heavy_tails import with_tails
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView, telling_variants
+from maylink.tuning.plainly import plainly
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import USUAL, around
@@ -103,34 +97,76 @@ def tune(
     first = problems[0]
     sample = sampled(first, tuning.sample_size, rng)
     samples = {one.family.word: replace(sample, family=one.family) for one in problems}
-    tried, race_is_open = _candidates(samples, request, tuning), tuning.can_race(sample.links)
+    race_is_open = tuning.can_race(sample.links)
     if not (race_is_open or _goes_by_rule(samples, request)) and len(_comparable(samples)) < 2:
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
-    views = _views(samples, tried, race_is_open, rng)
-    chosen, fit, _ = _without_links(views, tried)
-    without = None if fit is None or sample.n < first.n else fit.labels
-    by, table, held_out = "evidence", None, None
-    if race_is_open:
-        result = hard_race(views, sample.links, tried, around(chosen), tuning, rng, progress)
-        held_out = result.held_out
-        if result.says_something:
-            chosen, fit, by = result.chosen, None, "held-out links"
-        table = _frame(race.flagged(result.rows, chosen))
-    else:
-        logger.info("%d links are too few to hold any out", sample.links.n_links)
-    logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, by)
+    found = None
+    if sample.n < first.n and not _wants_neighbours(request):
+        found = _plainly(samples, request, tuning, rng, progress)
+    found = found or _among_all(samples, request, tuning, rng, progress)
+    chosen, view, fit, sample = found.chosen, found.view, found.fit, found.sample
+    logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, found.by)
     if fit is None:
-        fit = HardFits(views, sample.links).fit(chosen)
-    view = views[chosen.family]
+        fit = HardFits({chosen.family: view}, sample.links).fit(chosen)
     problem = next(one for one in problems if one.family.word == chosen.family)
     problem = same_spread(problem, view)
-    choice = _choice(problem, sample, view, chosen, fit, request, by, table, n_jobs)
-    return replace(choice, held_out=held_out, without_links=without)
+    choice = going_on(problem, found, fit, request, n_jobs)
+    without = None if sample.n < first.n else found.without
+    return replace(choice, held_out=found.held_out, without_links=without)
+
+
+def _plainly(
+    samples: dict[str, Problem],
+    request: RDPMeansRequest,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> FoundCandidate | None:
+    """Choose the plainest family where it is clearly enough."""
+    clear = plainly(samples, tuning, rng, progress)
+    if clear is None:
+        return None
+    chosen = clear.result.chosen
+    others = [one for one in _candidates(samples, request, tuning) if one.family != chosen.family]
+    table = _frame(clear.result.rows + [race.not_raced(one) for one in others])
+    return FoundCandidate(
+        chosen, clear.sample, clear.view, LINKS, None, None, table, clear.result.held_out, True
+    )
+
+
+def _among_all(
+    samples: dict[str, Problem],
+    request: RDPMeansRequest,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> FoundCandidate:
+    """Choose among all candidates: by held-out links if there are any and they say something."""
+    sample = next(iter(samples.values()))
+    tried, links = _candidates(samples, request, tuning), sample.links
+    race_is_open = tuning.can_race(links)
+    views = _views(samples, tried, race_is_open, rng)
+    chosen, fit, _ = _without_links(views, tried)
+    without = None if fit is None else fit.labels
+    if not race_is_open:
+        logger.info("%d links are too few to hold any out", links.n_links)
+        return FoundCandidate(chosen, sample, views[chosen.family], "evidence", fit, without)
+    result = hard_race(views, links, tried, around(chosen), tuning, rng, progress)
+    by = "evidence"
+    if result.says_something:
+        chosen, fit, by = result.chosen, None, LINKS
+    table = _frame(race.flagged(result.rows, chosen))
+    view = views[chosen.family]
+    return FoundCandidate(chosen, sample, view, by, fit, without, table, result.held_out)
+
+
+def _wants_neighbours(request: RDPMeansRequest) -> bool:
+    return request.neighbours != "auto" and int(request.neighbours) > 0
 
 
 def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool:
     """Whether data are fitted from pieces without links: many features, or neighbours asked for."""
-    if request.neighbours != "auto" and int(request.neighbours) > 0:
+    if _wants_neighbours(request):
         return True
     learns = [one.family.learns for name, one in samples.items() if name in gaussians()]
     return bool(learns) and all(learns)
@@ -218,110 +254,10 @@ def _views(
         problem = samples[name]
         if by_links:
             problem = replace(problem, family=telling_variants(problem)[0])
-        views[name] = PieceView.of(problem, NeighbourGraph(problem, count), rng)
+        views[name] = PieceView.of(problem, NeighbourGraph(problem, count), rng, True)
         if len(samples) > 1:
             views[name] = with_spread(views[name])
     return views
-
-
-def _choice(
-    problem: Problem,
-    sample: Problem,
-    view: PieceView,
-    chosen: HardCandidate,
-    fit: HardFit,
-    request: RDPMeansRequest,
-    by: str,
-    table: Any,
-    n_jobs: int | None,
-) -> RDPMeansChoice:
-    """Return how Algorithm 1 goes on from a fit, of a sample or of all points."""
-    family = fit.problem.family.unprepared() if problem.family.learns else problem.family
-    learned, labels, pieces = replace(problem, family=family), fit.labels, view.starts[0]
-    if sample.n < problem.n:
-        labels, pieces = _placed(learned, sample, pieces, labels, n_jobs)
-        view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
-    if chosen.neighbours:
-        links = problem.links + view.neighbours(chosen.neighbours)
-        learned = replace(learned, links=links)
-    engine = CpuEngine(learned.X, family, n_jobs, learned.links)
-    merge = by != "evidence"  # soft clusters may be several where one partition is of one cluster
-    settings, scale = _settings(
-        learned, engine, labels, chosen.data_weight, merge, request.settings
-    )
-    return RDPMeansChoice(
-        learned,
-        engine,
-        settings,
-        by,
-        link_scale=scale / settings.penalty,
-        table=table,
-        start=labels,
-        n_neighbours=chosen.neighbours,
-        pieces=pieces,
-    )
-
-
-def _placed(
-    problem: Problem, sample: Problem, pieces: Index, labels: Index, n_jobs: int | None
-) -> tuple[Index, Index]:
-    """Return cluster and part of every point: the nearest part of the sample's clusters."""
-    n_pieces = int(pieces.max()) + 1
-    part, at = np.unique(labels * n_pieces + pieces, return_inverse=True)
-    engine = CpuEngine(sample.X, problem.family, n_jobs)
-    centers = engine.means(engine.totals(engine.stored(at), len(part)))
-    nearest = place(problem.X, problem.family, n_jobs, Parts.one_each(centers))
-    return first_appearance(part[nearest] // n_pieces)[0], nearest
-
-
-def _settings(
-    problem: Problem,
-    engine: CpuEngine,
-    labels: Index,
-    weight: float,
-    merge: bool,
-    settings: RDPMeansSettings,
-) -> tuple[RDPMeansSettings, float]:
-    """Return how Algorithm 1 runs from a partition, and what a nat weighs in divergence."""
-    n_clusters = int(labels.max()) + 1
-    centers = engine.means(engine.totals(engine.stored(labels), n_clusters))
-    divergence = engine.scores(centers)
-    penalty = float(divergence.min(axis=1).max()) * ABOVE or 1.0
-    scale = _nat(problem, divergence, labels) / weight if n_clusters > 1 else penalty
-    sources = source_prior(SHARED, problem.links.sources)
-    odds = greatest_log_odds(count_links(problem.links, labels), sources)
-    chosen = replace(
-        settings,
-        penalty=penalty,
-        xi_may=scale * odds[0],
-        xi_not=scale * odds[1],
-        scale=scale,
-        by_source=True,
-        data_weight=weight,
-        alpha=None,
-        merge=merge,
-        judge_start=True,
-    )
-    return chosen, scale
-
-
-def _nat(problem: Problem, divergence: Array, labels: Index) -> float:
-    """Return the divergence that a nat of log likelihood is worth between clusters.
-
-    It is taken over all points, each between its own cluster and the next likely one; 2σ² for
-    clusters of variance σ² and the squared distance, 1 where the divergence is in nats.
-    """
-    family, rows = problem.family, np.arange(labels.size)
-    statistics = problem.cluster_statistics(labels, divergence.shape[1])
-    posterior = family.posterior(problem.prior, statistics)
-    likelihood = family.expected_log_likelihood(problem.X, posterior)
-    others = likelihood.copy()
-    others[rows, labels] = -np.inf
-    next_one = others.argmax(axis=1)
-    nats = float((likelihood[rows, labels] - likelihood[rows, next_one]).sum())
-    apart = float((divergence[rows, next_one] - divergence[rows, labels]).sum())
-    usual = 2.0 * float(divergence[rows, labels].mean()) / max(1, problem.X.shape[1])
-    return apart / nats if nats > 0.0 and apart > 0.0 else (usual or 1.0)
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:

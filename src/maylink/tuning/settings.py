@@ -56,6 +56,9 @@ class Tuning(BaseEstimator):
         Numbers (rows times columns) up to which data are small.
     sample_size : int, default 5000
         Points that a choice looks at: of more points it looks at a sample.
+    plain_size : int, default 2500
+        Points that are enough to see whether the plainest family is clearly enough
+        (:mod:`maylink.tuning.plainly`); 0 lets all families compete in any case.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Tuning(BaseEstimator):
         n_starts_of_small: int = 4,
         small_data: int = 20_000,
         sample_size: int = 5000,
+        plain_size: int = 2500,
     ) -> None:
         self.data_weights = data_weights
         self.cluster_hints = cluster_hints
@@ -99,12 +103,13 @@ class Tuning(BaseEstimator):
         self.n_starts_of_small = n_starts_of_small
         self.small_data = small_data
         self.sample_size = sample_size
+        self.plain_size = plain_size
 
     def check(self) -> None:
         """Raise about the first field that makes no sense."""
         for name in ("n_folds", "n_folds_of_few"):
             check_integer(f"tuning.{name}", getattr(self, name), 2)
-        for name in ("few_links", "fewest_pairs", "fewest_held_out", "small_data"):
+        for name in ("few_links", "fewest_pairs", "fewest_held_out", "small_data", "plain_size"):
             check_integer(f"tuning.{name}", getattr(self, name), 0)
         for name in ("n_starts", "n_starts_of_small", "sample_size"):
             check_integer(f"tuning.{name}", getattr(self, name), 1)

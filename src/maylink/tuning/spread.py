@@ -17,7 +17,7 @@ import numpy as np
 from maylink.families.gaussian import EuclideanFamily
 from maylink.problem import Problem
 from maylink.solvers.score_settings import ScoreSettings
-from maylink.tuning.hard_fits import hard_fit
+from maylink.tuning.hard_fits import HardFit, hard_fit
 from maylink.tuning.pieces import PieceView
 
 SPREADS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # half a decade apart
@@ -31,14 +31,21 @@ def with_spread(view: PieceView) -> PieceView:
     problem = view.problem
     if not isinstance(problem.family, EuclideanFamily) or problem.family.learns:
         return view
-    best, found, enough = -np.inf, view, 0.5 * np.log(problem.n)
+    return spread_fit(view)[0]
+
+
+def spread_fit(view: PieceView) -> tuple[PieceView, HardFit]:
+    """Return a view whose Gaussian family expects clusters as wide as the data say, and its fit."""
+    problem, enough = view.problem, 0.5 * np.log(view.problem.n)
+    best: tuple[PieceView, HardFit] | None = None
     for spread in SPREADS:
         one = replace(view, problem=expecting(problem, spread))
         fit = hard_fit(one, problem.links, ScoreSettings(1.0, alpha=None))
-        if fit.log_joint <= best + enough:
+        if best is not None and fit.log_joint <= best[1].log_joint + enough:
             break
-        best, found = fit.log_joint, one
-    return found
+        best = one, fit
+    assert best is not None
+    return best
 
 
 def expecting(problem: Problem, spread: float) -> Problem:

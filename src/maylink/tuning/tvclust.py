@@ -46,6 +46,7 @@ from maylink.tuning.pieces import (
     placed,
     telling_variants,
 )
+from maylink.tuning.plainly import plainly
 from maylink.tuning.prior_checks import checked_prior
 from maylink.tuning.scores import HeldOut, posterior_scores
 from maylink.tuning.settings import Tuning
@@ -167,6 +168,9 @@ class TVClustTuner:
         Links say something where the winner of the race predicts them better than a guess, by more
         than a standard error. If they do not, the luckiest candidate would win.
         """
+        clear = self.plainly(progress)
+        if clear is not None:
+            return clear
         chosen, rows = self.without_links()
         if not self.tuning.can_race(self.links):
             logger.info("%d links are too few to hold any out", self.links.n_links)
@@ -180,6 +184,31 @@ class TVClustTuner:
         if result.says_something:
             return result.chosen, "held-out links", raced
         return chosen, "evidence", rows or race.flagged(raced, chosen)
+
+    def plainly(
+        self, progress: Progress
+    ) -> tuple[TVClustCandidate, str, list[dict[str, Any]]] | None:
+        """Choose the plainest family where it is clearly enough, and look at no other."""
+        request, names = self.request, dict.fromkeys(one.family for one in self.candidates)
+        is_open = request.prior is None and request.data_weight == "auto"
+        if self.in_chunks or self.sample.n == self.first.n or not is_open:
+            return None
+        if request.wants_neighbours or self.has_pieces(self.first.family):
+            return None
+        samples = {name: replace(self.sample, family=self.problems[name].family) for name in names}
+        clear = plainly(samples, self.tuning, self.rng, progress)
+        if clear is None:
+            return None
+        name, weight, count = clear.result.chosen
+        chosen = TVClustCandidate(name, weight, count, request.partition_prior.name)
+        word = {"partition_prior": chosen.partition_prior}
+        others = [one for one in self.candidates if one.family != name]
+        rows = [{**row, **word} for row in clear.result.rows]
+        rows += [race.not_raced(one) for one in others]
+        self.sample, self.held_out = clear.sample, clear.result.held_out
+        self.problems[name] = same_spread(self.problems[name], clear.view)
+        self.views = DataViews({name: clear.view}, frozenset([name]))
+        return chosen, "held-out links", rows
 
     # ------------------------------------------------------------------ what is looked at
 
@@ -259,7 +288,7 @@ class TVClustTuner:
         for name, one in samples.items():
             tick(looking_at=name)
             graph = NeighbourGraph(one, 0) if name in plain else self.graph_of(one, most)
-            views[name] = PieceView.of(one, graph, self.rng)
+            views[name] = PieceView.of(one, graph, self.rng, name in plain)
             if name in plain and len(plain) > 1 and self.request.prior is None:
                 views[name] = with_spread(views[name])
                 self.problems[name] = same_spread(self.problems[name], views[name])
