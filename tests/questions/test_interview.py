@@ -41,7 +41,7 @@ def test_right_answers_find_clusters_that_data_alone_do_not():
 
 
 def test_wrong_answers_are_not_obeyed():
-    X, y = blobs()
+    X, y = blobs(seed=2)
     interview = ask(Interview(X, random_state=0), y, 40, accuracy=0.8)
     assert ml.metrics.adjusted_rand(y, interview.labels) > 0.9
 
@@ -250,7 +250,12 @@ def test_after_many_answers_pieces_are_smaller():
         (Answer(0, 999, 1), "0 to 119, not 0 and 999"),
         (Answer(-1, 3, 1), "not -1 and 3"),
         (Answer(0, 1, 2), "is not 1 .together., -1 .apart. or 0"),
-        (Answer(0, 1, 1, 0, -1.0), "weight -1.0 is not a positive number"),
+        (Answer(0, 1, 1, 0, -1.0), "weight -1 is not above 0"),
+        (Answer(0, 1, 1, 0, 1e300), "weight 1e.300 is not above 0 and at most 1e.06"),
+        (Answer(0, 1, 1, 0, float("nan")), "weight nan is not above 0"),
+        (Answer(0.2, 0.7, 1), "not two row numbers and a weight"),
+        (Answer("0", 1, 1), "not two row numbers and a weight"),
+        (Answer(0, 1, 1, None), "name who answered"),
     ],
 )
 def test_answers_that_cannot_be(bad, said):
@@ -261,6 +266,14 @@ def test_answers_that_cannot_be(bad, said):
 
 
 def test_input_that_cannot_be():
+    with pytest.raises(MaylinkError, match=r"labels\[3\] is missing"):
+        Interview(blobs()[0], labels=[0.0, 1.0, 0.0, np.nan] + [1.0] * 116)
+    with pytest.raises(MaylinkError, match="p and q of 'ann'"):
+        Interview(blobs()[0], reliability={"ann": (1.7, 0.5)})
+    with pytest.raises(MaylinkError, match="n"):
+        Interview(blobs()[0]).questions(2.5)
+    with pytest.raises(MaylinkError, match="size"):
+        Interview(blobs()[0]).board(1)
     with pytest.raises(MaylinkError, match="labels: 2 labels for 120 rows"):
         Interview(blobs()[0], labels=[0, 1])
     with pytest.raises(MaylinkError, match="infinity"):
@@ -289,3 +302,42 @@ def test_fitted_estimators_ask(model):
     questions = model.questions(5, X, links=links)
     assert len(questions) == 5
     assert questions == model.questions(5, X, links=links)
+
+
+def test_looking_changes_nothing():
+    X, y = blobs(apart=2.0)
+    one, two = Interview(X, random_state=0), Interview(X, random_state=0)
+    rng = np.random.default_rng(0)
+    for i, j in rng.choice(120, (15, 2)):
+        if i != j:
+            said = [Answer(i, j, 1 if y[i] == y[j] else -1)]
+            one.add(said)
+            two.add(said)
+            assert len(two.labels) == 120
+            assert len(two.board(3)) == 3
+            assert two.standing.n_answers
+    np.testing.assert_array_equal(one.labels, two.labels)
+    assert one.questions(5) == two.questions(5)
+
+
+def test_taking_back_leads_to_where_it_was():
+    X, y = blobs(apart=2.0)
+    interview = ask(Interview(X, random_state=0), y, 10)
+    labels = interview.labels
+    for said in (Answer(0, 1, 0, "ann"), Answer(0, 1, 1)):
+        interview.add([said])
+        interview.take_back(said)
+        np.testing.assert_array_equal(interview.labels, labels)
+
+
+def test_few_different_rows_have_many_pairs():
+    X = np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 9.0]], 20, axis=0)
+    found = Interview(X, random_state=0).questions(100)
+    assert len({(one.i, one.j) for one in found}) == 100
+
+
+def test_votes_of_thousands_leave_every_linkage_a_weight():
+    links = ml.sample_links(MOONS.y, rate=0.01, accuracy=1.0, rng=0)
+    heavy = ml.Links(links.n, links.i, links.j, links.kind, 50.0 * links.weight)
+    interview = Interview(MOONS.X, heavy, random_state=0)
+    assert ml.metrics.adjusted_rand(MOONS.y, interview.labels) > 0.9

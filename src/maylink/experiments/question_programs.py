@@ -26,13 +26,13 @@ class Oracle:
 {ask}
 def run(X, a):
     import random
-    np.random.seed(a["seed"])
-    random.seed(a["seed"])
     with np.load(a["problem"]) as p:
         X, y = p["X"], p["y"]
     deadline = time.perf_counter() + a["seconds"]
-    found, pairs, failure = {}, [], None
+    found, pairs, failure = {}, {}, None
     for most in a["checkpoints"] if AGAIN else [a["checkpoints"][-1]]:
+        np.random.seed(a["seed"])
+        random.seed(a["seed"])
         oracle = Oracle(y, a["p"], a["seed"], most, deadline)
         try:
             labels = ask(X, a["k"], oracle, a["checkpoints"])
@@ -43,7 +43,7 @@ def run(X, a):
             failure = "timeout"
             break
         found.update({str(n): np.asarray(one).astype(int).tolist() for n, one in labels.items()})
-        pairs = oracle.pairs
+        pairs.update({str(n): oracle.pairs[:n] for n in labels})
         if oracle.late:
             failure = "timeout"
     return dict(labels=found, pairs=pairs, stopped=failure)
@@ -86,8 +86,7 @@ from cobras_ts.querier.querier import Querier
 class Asked(Querier):
     def __init__(self, oracle):
         super().__init__()
-        self.oracle, self.now = oracle, None
-        self.found = {}
+        self.oracle = oracle
     def query_points(self, i, j):
         return self.oracle.query(i, j)
     def update_clustering(self, clustering):
@@ -96,9 +95,8 @@ class Asked(Querier):
         return True
 def ask(X, k, oracle, checkpoints):
     found = COBRAS_kmeans(X, Asked(oracle), oracle.most).cluster()[1]
-    return {n: found[n - 1] for n in checkpoints if 0 < n <= len(found)} | {
-        n: found[-1] for n in checkpoints if n > len(found)
-    }
+    done = {n: found[n - 1] for n in checkpoints if 0 < n <= len(found)}
+    return done | {n: found[-1] for n in checkpoints if n > len(found)}
 """
 
 NOISE_ROBUST = """

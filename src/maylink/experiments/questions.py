@@ -226,7 +226,7 @@ def ask_rival(
             )  # fmt: skip
     steps: list[Step] = []
     for n_asked, labels in said["labels"].items():
-        pairs = np.array(said["pairs"][: int(n_asked)], np.int64).reshape(-1, 2)
+        pairs = np.array(said["pairs"][n_asked], np.int64).reshape(-1, 2)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         links = Links(truth.y.size, pairs[:, 0], pairs[:, 1], np.ones(len(pairs), np.int64))
         steps.append((int(n_asked), np.asarray(labels, np.int64), links, None))

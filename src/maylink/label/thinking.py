@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from maylink.arrays import Index
+from maylink.errors import MaylinkError
 from maylink.questions.words import Answer, Question, Standing
 
 logger = logging.getLogger(__name__)
@@ -238,17 +239,33 @@ class Thinking:
             return not self._closing
 
     def _take_in(self, interview: Asker, changes: list[AnswerChange]) -> None:
-        """Hand changes to the interview: what was only added at once, the others in their order."""
+        """Hand changes to the interview: what was only added at once, the others in their order.
+
+        An answer that the interview refuses is left out, and none of the others with it.
+        """
         waiting: list[Answer] = []
+        refused: list[MaylinkError] = []
         for change in changes:
             for answer in change.taken_back:
                 if answer in waiting:
                     waiting.remove(answer)
-                else:
+                    continue
+                try:
                     interview.take_back(answer)
+                except MaylinkError as error:
+                    refused.append(error)
             waiting += change.given
         if waiting:
-            interview.add(waiting)
+            try:
+                interview.add(waiting)
+            except MaylinkError:  # nothing of them is taken in: find the bad ones
+                for answer in waiting:
+                    try:
+                        interview.add([answer])
+                    except MaylinkError as error:
+                        refused.append(error)
+        for why in refused:
+            logger.warning("an answer was left out: %s", why)
 
     def _make_stock(self, interview: Asker, person: str, boards: bool, n_taken: int) -> Stock:
         questions = tuple(interview.questions(AHEAD, person))

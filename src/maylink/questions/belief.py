@@ -68,22 +68,23 @@ class Belief:
         self._shared = np.empty((n_draws, n_draws))
         overlaps(draws, n_rows, np.empty((n, n)), self._shared)
 
-    @cached_property
+    @property
     def best(self) -> Index:
         """The draw that has the least expected distance to all others (Binder 1978)."""
-        own = np.diag(self._shared)
-        distance = own[:, None] + own - 2.0 * self._shared
-        best: Index = self.draws[self._best_at(distance)]
+        best: Index = self.draws[self._best_at]
         return best
 
-    def _best_at(self, distance: Array) -> int:
+    @cached_property
+    def _best_at(self) -> int:
+        own = np.diag(self._shared)
+        distance = own[:, None] + own - 2.0 * self._shared
         return int(np.argmin(distance.mean(axis=1)))
 
     @cached_property
     def expected_f(self) -> float:
         """The pairwise F of the best draw, on average over all draws."""
         own, total = np.diag(self._shared), self.n_rows.sum()
-        at = self._best_at(own[:, None] + own - 2.0 * self._shared)
+        at = self._best_at
         both = 2.0 * (self._shared[at] - total)
         either = own[at] + own - 2.0 * total
         return float(np.where(either > 0.0, both / np.where(either > 0.0, either, 1.0), 1.0).mean())
@@ -128,8 +129,8 @@ class Belief:
         in_doubt = (found.together > IN_DOUBT) & (found.together < 1.0 - IN_DOUBT)
         found = found.some(np.flatnonzero(in_doubt)[:CONSIDERED])
         n, together = min(n, len(found.a)), found.together
-        centred = self._centred(found.a, found.b, together)
-        said = _chance_of_may(together, p, q)
+        original = centred = self._centred(found.a, found.b, together)
+        said = chance_of_may(together, p, q)
         variance, slope = said * (1.0 - said), (p + q - 1.0) ** 2
         left = np.ones(len(together), np.bool_)
         order: list[int] = []
@@ -140,7 +141,7 @@ class Belief:
             order.append(k)
             gains.append(max(float(gain[k]), 0.0))
             left[k] = False
-            alike = centred.T @ centred[:, k] / len(centred)
+            alike = original.T @ centred[:, k] / len(centred)
             step = slope / variance[k]
             variance = np.maximum(variance - slope * step * alike**2, 0.05 * variance)
             centred = centred - np.outer(centred[:, k], step * alike)
@@ -163,9 +164,10 @@ class Belief:
         return quadratic
 
     def _gain(self, centred: Array, together: Array, p: float, q: float) -> Array:
-        said = _chance_of_may(together, p, q)
+        said = chance_of_may(together, p, q)
         return (p + q - 1.0) ** 2 * self._quadratic(centred) / (said * (1.0 - said))
 
 
-def _chance_of_may(together: Array, p: float, q: float) -> Array:
+def chance_of_may(together: Array, p: float, q: float) -> Array:
+    """Return the probability of the answer "may"."""
     return together * p + (1.0 - together) * (1.0 - q)

@@ -79,8 +79,8 @@ class RowPairs:
         """Yield pairs of rows, the most typical first."""
         first, second = self._mind.pieces.members[a], self._mind.pieces.members[b]
         for k in range(min(len(first) * len(second), TRIED)):
-            i, j = first[k % len(first)], second[(k + k // len(first)) % len(second)]
-            yield _ordered(int(i), int(j))
+            around, at = divmod(k, len(first))
+            yield _ordered(int(first[at]), int(second[(at + around) % len(second)]))
 
 
 def _ordered(i: int, j: int) -> tuple[int, int]:

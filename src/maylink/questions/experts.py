@@ -87,8 +87,8 @@ class Experts:
         np.add.at(between, (a[across], b[across]), votes[across])
         between += between.T
         self._trees, self._root, self._merged = [], [], []
-        for weights, linkage in zip(self.weights, opinions, strict=True):
-            weights = weights / weights.sum()
+        for score, linkage in zip(self._score, opinions, strict=True):
+            weights = np.exp(score - logsumexp(score))
             center = float(weights.sum(axis=(1, 2)) @ self.centers)
             width = float(np.exp(weights.sum(axis=(0, 2)) @ np.log(WIDTHS)))
             tree = linkage.tree(between, center, width)

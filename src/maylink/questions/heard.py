@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from operator import index
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from maylink.arrays import Array, Index
 from maylink.errors import LinksError, MaylinkError, counted
 from maylink.links import MAY, Links
 from maylink.questions.words import Answer
+
+MOST_VOTES = 1e6
 
 
 class Heard:
@@ -33,9 +36,6 @@ class Heard:
             )
         ]
         self._note(self._before)
-
-    def __len__(self) -> int:
-        return len(self.told)
 
     @property
     def told(self) -> list[Answer]:
@@ -84,6 +84,12 @@ class Heard:
 
     def _checked(self, answer: Answer) -> Answer:
         i, j, kind, source, weight = answer
+        try:
+            i, j, weight = index(i), index(j), float(weight)
+        except (TypeError, ValueError):
+            raise MaylinkError(f"answer: {answer} is not two row numbers and a weight") from None
+        if source is None:
+            raise MaylinkError("answer: source None is nobody; name who answered")
         if not (0 <= i < self.n and 0 <= j < self.n):
             rows = counted(self.n, "row")
             raise LinksError(f"answer: there are {rows}, 0 to {self.n - 1}, not {i} and {j}")
@@ -91,9 +97,11 @@ class Heard:
             raise LinksError(f"answer: row {i} is compared with itself; name two rows")
         if kind not in (-1, 0, 1):
             raise MaylinkError(f"answer: kind {kind!r} is not 1 (together), -1 (apart) or 0")
-        if not (weight > 0 and np.isfinite(weight)):
-            raise MaylinkError(f"answer: weight {weight!r} is not a positive number")
-        return Answer(int(i), int(j), int(kind), source, float(weight))
+        if not 0.0 < weight <= MOST_VOTES:
+            raise MaylinkError(
+                f"answer: weight {weight:g} is not above 0 and at most {MOST_VOTES:g}"
+            )
+        return Answer(i, j, int(kind), source, weight)
 
 
 class AnswerColumns:

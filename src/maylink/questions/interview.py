@@ -9,15 +9,16 @@ import numpy as np
 
 from maylink.arrays import Index
 from maylink.errors import MaylinkError, counted
-from maylink.labels import label_codes
+from maylink.labels import complete_codes
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
-from maylink.parameters import as_generator
+from maylink.parameters import as_generator, check_integer
 from maylink.questions.choosing import RowPairs
 from maylink.questions.heard import AnswerColumns, Heard
 from maylink.questions.mind import Mind
 from maylink.questions.pieces import Ground
 from maylink.questions.reasons import reason_for
+from maylink.questions.sources import unsure
 from maylink.questions.standing import standing_of
 from maylink.questions.words import Answer, Question, Standing
 from maylink.runtime.threads import one_thread
@@ -26,15 +27,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-LITTLE = 0.0005  # of the pairs that are together: an answer that puts right less is worth little
-
-
 class Interview:
     """Asks about pairs of rows, takes answers, and knows how far it has come.
 
     A question is worth what its answer is expected to put right (:mod:`maylink.questions.belief`),
     under the reliability of who is asked. Nothing is fitted between two answers: several trees
-    of mergers, cut at any height, are weighed by how well they foretold the answers so far.
+    of mergers, cut at any height, are weighed by how well they foretold the answers so far. Not for
+    use by several threads at once.
 
     Parameters
     ----------
@@ -71,14 +70,15 @@ class Interview:
         reliability: Mapping[Hashable, tuple[float, float]] | None = None,
         random_state: int | None = None,
     ) -> None:
-        self._rng = as_generator(random_state)
+        rng = as_generator(random_state)
         with one_thread():
-            self._ground = Ground(X, self._rng)
+            self._ground = Ground(X, rng)
         self.n = self._ground.n
-        self._fitted = None if labels is None else label_codes(labels)[0]
+        self._seed = int(rng.integers(2**31))
+        self._fitted = None if labels is None else complete_codes(labels)
         if self._fitted is not None and len(self._fitted) != self.n:
             raise MaylinkError(f"labels: {len(self._fitted)} labels for {counted(self.n, 'row')}")
-        self._known = dict(reliability or {})
+        self._known = {name: _checked(name, *both) for name, both in (reliability or {}).items()}
         self._heard = Heard(as_links(links, self.n))
         self._mind = self._anew()
 
@@ -90,31 +90,33 @@ class Interview:
         Parameters
         ----------
         n : int, default 1
-            How many; fewer come where fewer are in doubt.
+            How many; fewer come where no more are left that this source was not asked about.
         source : hashable, default 0
             Who is asked: the reliability of that source counts, and what it was asked before.
         """
+        check_integer("n", n, 0)
         mind = self._mind
-        if n < 1 or mind.pieces.count < 2:
+        if not n or mind.pieces.count < 2:
             return []
-        while mind.best_gain < LITTLE * mind.belief.n_pairs and mind.look_closer():
-            pass
         p, q = mind.reliability_of(source)
-        found = mind.gains(source)
         with one_thread():
+            found = mind.gains(source)
             pairs = mind.belief.batch(2 * n, found, p, q).then(found)
         choosing = RowPairs(mind, self._heard, source)
         questions: list[Question] = []
-        for a, b, together, gain in zip(*pairs, strict=True):
-            if len(questions) == n:
-                break
-            pair = choosing.next(int(a), int(b))
-            if pair is not None:
-                reason = reason_for(mind.belief, mind.clusters, int(a), int(b), again=pair.again)
-                questions.append(
-                    Question(pair.i, pair.j, float(together), float(gain), reason, pair.again)
-                )
-        return questions
+        while True:
+            before = len(questions)
+            for a, b, together, gain in zip(*pairs, strict=True):
+                if len(questions) == n:
+                    return questions
+                pair = choosing.next(int(a), int(b))
+                if pair is not None:
+                    why = reason_for(mind.belief, mind.clusters, int(a), int(b), again=pair.again)
+                    one = Question(pair.i, pair.j, float(together), float(gain), why, pair.again)
+                    questions.append(one)
+            if len(questions) == before:
+                return questions
+            pairs = found  # further rows of the same pieces
 
     def board(self, size: int = 8, source: Hashable = 0) -> list[int]:
         """Return rows to sort into groups: those whose pairs tell most.
@@ -126,10 +128,12 @@ class Interview:
         source : hashable, default 0
             Who sorts them.
         """
+        check_integer("size", size, 2)
         pieces = self._mind.pieces
         if pieces.count < 2:
             return []
-        found = self._mind.gains(source)
+        with one_thread():
+            found = self._mind.gains(source)
         gain = np.zeros((pieces.count, pieces.count))
         gain[found.a, found.b] = gain[found.b, found.a] = found.gain
         chosen = [int(found.a[0]), int(found.b[0])]
@@ -138,23 +142,28 @@ class Interview:
             more[chosen] = -1.0
             chosen.append(int(np.argmax(more)))
         typical = [pieces.members[one][: (len(pieces.members[one]) + 1) // 2] for one in chosen]
-        return [int(self._rng.choice(rows)) for rows in typical]
+        rng = np.random.default_rng([self._seed, len(self._heard.answers)])
+        return [int(rng.choice(rows)) for rows in typical]
 
     def add(self, answers: Iterable[Answer]) -> None:
         """Take answers."""
-        self._mind.take_in(self._heard.add(answers))
+        told = self._heard.add(answers)
+        with one_thread():
+            self._mind.take_in(told)
 
     def take_back(self, answer: Answer) -> None:
         """Forget an answer, the latest one like it."""
         self._heard.take_back(answer)
-        self._mind = self._anew()
+        if answer.kind:
+            self._mind = self._anew()
 
     def _anew(self) -> Mind:
         """Think of all that was heard, from the beginning."""
-        mind = Mind(self._ground, self._fitted, self._known, self._rng)
         told, n_given = self._heard.told, self._heard.given.i.size
-        order = self._rng.permutation(n_given).tolist()  # links of a file may be sorted
-        mind.take_in([*(told[k] for k in order), *told[n_given:]])
+        order = np.random.default_rng(self._seed).permutation(n_given)  # a file may be sorted
+        with one_thread():
+            mind = Mind(self._ground, self._fitted, self._known, self._seed)
+            mind.take_in([*(told[k] for k in order), *told[n_given:]])
         return mind
 
     # ------------------------------------------------------------------ what is known
@@ -191,3 +200,10 @@ class Interview:
         """How far the interview has come."""
         mind = self._mind
         return standing_of(mind.belief, mind.clusters, self._heard.n_answers, mind.best_gain)
+
+
+def _checked(source: Hashable, p: float, q: float) -> tuple[float, float]:
+    """Return p and q of a source that are neither 0 nor 1."""
+    if not (0.0 <= p <= 1.0 and 0.0 <= q <= 1.0):
+        raise MaylinkError(f"reliability: p and q of {source!r} are {p} and {q}, not 0 to 1")
+    return float(unsure(p)), float(unsure(q))

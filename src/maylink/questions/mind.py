@@ -9,14 +9,13 @@ import numpy as np
 from scipy.special import expit, logit
 
 from maylink.arrays import Array, Index
-from maylink.questions.belief import Belief, PairGains
+from maylink.questions.belief import Belief, PairGains, chance_of_may
 from maylink.questions.experts import Experts, by_accuracy
 from maylink.questions.heard import AnswerColumns
 from maylink.questions.pieces import Ground
 from maylink.questions.sources import SourceTrust, trust
 from maylink.questions.trees import linkages
 from maylink.questions.words import Answer
-from maylink.runtime.threads import one_thread
 
 N_DRAWS = 128
 FEWEST, USUAL, MOST = 32, 128, 256  # pieces: of few rows, of many, and after many answers
@@ -25,6 +24,7 @@ PIECES_A_CLUSTER = 2  # at least, of the clusters that there seem to be without 
 ANSWERS_A_PIECE = 2  # after which pieces are made smaller
 SHARE = 4  # a quarter as many answers as there are is taken in at once
 MOST_AT_ONCE = 5_000
+LITTLE = 0.0005  # of the pairs that are together: an answer that puts right less is worth little
 
 
 class Mind:
@@ -38,8 +38,8 @@ class Mind:
         Clusters of a fit.
     known : mapping of source to (float, float)
         p and q of sources of whom something is known.
-    rng : Generator
-        For the draws.
+    seed : int
+        Of the draws: the same answers give the same draws, whatever was looked at in between.
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class Mind:
         ground: Ground,
         fitted: Index | None,
         known: Mapping[Hashable, tuple[float, float]],
-        rng: np.random.Generator,
+        seed: int,
     ) -> None:
-        self._ground, self._fitted, self._known, self._rng = ground, fitted, known, rng
+        self._ground, self._fitted, self._known, self._seed = ground, fitted, known, seed
         self._taken: list[Answer] = []
         self._sources: dict[Hashable, int] = {}
-        self._finer, most = 1, min(MOST, ground.n)
+        self._count, self._finer, most = 0, 1, min(MOST, ground.n)
         self._cut(self._count_of_pieces())
         while self._count < min(most, PIECES_A_CLUSTER * self._usual_clusters):
             self._finer *= 2
@@ -63,9 +63,14 @@ class Mind:
         self._think()
 
     def take_in(self, answers: list[Answer]) -> None:
-        """Take answers in, some at a time: first weigh the experts by them, then think."""
+        """Take answers in, some at a time: first weigh the experts by them, then think.
+
+        Where no answer about these pieces would tell much, they are made smaller.
+        """
         for one in answers:
-            self._sources.setdefault(one.source, len(self._sources))
+            if one.source not in self._sources:
+                self._sources[one.source] = len(self._sources)
+                self.trust = self.trust.with_one_more(*self._known_of(one.source))
         at = 0
         while at < len(answers):
             size = min(max(1, len(self._taken) // SHARE), MOST_AT_ONCE)
@@ -75,30 +80,30 @@ class Mind:
             self.trust = self._trusted()
             self._cut(self._count_of_pieces())
             self._think()
+        while self.best_gain < LITTLE * self.belief.n_pairs and self._look_closer():
+            pass
 
     def reliability_of(self, source: Hashable) -> tuple[float, float]:
         """Return p and q of a source, also of one that has not answered yet."""
         if source in self._sources:
             at = self._sources[source]
             return float(self.trust.p[at]), float(self.trust.q[at])
-        usual = self.trust.accuracy
-        return self._known.get(source, (usual, usual))
+        return self._known_of(source)
 
     @cached_property
     def belief(self) -> Belief:
         """Draws of the partition."""
-        with one_thread():
-            return Belief(self._experts.draw(N_DRAWS, self._rng), self.pieces.n_rows)
+        rng = np.random.default_rng([self._seed, len(self._taken), self._count])
+        return Belief(self._experts.draw(N_DRAWS, rng), self.pieces.n_rows)
 
     def gains(self, source: Hashable) -> PairGains:
         """Return pairs of pieces to ask a source about, the best first.
 
-        After those that draws differ in come all others, by what is at stake: the probability that
-        an answer is a surprise, times the pairs of rows that are together or apart with it.
+        First come the pairs about which some draws differ. About the others all draws agree: their
+        gain is that of the one question whether both clusters are one, or the cluster two.
         """
         p, q = self.reliability_of(source)
-        with one_thread():
-            found = self.belief.gains(p, q)
+        found = self.belief.gains(p, q)
         a, b = np.triu_indices(self.pieces.count, 1)
         rest = np.ones((self.pieces.count, self.pieces.count), np.bool_)
         rest[found.a, found.b] = False
@@ -107,16 +112,16 @@ class Mind:
         rows = np.bincount(self.clusters, self.pieces.n_rows)
         one, other = rows[self.clusters[a]], rows[self.clusters[b]]
         pairs = np.where(self.clusters[a] == self.clusters[b], one * other / 4.0, one * other)
-        stake = (p + q - 1.0) ** 2 * together * (1.0 - together) * pairs
-        order = np.argsort(-stake, kind="stable")
-        return found.then(PairGains(a[order], b[order], together[order], stake[order]))
+        may = chance_of_may(together, p, q)
+        doubt = together * (1.0 - together)
+        gain = (p + q - 1.0) ** 2 * doubt**2 * pairs / np.maximum(may * (1.0 - may), 1e-12)
+        return found.then(PairGains(a, b, together, gain).some(np.argsort(-gain, kind="stable")))
 
     @cached_property
     def best_gain(self) -> float:
         """What the best question is expected to put right, in pairs, whoever is asked."""
         usual = self.trust.accuracy
-        with one_thread():
-            gain = self.belief.gains(usual, usual).gain
+        gain = self.belief.gains(usual, usual).gain
         return float(gain[0]) if len(gain) else 0.0
 
     @cached_property
@@ -139,21 +144,22 @@ class Mind:
             found.setdefault((min(x, y), max(x, y)), []).append((one, float(right)))
         return found
 
-    def look_closer(self) -> bool:
-        """Make pieces smaller; False where they have two rows each, or there are enough of them."""
-        if 2 * self._count > min(2 * MOST - 1, self._ground.n):
-            return False
-        self._finer *= 2
-        self._cut(self._count_of_pieces())
-        self._think()
-        return True
-
     # ------------------------------------------------------------------ inside
 
     @property
     def _usual_clusters(self) -> int:
         """Clusters that there seem to be without answers."""
         return self._opinions[0].n_clusters or 1
+
+    def _look_closer(self) -> bool:
+        """Make pieces half as large; False where that is too early, or they are small enough."""
+        enough = 2 * self._count > min(2 * MOST - 1, self._ground.n)
+        if enough or len(self._taken) < self._count:
+            return False
+        self._finer *= 2
+        self._cut(self._count_of_pieces())
+        self._think()
+        return True
 
     def _count_of_pieces(self) -> int:
         count = self._finer * max(FEWEST, min(USUAL, self._ground.n // ROWS_A_PIECE))
@@ -163,11 +169,10 @@ class Mind:
 
     def _cut(self, count: int) -> None:
         """Cut the data into so many pieces, if they are not cut so."""
-        if getattr(self, "_count", None) != count:
+        if self._count != count:
             self._count = count
-            with one_thread():
-                self.pieces = self._ground.pieces(count)
-                self._opinions = linkages(self.pieces, self._fitted)
+            self.pieces = self._ground.pieces(count)
+            self._opinions = linkages(self.pieces, self._fitted)
 
     def _columns(self, answers: list[Answer]) -> tuple[AnswerColumns, Index, Index]:
         told = AnswerColumns(answers, self._sources)
@@ -186,8 +191,7 @@ class Mind:
         usual = logit(self.trust.accuracy)
         shifts = [shift[told.source] for shift in self.trust.shifts]
         votes = _log_odds(expit(usual + shifts[0]), expit(usual + shifts[1]), told)
-        with one_thread():
-            self._experts.think(self._opinions, a, b, odds, votes)
+        self._experts.think(self._opinions, a, b, odds, votes)
         for name in ("belief", "best_gain", "clusters", "right"):
             self.__dict__.pop(name, None)
 
@@ -201,15 +205,19 @@ class Mind:
 
     def _trust_before(self) -> SourceTrust:
         """Return p and q of the sources, but for what each of them said."""
+        found = SourceTrust(np.empty(0), np.empty(0), self._experts.accuracy)
+        for source in self._sources:
+            found = found.with_one_more(*self._known_of(source))
+        return found
+
+    def _known_of(self, source: Hashable) -> tuple[float, float]:
+        """Return p and q of a source, but for what it said."""
         usual = self._experts.accuracy
-        known = [self._known.get(source, (usual, usual)) for source in self._sources]
-        p, q = np.clip(np.array(known, np.float64).reshape(-1, 2).T, 1e-3, 1.0 - 1e-3)
-        return SourceTrust(p, q, usual)
+        return self._known.get(source, (usual, usual))
 
     def _by_accuracy(self, told: AnswerColumns) -> tuple[Array, Array]:
         """Return p and q of each answer, for every accuracy of the experts: shape (Q, m)."""
-        trust = self.trust if len(self.trust.p) == len(self._sources) else self._trust_before()
-        p, q = (by_accuracy(shift[told.source]) for shift in trust.shifts)
+        p, q = (by_accuracy(shift[told.source]) for shift in self.trust.shifts)
         return p, q
 
 

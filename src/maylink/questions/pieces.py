@@ -147,9 +147,9 @@ class Ground:
             np.ascontiguousarray(statistics.total, np.float64),
             float(np.square(self.problem.X, dtype=np.float64).sum()),
             np.asarray(self.problem.prior.precision, np.float64),
-            wide=_between(found[self._links.i[may]], found[self._links.j[may]], 1.0, n_pieces),
-            close=_between(*near, 1.0, n_pieces),
-            random=_between(found[self._links.i[~may]], found[self._links.j[~may]], 1.0, n_pieces),
+            wide=_between(found[self._links.i[may]], found[self._links.j[may]], n_pieces),
+            close=_between(*near, n_pieces),
+            random=_between(found[self._links.i[~may]], found[self._links.j[~may]], n_pieces),
             far=FAR / (1.0 + apart),
             members=self._members(found, centers),
         )
@@ -197,8 +197,8 @@ def comparable_rows(X: Any) -> Matrix:
     return problem.family.neighbour_rows(problem.X)
 
 
-def _between(a: Index, b: Index, weight: Any, n_pieces: int) -> Array:
-    """Return the sums of weights between pieces, both ways."""
-    sums = np.zeros((n_pieces, n_pieces))
-    np.add.at(sums, (a, b), weight)
-    return sums + sums.T
+def _between(a: Index, b: Index, n_pieces: int) -> Array:
+    """Return how many pairs lie between pieces, both ways."""
+    counts = np.zeros((n_pieces, n_pieces))
+    np.add.at(counts, (a, b), 1.0)
+    return counts + counts.T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logit
@@ -29,6 +29,10 @@ class SourceTrust(NamedTuple):
     p: Array
     q: Array
     accuracy: float
+
+    def with_one_more(self, p: float, q: float) -> SourceTrust:
+        """Return it with one more source."""
+        return self._replace(p=np.append(self.p, p), q=np.append(self.q, q))
 
     @property
     def shifts(self) -> tuple[Array, Array]:
@@ -88,5 +92,9 @@ def trust(
     q = (PRIOR_VOTES * q_center + votes(no * (1.0 - together))) / (
         PRIOR_VOTES + votes(1.0 - together)
     )
-    low, high = CLOSE_TO_SURE, 1.0 - CLOSE_TO_SURE
-    return SourceTrust(np.clip(p, low, high), np.clip(q, low, high), accuracy)
+    return SourceTrust(unsure(p), unsure(q), accuracy)
+
+
+def unsure(chance: Any) -> Any:
+    """Return probabilities that are neither 0 nor 1."""
+    return np.clip(chance, CLOSE_TO_SURE, 1.0 - CLOSE_TO_SURE)

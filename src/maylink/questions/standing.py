@@ -34,7 +34,7 @@ def standing_of(belief: Belief, clusters: Index, n_answers: int, gain: float) ->
     expected = belief.expected_f
     more = NEXT * gain / max(belief.n_pairs, 1.0)
     if n_answers < FEWEST_ANSWERS:
-        why = f"{counted(FEWEST_ANSWERS, 'answer')} tell how far answers can be trusted at all"
+        why = f"fewer than {counted(FEWEST_ANSWERS, 'answer')}: too few to know how good they are"
         return Standing(n_answers, n_clusters, n_settled, expected, False, why)
     if more >= WORTH:
         why = (

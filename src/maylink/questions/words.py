@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Question(NamedTuple):
-    """A pair of rows: to be judged: together or apart.
+    """A pair of rows that somebody is to judge: together or apart.
 
     Parameters
     ----------
