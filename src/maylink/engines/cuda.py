@@ -212,6 +212,7 @@ class CudaEngine:
         rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
         before = torch.full((self.n,), -1, dtype=torch.int32, device=self.points.place)
         nobody = torch.empty(0, dtype=torch.int64, device=self.points.place)
+        self.sweeper.forget()  # what is known of the last labels does not hold for these
         glance = self.points.look(rule, before, None, (nobody, nobody.to(torch.int32)))
         if len(glance.openers):
             raise MaylinkError("a point of X is infinitely far from every centre; rescale X")
@@ -227,6 +228,7 @@ class CudaEngine:
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""
         self.sweeper = CudaSweeper()
+        self.points.forget()
         self._order = None
 
     def visits(self, order: Index) -> DeviceOrder:
@@ -257,7 +259,7 @@ def check_room(X: Any, family: Family, device: CudaSettings) -> None:
     stored = 2 if device.storage in ("fp16", "bf16") else 4
     if device.precision == "exact" and not _is_single(X):
         stored += 8
-    needed = n * (columns * stored + 64) + 200_000_000
+    needed = n * (columns * stored + 120) + 200_000_000
     if is_on_device(X):
         needed += n * 4
     check_memory(needed, device.place)

@@ -20,28 +20,57 @@ from maylink.runtime.gpu import as_host, is_on_device
 
 UNIT = 2.0**-23  # of rounding on tensor cores, which cut digits off
 CENTERS = 64  # centres that are scored together
-OPENER, DOUBT = -1, -2  # labels, as in the kernels
+MOSTLY = 0.7  # share of the points from which on to list them for a look costs more than it saves
 
 
 class Glance(NamedTuple):
-    """What one look at all points without links left: labels, and how many of which kind."""
+    """What one look at all points without links left, on the GPU."""
 
-    after: Any  # (n,) on the GPU
-    n_changed: int
-    openers: Any  # rows on the GPU
+    after: Any  # (n,) labels
+    movers: Any  # rows whose labels have changed, openers included
+    openers: Any  # rows to which all centres are λ away
+
+
+class TileShape(NamedTuple):
+    """How many points a program looks at together, with how many warps, how far ahead."""
+
+    rows: int
+    warps: int
+    stages: int
+
+
+class TileShapes(NamedTuple):
+    """The shapes for points that are made shorter, that are stored short, and for doubts."""
+
+    cast: TileShape = TileShape(128, 8, 3)
+    stored: TileShape = TileShape(128, 8, 3)
+    refined: TileShape = TileShape(64, 4, 2)
 
 
 class DeviceCenters(NamedTuple):
     """Centres as the kernels take them."""
 
-    theta: Any  # (padded, columns) in the form of the points
+    theta: Any  # (padded, columns), in double precision
     minus_c: Any  # (padded,)
     theta_exact: Any  # (s, K) in double precision
     c_exact: Any  # (K,)
     opened: Any  # (padded,)
     size: int
+    scale: float  # a power of two that makes θ as large as short numbers may be
+    reach: float  # the greatest |θ| of a feature
     steepest: float  # the greatest ‖θ‖
     farthest: float  # the greatest |c|
+
+
+class LookTask(NamedTuple):
+    """One look at all points."""
+
+    rule: Rule
+    centers: DeviceCenters
+    before: Any
+    after: Any
+    rank: Any
+    counts: Any  # (5,) doubts, movers, openers, doubts that are left, points that bounds leave
 
 
 class DevicePoints:
@@ -70,7 +99,16 @@ class DevicePoints:
         self.norm = self._norms()
         self.phi = self.potential.to(torch.float32)
         self.linked = torch.as_tensor(linked, dtype=torch.uint8, device=self.place)
-        self.unranked = torch.zeros(1, dtype=torch.int32, device=self.place)
+        self.nobody = torch.zeros(1, dtype=torch.int32, device=self.place)
+        self.shapes = TileShapes()
+        self.widths = _widths(self.stride)
+        self.scale = _power_below(float(self.largest[:-1].max(initial=0.0)))
+        self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
+        lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
+        self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
+        self.n_doubts = self.n_moved = self.n_unsettled = 0  # at the last look
+        self.forget()
+        self.programs = 16 * _processors(self.place)
 
     # ------------------------------------------------------------------ laying out
 
@@ -139,24 +177,25 @@ class DevicePoints:
 
         size = len(rule.c)
         padded = _ceil(size, CENTERS)
-        wide, rest = _widths(self.stride)
-        theta = torch.zeros((padded, wide + rest), dtype=self.points.dtype, device=self.place)
         exact = torch.as_tensor(np.ascontiguousarray(rule.theta), device=self.place)
-        theta[:size, : self.columns] = exact.to(theta.dtype)
-        minus_c = torch.full((padded,), -1e37, dtype=torch.float32, device=self.place)
         c = torch.as_tensor(np.ascontiguousarray(rule.c), device=self.place)
-        minus_c[:size] = -c.to(torch.float32)
-        opened = self.unranked
+        reach = float(np.abs(rule.theta).max(initial=0.0))
+        scale = 1.0 if self.points.dtype == torch.bfloat16 else _power_below(reach)
+        opened = self.nobody
         if size > rule.n_old:
             opened = torch.full((padded,), 2**31 - 1, dtype=torch.int32, device=self.place)
             opened[:size] = torch.as_tensor(rule.opened.copy(), device=self.place)
-        steepest = float(np.sqrt(np.square(rule.theta).sum(axis=1).max()))
-        farthest = float(np.abs(rule.c).max())
+        theta = torch.zeros((padded, sum(self.widths)), dtype=torch.float64, device=self.place)
+        theta[:size, : self.columns] = exact
+        minus_c = torch.full((padded,), -1e37, dtype=torch.float32, device=self.place)
+        minus_c[:size] = -c
+        steepest = float(np.sqrt(np.square(rule.theta).sum(axis=1).max(initial=0.0)))
+        farthest = float(np.abs(rule.c).max(initial=0.0))
         return DeviceCenters(
-            theta, minus_c, exact.T.contiguous(), c, opened, size, steepest, farthest
+            theta, minus_c, exact.T.contiguous(), c, opened, size, scale, reach, steepest, farthest
         )
 
-    def look(self, rule: Rule, before: Any, rank: Any, founders: Any) -> Glance:
+    def look(self, rule: Rule, before: Any, rank: Any, founders: Any, moves: Any = None) -> Glance:
         """Let every point without links choose among the centres that are open to it.
 
         Parameters
@@ -169,140 +208,163 @@ class DevicePoints:
             Turns of the points; needed once clusters have opened.
         founders : (rows, labels)
             Points without links that have opened a cluster: no centre says their labels.
+        moves : Moves, optional
+            How far centres have moved since the last look, where that was at these labels.
         """
+        import torch
+
+        centers, after = self.centers(rule), torch.empty_like(before)
+        counts = torch.zeros(5, dtype=torch.int32, device=self.place)
+        turns = rank if centers.size > rule.n_old else self.nobody
+        task = LookTask(rule, centers, before, after, turns, counts)
+        bounded = moves is not None and self.n_moved < self.in_vain
+        if bounded:
+            self._wear(task, moves)
+        self._score(task, listed=bounded)
+        if self.is_sure:
+            self._refine(task)
+            self._decide(task)
+        founder_rows, founder_labels = founders
+        if len(founder_rows):
+            after[founder_rows] = founder_labels
+        self.n_doubts, n_moved, n_openers, _, self.n_unsettled = counts.tolist()
+        self.n_moved = n_moved
+        if bounded:
+            self.in_vain = n_moved / 2 if self.n_unsettled > MOSTLY * self.n else np.inf
+        movers = self.movers[:n_moved]
+        openers = self.openers[:n_openers]
+        if len(founder_rows) and n_openers:
+            openers = openers[~torch.isin(openers, founder_rows.to(torch.int32))]
+        return Glance(after, movers, openers)
+
+    def _wear(self, task: LookTask, moves: Any) -> None:
+        """List the points that bounds do not settle."""
         import torch
 
         from maylink.engines import cuda_kernels as kernels
 
-        centers, is_new = self.centers(rule), len(rule.c) > rule.n_old
-        after = torch.empty_like(before)
-        rows = 128
-        tiles = _ceil(self.n, rows) // rows
-        counts = torch.zeros((tiles, 4), dtype=torch.int32, device=self.place)
-        turns = rank if is_new else self.unranked
-        wide, rest = _widths(self.stride)
-        slope, floor = self.margin(centers, rule.penalty)
-        kernels.nearest[(tiles,)](
-            self.points, centers.theta, centers.minus_c, self.phi, self.norm, self.linked, before,
-            after, turns, centers.opened, counts, self.n, len(centers.minus_c),
-            float(np.float32(rule.penalty)), slope, floor, STRIDE=self.stride, WIDE=wide, REST=rest,
-            ROWS=rows, CENTERS=CENTERS, SURE=self.is_sure, NEW=is_new, PRECISION=self.products,
-            num_warps=8,
+        drift, shift = (
+            torch.as_tensor(part.astype(np.float32) * np.float32(1.00001), device=self.place)
+            for part in moves
+        )
+        block = 1024
+        kernels.wear[(-(-self.n // block),)](
+            self.gap, self.norm, self.linked, task.before, task.after, drift, shift,
+            float(moves.drift.max()), float(moves.shift.max()), self.unsettled, task.counts[4:],
+            self.n, ROWS=block,
         )  # fmt: skip
-        _, _, n_doubts = self._counted(counts)
-        if n_doubts:
-            doubts = self._listed(before, after, counts[:, 2], DOUBT, n_doubts)
-            self.decide(centers, rule, rank, doubts, after)
-        if len(founders[0]):
-            after[founders[0]] = founders[1]
-        if n_doubts or len(founders[0]):
-            counts = self._count_again(before, after, rows)
-        n_changed, n_openers, _ = self._counted(counts)
-        openers = self._listed(before, after, counts[:, 1], OPENER, n_openers)
-        return Glance(after, n_changed, openers)
 
-    @property
-    def products(self) -> str:
-        """How Triton multiplies numbers of single precision."""
-        return "tf32x3" if self.is_sure else "tf32"
+    def _score(self, task: LookTask, *, listed: bool) -> None:
+        """Score points by short products; choices that are not sure become doubts."""
+        import torch
 
-    def margin(self, centers: DeviceCenters, penalty: float) -> tuple[float, float]:
+        storage = self.points.dtype
+        cast = storage == torch.float32
+        shape = self.shapes.cast if cast else self.shapes.stored
+        margin = self.margin(task, 1.01 * 2.0**-10) if self.is_sure else (0.0, 0.0)
+        scale = self.scale if cast else 1.0
+        form = torch.float16 if cast else storage
+        lists = (self.unsettled, task.counts[4:], self.doubts)
+        self._nearest(task, shape, lists, 0, margin, scale, task.centers.scale, form, listed, "tf32")
+
+    def _refine(self, task: LookTask) -> None:
+        """Score doubtful points in single precision; doubts that are left are few."""
+        import torch
+
+        # Each product of single precision is made of three short ones, off by 3 · 2^-20 together.
+        margin = self.margin(task, 3.0 * 2.0**-20)
+        lists = (self.doubts, task.counts, self.doubts_left)
+        self._nearest(
+            task, self.shapes.refined, lists, 3, margin, 1.0, 1.0, torch.float32, True, "tf32x3"
+        )
+
+    def _nearest(
+        self, task: LookTask, shape: TileShape, lists: Any, counter: int, margin: Any,
+        scale: float, theta_scale: float, form: Any, listed: bool, products: str,
+    ) -> None:  # fmt: skip
+        from maylink.engines import cuda_kernels as kernels
+
+        centers, unit = task.centers, 1.0 / (scale * theta_scale)
+        cast = form != self.points.dtype
+        rows_of, size_of, doubts = lists
+        padded, (wide, rest) = len(centers.minus_c), self.widths
+        tiles = -(-self.n // shape.rows)
+        kernels.nearest[(min(tiles, self.programs) if listed else tiles,)](
+            self.points, (centers.theta * theta_scale).to(form), centers.minus_c * (1.0 / unit),
+            self.phi, self.norm, self.linked, task.before, task.after, self.gap, task.rank,
+            centers.opened, rows_of, size_of, doubts, self.movers, self.openers, task.counts,
+            counter, self.n, padded, float(np.float32(task.rule.penalty)), *margin, scale, unit,
+            STRIDE=self.stride, WIDE=wide, REST=rest, ROWS=shape.rows, CENTERS=CENTERS,
+            MASK=_power(padded // CENTERS) - 1, LISTED=listed, CAST=cast, SURE=self.is_sure,
+            NEW=centers.size > task.rule.n_old, PRECISION=products,
+            num_warps=shape.warps, num_stages=shape.stages,
+        )  # fmt: skip
+
+    def margin(self, task: LookTask, products: float) -> tuple[float, float]:
         """Return slope and floor of what a choice must win by to be that of exact scores.
 
-        On tensor cores each product of single precision is made of three of fewer digits, off by
-        3 · 2^-20 together; s additions of each cut off a digit each. The bound is taken twice.
+        Products are off by the given share; each addition on tensor cores cuts off a digit; some
+        digits hold the number of a group of centres.
         """
-        slope = 2.0 * (3 * self.columns + 32) * UNIT * centers.steepest
+        centers, penalty = task.centers, task.rule.penalty
+        groups = _power(len(centers.minus_c) // CENTERS)
+        added = (3 * self.columns + 32 + groups) * UNIT
         reach = float(self.largest[-1]) + (penalty if np.isfinite(penalty) else 0.0)
-        floor = 2.0 * (3 * self.columns + 32) * UNIT * centers.farthest + 8.0 * UNIT * reach
-        return slope, floor
+        smallest = 4.0 * self.columns * 2.0**-40 * float(self.largest[:-1].max(initial=0.0))
+        floor = 2.0 * added * centers.farthest + 8.0 * UNIT * reach + smallest * centers.reach
+        return 2.0 * (products + added) * centers.steepest, floor
 
-    def decide(
-        self, centers: DeviceCenters, rule: Rule, rank: Any, rows: Any, after: Any
-    ) -> Any:
-        """Let some points, or all where rows is None, choose by exact scores; return the least."""
+    def _decide(self, task: LookTask, least: Any = None) -> None:
+        """Let points that are still in doubt choose by exact scores; or find the least of all."""
         import torch
 
         from maylink.engines import cuda_kernels as kernels
 
-        size = self.n if rows is None else len(rows)
-        least = torch.empty(size, dtype=torch.float64, device=self.place)
-        is_new = centers.size > rule.n_old
-        block = 32
-        kernels.exact[(_ceil(size, block) // block,)](
-            self.exact, centers.theta_exact, centers.c_exact, self.potential,
-            rank if is_new else self.unranked, centers.opened,
-            self.unranked if rows is None else rows, size, least, after, centers.size,
-            centers.size, self._double(rule.penalty), STRIDE=self.stride, COLUMNS=self.columns,
-            ROWS=block, CENTERS=min(32, _power(centers.size)), NEW=is_new, ALL=rows is None,
-            enable_fp_fusion=False,
+        listed, block, centers = least is None, 32, task.centers
+        tiles = -(-self.n // block)
+        penalty = torch.tensor([task.rule.penalty], dtype=torch.float64, device=self.place)
+        kernels.exact[(min(tiles, self.programs) if listed else tiles,)](
+            self.exact, centers.theta_exact, centers.c_exact, self.potential, task.rank,
+            centers.opened, self.doubts_left, task.counts[3:], least if least is not None else
+            self.potential, task.before, task.after, self.gap, self.movers, self.openers,
+            task.counts, self.n, centers.size, penalty, STRIDE=self.stride, COLUMNS=self.columns,
+            ROWS=block, CENTERS=min(32, _power(centers.size)), NEW=centers.size > task.rule.n_old,
+            LISTED=listed, enable_fp_fusion=False,
         )  # fmt: skip
-        return least
-
-    def _double(self, value: float) -> Any:
-        """Return a number as a tensor: as an argument of a kernel it would lose digits."""
-        import torch
-
-        return torch.tensor([value], dtype=torch.float64, device=self.place)
 
     def divergences(self, theta: Array, c: Array) -> Any:
         """Return the exact divergence of every point from the nearest of some centres."""
         import torch
 
-        none = np.full(len(c), -1, np.int32)
-        rule = Rule(theta, c, none, len(c), np.inf)
-        after = torch.empty(self.n, dtype=torch.int32, device=self.place)
-        return self.decide(self.centers(rule), rule, None, None, after)
+        rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
+        none = self.nobody
+        least = torch.empty(self.n, dtype=torch.float64, device=self.place)
+        self._decide(LookTask(rule, self.centers(rule), none, none, none, none.repeat(5)), least)
+        return least
 
-    def _counted(self, counts: Any) -> tuple[int, int, int]:
-        changed, openers, doubts, _ = counts.sum(dim=0).tolist()
-        return int(changed), int(openers), int(doubts)
-
-    def _count_again(self, before: Any, after: Any, rows: int) -> Any:
-        import torch
-
-        free = self.linked == 0
-        kinds = torch.stack([after != before, (after == OPENER) & free], dim=1).to(torch.int32)
-        filled = torch.zeros((_ceil(self.n, rows), 4), dtype=torch.int32, device=self.place)
-        filled[: self.n, :2] = kinds
-        return filled.view(-1, rows, 4).sum(dim=1, dtype=torch.int32)
-
-    def _listed(self, before: Any, after: Any, counts: Any, wanted: int, size: int) -> Any:
-        """Return the rows of one kind, of which there are so many in each tile."""
-        import torch
-
-        from maylink.engines import cuda_kernels as kernels
-
-        out = torch.empty(size, dtype=torch.int32, device=self.place)
-        if size:
-            ends = counts.cumsum(dim=0, dtype=torch.int32)
-            kernels.listed[(len(counts),)](
-                before, after, self.linked, ends - counts, out, self.n, WANTED=wanted, ROWS=128
-            )
-        return out
+    def forget(self) -> None:
+        """Forget what looks have learnt about bounds."""
+        self.in_vain: float = np.inf
 
     # ------------------------------------------------------------------ sums
 
-    def moved(self, before: Any, after: Any, n_changed: int, n_clusters: int, cut: Array) -> Totals:
+    def moved(self, before: Any, glance: Glance, n_clusters: int, cut: Array) -> Totals:
         """Return how the sums change when points without links change their labels."""
-        import torch
-
         from maylink.engines import cuda_kernels as kernels
 
-        if n_changed > self.settings.sort_from * self.n:
+        if len(glance.movers) > self.settings.sort_from * self.n:
             old = self.totals(before, n_clusters, cut)
-            new = self.totals(after, n_clusters, cut)
+            new = self.totals(glance.after, n_clusters, cut)
             return Totals(*(b - a for a, b in zip(old, new, strict=True)))
         high, low, sizes = self._sums(n_clusters)
-        if n_changed:
-            changed = (after != before) & (self.linked == 0)
-            rows = torch.nonzero(changed).ravel().to(torch.int32)
-            block = 8
-            kernels.transfer[(_ceil(len(rows), block) // block,)](
-                self.exact, self.potential, self._cutters(cut), rows, len(rows), before, after,
-                high, low, sizes, STRIDE=self.stride, COLUMNS=self.columns,
-                BLOCK=min(128, _power(self.columns + 1)), ROWS=block,
-            )  # fmt: skip
+        size = self.nobody.new_tensor([len(glance.movers)])
+        block = 8
+        tiles = max(1, -(-len(glance.movers) // block))
+        kernels.transfer[(min(self.programs, tiles),)](
+            self.exact, self.potential, self._cutters(cut), glance.movers, size, self.n, before,
+            glance.after, high, low, sizes, STRIDE=self.stride, COLUMNS=self.columns,
+            BLOCK=min(128, _power(self.columns + 1)), ROWS=block,
+        )  # fmt: skip
         return _totals(high, low, sizes)
 
     def totals(self, labels: Any, n_clusters: int, cut: Array) -> Totals:
@@ -374,3 +436,18 @@ def _power(size: int) -> int:
 
 def _ceil(size: int, unit: int) -> int:
     return -(-size // unit) * unit
+
+
+def _power_below(reach: float) -> float:
+    """Return the power of two that makes numbers up to ``reach`` as large as half a short one."""
+    if reach <= 0.0:
+        return 1.0
+    return float(2.0 ** (14 - np.frexp(reach)[1]))
+
+
+def _processors(place: Any) -> int:
+    import torch
+
+    if place.type != "cuda":
+        return 2
+    return int(torch.cuda.get_device_properties(place).multi_processor_count)

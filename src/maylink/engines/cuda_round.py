@@ -77,7 +77,7 @@ class CudaRound(Round):
     ) -> int:
         """Let the points on the GPU and the linked points choose; return how many openers."""
         if not linked_only:
-            self.glance = self._look_on_device()
+            self.glance = self._look_on_device(moves)
         super().look(moves, linked_only=True)
         return 0 if linked_only or self.glance is None else len(self.glance.openers)
 
@@ -89,7 +89,7 @@ class CudaRound(Round):
             self.penalty,
         )  # fmt: skip
 
-    def _look_on_device(self) -> Glance:
+    def _look_on_device(self, moves: Moves) -> Glance:
         import torch
 
         points = self.device_points
@@ -101,7 +101,8 @@ class CudaRound(Round):
                 strict=True,
             )
         )
-        return points.look(self.rule(), self.before.all, self.device_rank, (rows, labels))
+        known = moves if np.isfinite(moves.drift).all() else None
+        return points.look(self.rule(), self.before.all, self.device_rank, (rows, labels), known)
 
     def _openers(self, n_openers: int) -> Stored:
         """Put the first openers into the room for them; return their slots."""
@@ -140,7 +141,7 @@ class CudaRound(Round):
         first = self.store.layout.first_linked
         self.n_changed = int(np.count_nonzero(self.work[first:] != labels[first:]))
         if self.glance is not None:
-            self.n_changed += self.glance.n_changed
+            self.n_changed += len(self.glance.movers)
         return self.n_changed
 
     def finish(self, totals: Totals) -> tuple[Swept, Memory]:
@@ -150,9 +151,7 @@ class CudaRound(Round):
         parts, after = [totals], self.before.all.clone()
         if glance is not None:
             after = glance.after
-            parts.append(
-                points.moved(self.before.all, after, glance.n_changed, size, self.store.cut)
-            )
+            parts.append(points.moved(self.before.all, glance, size, self.store.cut))
         for part in parts:
             count = len(part.size)
             new.high[:count] += part.high
