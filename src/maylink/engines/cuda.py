@@ -19,8 +19,10 @@ from scipy import sparse
 
 from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda_links import DeviceLinks
 from maylink.engines.cuda_points import DevicePoints
 from maylink.engines.cuda_round import CudaSweeper, DeviceLabels, DeviceOrder
+from maylink.engines.cuda_sums import totals
 from maylink.engines.points import HEAVIEST
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings, EngineSettings
@@ -80,8 +82,21 @@ class CudaEngine:
         self.largest: Array = np.maximum(self.points.largest, self.local.layout.largest)
         self.local.cut = cutters(self.largest, self.n)
         self.n_columns = self.local.n_columns
+        self._store_as_on_device()
+        self.device_links = DeviceLinks(self.points, self.local, self.linked)
         self.sweeper = CudaSweeper()
         self._order: tuple[Any, DeviceOrder] | None = None
+
+    def _store_as_on_device(self) -> None:
+        """Let linked points here have the values that they have on the GPU, which may be shorter."""
+        if self.points.is_sure or not self.linked.size:
+            return
+        values, phi = self.points.rows(self.linked)
+        slots, lanes = self._slots, self.local.lanes
+        self.local.points.blocks[slots // lanes, :, slots % lanes] = values
+        self.local.potential[slots] = phi
+        norm = np.sqrt(np.square(values.astype(np.float64)).sum(axis=1)) * (1.0 + 1e-6)
+        self.local.layout.norm[slots] = norm
 
     @property
     def scale(self) -> float:
@@ -135,9 +150,7 @@ class CudaEngine:
 
     def totals(self, labels: DeviceLabels, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
-        there = self.points.totals(labels.all, n_clusters, self.local.cut)
-        here = self.local.totals(labels.linked, n_clusters)
-        return Totals(*(a + b for a, b in zip(here, there, strict=True)))
+        return totals(self.points, labels.all, n_clusters, self.local.cut)
 
     def distortion(self, labels: DeviceLabels, totals: Totals, centers: Array) -> float:
         """Return Σ_i D(x_i, μ_k) of a partition from its sums."""

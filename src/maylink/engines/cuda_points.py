@@ -13,13 +13,14 @@ import numpy as np
 from maylink.arrays import Array, Index
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings
-from maylink.engines.totals import Totals
+from maylink.engines.tile_shapes import CENTERS, LOOP, TileShape, TileShapes, power_of_two
 from maylink.families.base import Family
 from maylink.families.gaussian import Gaussian
 from maylink.runtime.gpu import as_host, is_on_device
 
 UNIT = 2.0**-23  # of rounding on tensor cores, which cut digits off
-CENTERS = 64  # centres that are scored together
+RESIDENT = 32_768  # numbers of all centres up to which these stay where they are scored
+AT_ONCE = 512  # columns up to which a tile of points is loaded once
 MOSTLY = 0.7  # share of the points from which on to list them for a look costs more than it saves
 
 
@@ -29,22 +30,6 @@ class Glance(NamedTuple):
     after: Any  # (n,) labels
     movers: Any  # rows whose labels have changed, openers included
     openers: Any  # rows to which all centres are λ away
-
-
-class TileShape(NamedTuple):
-    """How many points a program looks at together, with how many warps, how far ahead."""
-
-    rows: int
-    warps: int
-    stages: int
-
-
-class TileShapes(NamedTuple):
-    """The shapes for points that are made shorter, that are stored short, and for doubts."""
-
-    cast: TileShape = TileShape(128, 8, 3)
-    stored: TileShape = TileShape(128, 8, 3)
-    refined: TileShape = TileShape(64, 4, 2)
 
 
 class DeviceCenters(NamedTuple):
@@ -102,13 +87,15 @@ class DevicePoints:
         self.nobody = torch.zeros(1, dtype=torch.int32, device=self.place)
         self.shapes = TileShapes()
         self.widths = _widths(self.stride)
+        self.span = max(sum(self.widths), _ceil(self.stride, LOOP))
         self.scale = _power_below(float(self.largest[:-1].max(initial=0.0)))
         self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
         lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
         self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
         self.n_doubts = self.n_moved = self.n_unsettled = 0  # at the last look
         self.forget()
-        self.programs = 16 * _processors(self.place)
+        self.processors = _processors(self.place)
+        self.programs = 16 * self.processors
 
     # ------------------------------------------------------------------ laying out
 
@@ -177,6 +164,8 @@ class DevicePoints:
 
         size = len(rule.c)
         padded = _ceil(size, CENTERS)
+        if padded * self.span <= RESIDENT:
+            padded = max(CENTERS, power_of_two(size))
         exact = torch.as_tensor(np.ascontiguousarray(rule.theta), device=self.place)
         c = torch.as_tensor(np.ascontiguousarray(rule.c), device=self.place)
         reach = float(np.abs(rule.theta).max(initial=0.0))
@@ -185,7 +174,7 @@ class DevicePoints:
         if size > rule.n_old:
             opened = torch.full((padded,), 2**31 - 1, dtype=torch.int32, device=self.place)
             opened[:size] = torch.as_tensor(rule.opened.copy(), device=self.place)
-        theta = torch.zeros((padded, sum(self.widths)), dtype=torch.float64, device=self.place)
+        theta = torch.zeros((padded, self.span), dtype=torch.float64, device=self.place)
         theta[:size, : self.columns] = exact
         minus_c = torch.full((padded,), -1e37, dtype=torch.float32, device=self.place)
         minus_c[:size] = -c
@@ -241,7 +230,7 @@ class DevicePoints:
         """List the points that bounds do not settle."""
         import torch
 
-        from maylink.engines import cuda_kernels as kernels
+        from maylink.engines.cuda_kernels import nearest as kernels
 
         drift, shift = (
             torch.as_tensor(part.astype(np.float32) * np.float32(1.00001), device=self.place)
@@ -258,14 +247,41 @@ class DevicePoints:
         """Score points by short products; choices that are not sure become doubts."""
         import torch
 
-        storage = self.points.dtype
-        cast = storage == torch.float32
-        shape = self.shapes.cast if cast else self.shapes.stored
+        cast = self.points.dtype == torch.float32
         margin = self.margin(task, 1.01 * 2.0**-10) if self.is_sure else (0.0, 0.0)
         scale = self.scale if cast else 1.0
-        form = torch.float16 if cast else storage
+        form = torch.float16 if cast else self.points.dtype
+        if self._can_stay(task, listed):
+            self._nearest_resident(task, margin, scale, form)
+            return
+        shape = self.shapes.streamed
         lists = (self.unsettled, task.counts[4:], self.doubts)
-        self._nearest(task, shape, lists, 0, margin, scale, task.centers.scale, form, listed, "tf32")
+        self._nearest(
+            task, shape, lists, 0, margin, scale, task.centers.scale, form, listed, "tf32"
+        )
+
+    def _can_stay(self, task: LookTask, listed: bool) -> bool:
+        """Whether all centres have room where they are scored."""
+        padded = len(task.centers.minus_c)
+        fits = padded * self.span <= RESIDENT and padded // CENTERS in (1, 2, 4)
+        is_new = task.centers.size > task.rule.n_old
+        return fits and self.widths == (self.span, 0) and not listed and not is_new
+
+    def _nearest_resident(self, task: LookTask, margin: Any, scale: float, form: Any) -> None:
+        from maylink.engines.cuda_kernels import nearest as kernels
+
+        centers, shape = task.centers, self.shapes.resident
+        unit, padded = 1.0 / (scale * centers.scale), len(centers.minus_c)
+        room = 2 if padded * self.span > RESIDENT // 2 else 3
+        kernels.nearest_resident[(min(-(-self.n // shape.rows), room * self.processors),)](
+            self.points, (centers.theta * centers.scale).to(form), centers.minus_c * (1.0 / unit),
+            self.phi, self.norm, self.linked, task.before, task.after, self.gap, self.doubts,
+            self.movers, self.openers, task.counts, self.n,
+            float(np.float32(task.rule.penalty)), *margin, scale, unit, STRIDE=self.stride,
+            SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS, GROUPS=padded // CENTERS,
+            MASK=power_of_two(padded) - 1, CAST=form != self.points.dtype, SURE=self.is_sure,
+            STAGES=shape.stages, num_warps=shape.warps,
+        )  # fmt: skip
 
     def _refine(self, task: LookTask) -> None:
         """Score doubtful points in single precision; doubts that are left are few."""
@@ -282,33 +298,34 @@ class DevicePoints:
         self, task: LookTask, shape: TileShape, lists: Any, counter: int, margin: Any,
         scale: float, theta_scale: float, form: Any, listed: bool, products: str,
     ) -> None:  # fmt: skip
-        from maylink.engines import cuda_kernels as kernels
+        from maylink.engines.cuda_kernels import nearest as kernels
 
         centers, unit = task.centers, 1.0 / (scale * theta_scale)
         cast = form != self.points.dtype
         rows_of, size_of, doubts = lists
-        padded, (wide, rest) = len(centers.minus_c), self.widths
+        padded, looped = len(centers.minus_c), shape.looped or self.stride > AT_ONCE
+        wide, rest = (LOOP, 0) if looped else self.widths
         tiles = -(-self.n // shape.rows)
         kernels.nearest[(min(tiles, self.programs) if listed else tiles,)](
             self.points, (centers.theta * theta_scale).to(form), centers.minus_c * (1.0 / unit),
             self.phi, self.norm, self.linked, task.before, task.after, self.gap, task.rank,
             centers.opened, rows_of, size_of, doubts, self.movers, self.openers, task.counts,
             counter, self.n, padded, float(np.float32(task.rule.penalty)), *margin, scale, unit,
-            STRIDE=self.stride, WIDE=wide, REST=rest, ROWS=shape.rows, CENTERS=CENTERS,
-            MASK=_power(padded // CENTERS) - 1, LISTED=listed, CAST=cast, SURE=self.is_sure,
-            NEW=centers.size > task.rule.n_old, PRECISION=products,
+            STRIDE=self.stride, SPAN=self.span, WIDE=wide, REST=rest, LOOPED=looped,
+            ROWS=shape.rows, CENTERS=CENTERS, MASK=power_of_two(padded) - 1, LISTED=listed,
+            CAST=cast, SURE=self.is_sure, NEW=centers.size > task.rule.n_old, PRECISION=products,
             num_warps=shape.warps, num_stages=shape.stages,
         )  # fmt: skip
 
     def margin(self, task: LookTask, products: float) -> tuple[float, float]:
         """Return slope and floor of what a choice must win by to be that of exact scores.
 
-        Products are off by the given share; each addition on tensor cores cuts off a digit; some
-        digits hold the number of a group of centres.
+        Products are off by the given share; each addition on tensor cores cuts off a digit; the
+        last digits hold the number of the centre.
         """
         centers, penalty = task.centers, task.rule.penalty
-        groups = _power(len(centers.minus_c) // CENTERS)
-        added = (3 * self.columns + 32 + groups) * UNIT
+        digits = 2 * power_of_two(len(centers.minus_c))
+        added = (3 * self.columns + 32 + digits) * UNIT
         reach = float(self.largest[-1]) + (penalty if np.isfinite(penalty) else 0.0)
         smallest = 4.0 * self.columns * 2.0**-40 * float(self.largest[:-1].max(initial=0.0))
         floor = 2.0 * added * centers.farthest + 8.0 * UNIT * reach + smallest * centers.reach
@@ -318,7 +335,7 @@ class DevicePoints:
         """Let points that are still in doubt choose by exact scores; or find the least of all."""
         import torch
 
-        from maylink.engines import cuda_kernels as kernels
+        from maylink.engines.cuda_kernels import exact as kernels
 
         listed, block, centers = least is None, 32, task.centers
         tiles = -(-self.n // block)
@@ -328,7 +345,7 @@ class DevicePoints:
             centers.opened, self.doubts_left, task.counts[3:], least if least is not None else
             self.potential, task.before, task.after, self.gap, self.movers, self.openers,
             task.counts, self.n, centers.size, penalty, STRIDE=self.stride, COLUMNS=self.columns,
-            ROWS=block, CENTERS=min(32, _power(centers.size)), NEW=centers.size > task.rule.n_old,
+            ROWS=block, CENTERS=min(32, power_of_two(centers.size)), NEW=centers.size > task.rule.n_old,
             LISTED=listed, enable_fp_fusion=False,
         )  # fmt: skip
 
@@ -346,65 +363,6 @@ class DevicePoints:
         """Forget what looks have learnt about bounds."""
         self.in_vain: float = np.inf
 
-    # ------------------------------------------------------------------ sums
-
-    def moved(self, before: Any, glance: Glance, n_clusters: int, cut: Array) -> Totals:
-        """Return how the sums change when points without links change their labels."""
-        from maylink.engines import cuda_kernels as kernels
-
-        if len(glance.movers) > self.settings.sort_from * self.n:
-            old = self.totals(before, n_clusters, cut)
-            new = self.totals(glance.after, n_clusters, cut)
-            return Totals(*(b - a for a, b in zip(old, new, strict=True)))
-        high, low, sizes = self._sums(n_clusters)
-        size = self.nobody.new_tensor([len(glance.movers)])
-        block = 8
-        tiles = max(1, -(-len(glance.movers) // block))
-        kernels.transfer[(min(self.programs, tiles),)](
-            self.exact, self.potential, self._cutters(cut), glance.movers, size, self.n, before,
-            glance.after, high, low, sizes, STRIDE=self.stride, COLUMNS=self.columns,
-            BLOCK=min(128, _power(self.columns + 1)), ROWS=block,
-        )  # fmt: skip
-        return _totals(high, low, sizes)
-
-    def totals(self, labels: Any, n_clusters: int, cut: Array) -> Totals:
-        """Return the sums of all points without links; those with label −1 count nowhere."""
-        import torch
-
-        from maylink.engines import cuda_kernels as kernels
-
-        high, low, sizes = self._sums(n_clusters)
-        free = torch.where(self.linked == 0, labels, -1)
-        in_order, rows = torch.sort(free)
-        nowhere = int((free < 0).sum())
-        in_order, rows = in_order[nowhere:], rows[nowhere:].to(torch.int32)
-        if len(rows):
-            sizes = torch.bincount(in_order, minlength=n_clusters).to(torch.int32)
-            block, steps, columns = 16, 16, min(64, _power(self.columns + 1))
-            per_program = block * steps
-            grid = (_ceil(len(rows), per_program) // per_program, -(-(self.columns + 1) // columns))
-            kernels.add_sorted[grid](
-                self.exact, self.potential, self._cutters(cut), rows, in_order, len(rows), high,
-                low, STRIDE=self.stride, COLUMNS=self.columns, BLOCK=columns, ROWS=block,
-                STEPS=steps,
-            )  # fmt: skip
-        return _totals(high, low, sizes)
-
-    def _sums(self, n_clusters: int) -> tuple[Any, Any, Any]:
-        import torch
-
-        shape = (n_clusters, self.columns + 1)
-        high = torch.zeros(shape, dtype=torch.float64, device=self.place)
-        sizes = torch.zeros(n_clusters, dtype=torch.int32, device=self.place)
-        return high, torch.zeros_like(high), sizes
-
-    def _cutters(self, cut: Array) -> Any:
-        import torch
-
-        return torch.as_tensor(
-            np.ascontiguousarray(cut[:, : self.columns + 1]), device=self.place
-        )
-
 
 def _centred(X: Any, family: Gaussian) -> Any:
     """Map points that are on the GPU already, as the family does on this machine."""
@@ -415,23 +373,13 @@ def _centred(X: Any, family: Gaussian) -> Any:
     return X - torch.as_tensor(family.offset, device=X.device).to(X.dtype)
 
 
-def _totals(high: Any, low: Any, sizes: Any) -> Totals:
-    size: Index = sizes.cpu().numpy().astype(np.int64)
-    return Totals(high.cpu().numpy(), low.cpu().numpy(), size)
-
-
 def _widths(stride: int) -> tuple[int, int]:
     """Return two powers of two, or one and nothing, that hold so many columns together."""
-    whole = max(16, _power(stride))
+    whole = max(16, power_of_two(stride))
     wide = whole // 2
     if whole > 32 and stride <= wide + wide // 2:
-        return wide, max(16, _power(stride - wide))
+        return wide, max(16, power_of_two(stride - wide))
     return whole, 0
-
-
-def _power(size: int) -> int:
-    """Return the least power of two that is not smaller."""
-    return 1 << max(0, int(size) - 1).bit_length()
 
 
 def _ceil(size: int, unit: int) -> int:

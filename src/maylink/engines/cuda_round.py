@@ -1,9 +1,10 @@
 """A sweep of the GPU engine under way: linked points in turn, all others at once on the GPU.
 
 The steps are those of :class:`maylink.engines.round.Round`. Where it would look at the points
-without links, the GPU does (:mod:`maylink.engines.cuda_points`): out go the centres, back comes how
-many labels changed and the first openers, as rows. There is room for these among the slots on this
-machine, so that they are visited in turn with the linked points.
+without links, the GPU does (:mod:`maylink.engines.cuda_points`). While no cluster opens, the GPU
+finds the labels of the linked points, too (:mod:`maylink.engines.cuda_links`). Otherwise the first
+openers come here as rows: there is room for them among the slots on this machine, so that they are
+visited in turn with the linked points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Index
+from maylink.engines.cuda_links import DeviceLinks
 from maylink.engines.cuda_points import DevicePoints, Glance
+from maylink.engines.cuda_sums import moved
 from maylink.engines.memory import Memory, Moves
 from maylink.engines.points import PointStore
 from maylink.engines.round import Round
@@ -50,6 +53,8 @@ class CudaRound(Round):
         Holds the linked points, and room for openers before them.
     points : DevicePoints
         All points.
+    links : DeviceLinks
+        The linked points among them.
     before : DeviceLabels
         The labels of before the sweep.
     rank : tensor of shape (n,)
@@ -59,9 +64,17 @@ class CudaRound(Round):
     """
 
     def __init__(
-        self, store: PointStore, points: DevicePoints, before: DeviceLabels, rank: Any, *others: Any
+        self,
+        store: PointStore,
+        points: DevicePoints,
+        links: DeviceLinks,
+        before: DeviceLabels,
+        rank: Any,
+        *others: Any,
     ) -> None:
-        self.device_points, self.before, self.device_rank = points, before, rank
+        self.device_points, self.device_links = points, links
+        self.before, self.device_rank = before, rank
+        self.link_scores: Any = None  # of the linked points, by the centres of before the sweep
         super().__init__(store, *others)
 
     def begin(self, weights: tuple[float, float]) -> CudaRound:
@@ -70,6 +83,7 @@ class CudaRound(Round):
         self.glance: Glance | None = None
         self.rows_in_room: Any = None  # of the openers that are visited here
         self.founders: list[tuple[int, int]] = []
+        self.linked_after: Any = None  # labels, where the GPU has found them
         return self
 
     def look(
@@ -78,7 +92,8 @@ class CudaRound(Round):
         """Let the points on the GPU and the linked points choose; return how many openers."""
         if not linked_only:
             self.glance = self._look_on_device(moves)
-        super().look(moves, linked_only=True)
+        if self.n_clusters > self.n_old:
+            super().look(moves, linked_only=True)
         return 0 if linked_only or self.glance is None else len(self.glance.openers)
 
     def rule(self) -> Rule:
@@ -103,6 +118,32 @@ class CudaRound(Round):
         )
         known = moves if np.isfinite(moves.drift).all() else None
         return points.look(self.rule(), self.before.all, self.device_rank, (rows, labels), known)
+
+    def visit(self, n_openers: int) -> None:
+        """Visit linked points on the GPU where no cluster opens; else with the openers, in turn."""
+        if n_openers == 0 and self._visit_on_device():
+            return
+        super().look(Moves.unknown(self.n_clusters), linked_only=True)
+        super().visit(n_openers)
+
+    def _visit_on_device(self) -> bool:
+        """Let the GPU find the labels of the linked points; say whether it has."""
+        links = self.device_links
+        if links.size == 0:
+            return True
+        if not links.has_room(self.n_clusters):
+            return False
+        if self.link_scores is None:
+            self.link_scores = links.scores(self.device_points.centers(self.rule()))
+        found = links.visit(
+            self.link_scores, self.before.all, self.device_rank, self.weights, self.penalty
+        )
+        if found is None:
+            return False
+        self.linked_after = found
+        self.work[self.store.layout.first_linked :][: links.size] = found.cpu().numpy()
+        self.n_unsettled = links.size
+        return True
 
     def _openers(self, n_openers: int) -> Stored:
         """Put the first openers into the room for them; return their slots."""
@@ -146,13 +187,11 @@ class CudaRound(Round):
 
     def finish(self, totals: Totals) -> tuple[Swept, Memory]:
         """Add up the sums, leave out empty clusters; return that and what the sweep has learnt."""
-        size, glance, points = self.n_clusters, self.glance, self.device_points
+        size = self.n_clusters
         new = self.store.trimmed(self.sums).only(slice(size))
-        parts, after = [totals], self.before.all.clone()
-        if glance is not None:
-            after = glance.after
-            parts.append(points.moved(self.before.all, glance, size, self.store.cut))
-        for part in parts:
+        after, rows = self._after()
+        there = moved(self.device_points, rows, self.before.all, after, size, self.store.cut)
+        for part in (totals, there):
             count = len(part.size)
             new.high[:count] += part.high
             new.low[:count] += part.low
@@ -163,6 +202,21 @@ class CudaRound(Round):
         new = new if used.all() else new.only(used)
         return Swept(self._labels(after, used, memory.labels), new, self.n_changed), memory
 
+    def _after(self) -> tuple[Any, Any]:
+        """Return the labels on the GPU, and the rows that it has changed."""
+        import torch
+
+        if self.glance is None:
+            after, rows = self.before.all.clone(), self.before.all[:0]
+        else:
+            after, rows = self.glance.after, self.glance.movers
+        if self.linked_after is not None:
+            linked = self.device_links.rows
+            changed = linked[self.linked_after != self.before.all[linked]]
+            after[linked] = self.linked_after
+            rows = torch.cat([rows.to(torch.int64), changed])
+        return after, rows
+
     def _labels(self, after: Any, used: NDArray[np.bool_], linked: Stored) -> DeviceLabels:
         """Number the labels on the GPU without unused clusters, and take in the linked points'."""
         import torch
@@ -172,7 +226,7 @@ class CudaRound(Round):
             number = torch.as_tensor(np.cumsum(used) - 1, device=place).to(torch.int32)
             after = number[after]
         rows, slots = self.visits.points, self.visits.linked
-        if slots.size:
+        if slots.size and self.linked_after is None:
             labels = torch.as_tensor(linked[slots], device=place)
             after[torch.as_tensor(rows, device=place)] = labels
         return DeviceLabels(after, linked)
@@ -202,8 +256,9 @@ class CudaSweeper(Sweeper):
     ) -> Round:
         rank = engine.visits(visits.order).rank
         return CudaRound(
-            engine.local, engine.points, labels, rank, memory, visits, *centers_and_costs
-        )
+            engine.local, engine.points, engine.device_links, labels, rank, memory, visits,
+            *centers_and_costs,
+        )  # fmt: skip
 
     def _first_look(self, current: Round, moves: Moves) -> int:
         return current.look(moves)

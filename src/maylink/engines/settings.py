@@ -67,10 +67,6 @@ class CudaSettings:
     chunk: int = 4_000_000
     """Numbers that are mapped and copied to the GPU at a time."""
 
-    sort_from: float = 0.02
-    """Share of the points that must change their clusters before sums are made anew, cluster by
-    cluster, in place of being brought up to date point by point."""
-
     @property
     def storage(self) -> str:
         """In which form points are stored: "fp16", "bf16", or "fp32"."""

@@ -1,0 +1,185 @@
+"""Scores in double precision, as on the CPU to the last bit; links are weighed by them."""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from maylink.engines.cuda_kernels.nearest import FAR, OPENER, append
+
+
+@triton.jit
+def exact(
+    points,
+    theta,
+    c,
+    phi,
+    rank,
+    opened,
+    rows_of,
+    size_of,
+    least_of,
+    before,
+    after,
+    gap,
+    movers,
+    openers,
+    counts,
+    n,
+    n_clusters,
+    penalty,
+    STRIDE: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    NEW: tl.constexpr,
+    LISTED: tl.constexpr,
+):
+    """Find the nearest centre by scores in double precision, feature by feature, nothing fused.
+
+    The scores are those of :func:`maylink.kernels.exact.score`, to the last bit.
+
+    Parameters
+    ----------
+    points : in, (n, STRIDE)
+    theta, c : in, (COLUMNS, K) and (K,)
+    phi : in, (n,)
+    rows_of, size_of : in, which points, whose labels are decided where LISTED; else all
+    least_of : out, (n,) the least divergence, where not LISTED
+    before, after, gap, movers, openers, counts : as in :func:`nearest`, where LISTED
+    penalty : in, (1,) λ
+    """
+    size = n
+    if LISTED:
+        size = tl.load(size_of)
+    limit = tl.load(penalty)
+    for tile in range(tl.program_id(0), tl.cdiv(size, ROWS), tl.num_programs(0)):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < size
+        if LISTED:
+            rows = tl.load(rows_of + rows, mask=there, other=0)
+        at = rows.to(tl.int64) * STRIDE
+        base = tl.load(phi + rows, mask=there, other=0.0)
+        least = tl.full([ROWS], float("inf"), tl.float64)
+        second = tl.full([ROWS], float("inf"), tl.float64)
+        winner = tl.full([ROWS], OPENER, tl.int32)
+        if NEW:
+            turn = tl.load(rank + rows, mask=there, other=0)
+        for start in range(0, n_clusters, CENTERS):
+            k = start + tl.arange(0, CENTERS)
+            used = k < n_clusters
+            dot = tl.zeros([ROWS, CENTERS], tl.float64)
+            for j in range(COLUMNS):
+                t = tl.load(points + at + j, mask=there, other=0.0).to(tl.float64)
+                slope = tl.load(theta + j * n_clusters + k, mask=used, other=0.0)
+                dot += t[:, None] * slope[None, :]
+            score = (base[:, None] + tl.load(c + k, mask=used, other=0.0)[None, :]) - dot
+            score = tl.where(score > 0.0, score, 0.0)
+            score = tl.where(used[None, :], score, float("inf"))
+            if NEW:
+                since = tl.load(opened + k, mask=used, other=0)
+                score = tl.where(since[None, :] < turn[:, None], score, float("inf"))
+            here = tl.min(score, axis=1)
+            first = tl.min(tl.where(score == here[:, None], k[None, :], 2147483647), axis=1)
+            others = tl.where(first[:, None] == k[None, :], float("inf"), score)
+            second = tl.minimum(tl.minimum(second, tl.min(others, axis=1)), tl.maximum(here, least))
+            winner = tl.where(here < least, first, winner)
+            least = tl.minimum(here, least)
+        if LISTED:
+            winner = tl.where(least < limit, winner, OPENER)
+            won = (tl.minimum(second, limit) - least).to(tl.float32)
+            won -= tl.abs(won) * 1e-5
+            if NEW:
+                won = tl.full([ROWS], FAR, tl.float32)
+            tl.store(gap + rows, won, mask=there)
+            tl.store(after + rows, winner, mask=there)
+            old = tl.load(before + rows, mask=there, other=0)
+            append(rows, there & ((winner != old) | (winner == OPENER)), movers, counts + 1)
+            append(rows, there & (winner == OPENER), openers, counts + 2)
+        else:
+            tl.store(least_of + rows, least, mask=there)
+
+
+@triton.jit
+def scores(
+    points,
+    theta,
+    c,
+    phi,
+    rows_of,
+    size,
+    out,
+    n_clusters,
+    STRIDE: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+):
+    """Write the divergences of some points from all centres into ``out`` (size, K)."""
+    block = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = block < size
+    rows = tl.load(rows_of + block, mask=there, other=0)
+    at = rows.to(tl.int64) * STRIDE
+    k = tl.program_id(1) * CENTERS + tl.arange(0, CENTERS)
+    used = k < n_clusters
+    dot = tl.zeros([ROWS, CENTERS], tl.float64)
+    for j in range(COLUMNS):
+        t = tl.load(points + at + j, mask=there, other=0.0).to(tl.float64)
+        slope = tl.load(theta + j * n_clusters + k, mask=used, other=0.0)
+        dot += t[:, None] * slope[None, :]
+    base = tl.load(phi + rows, mask=there, other=0.0)
+    score = (base[:, None] + tl.load(c + k, mask=used, other=0.0)[None, :]) - dot
+    score = tl.where(score > 0.0, score, 0.0)
+    into = block.to(tl.int64)[:, None] * n_clusters + k[None, :]
+    tl.store(out + into, score, mask=there[:, None] & used[None, :])
+
+
+@triton.jit
+def choose_linked(
+    scores,
+    indptr,
+    neighbour,
+    signed,
+    rank,
+    before,
+    now,
+    then,
+    costs,
+    counts,
+    n_clusters,
+    CENTERS: tl.constexpr,
+):
+    """Let one linked point choose, in view of the labels that its neighbours have in its turn.
+
+    Parameters
+    ----------
+    scores : in, (m, K)
+    indptr, neighbour, signed : in, links of each point; weights are negative for may-not
+    rank : in, (m,) turns
+    before, now : in, (m,) labels of before the sweep, and of those who come earlier in it
+    then : out, (m,) what is chosen, −1 to open a cluster
+    costs : in, (3,) ξ_may, ξ_not and λ
+    counts : in and out, (2,) how many choices differ from ``now``; how many open a cluster
+    """
+    i = tl.program_id(0)
+    k = tl.arange(0, CENTERS)
+    pull = tl.zeros([CENTERS], tl.float64)
+    mine = tl.load(rank + i)
+    may, may_not = tl.load(costs), tl.load(costs + 1)
+    for e in range(tl.load(indptr + i), tl.load(indptr + i + 1)):
+        other = tl.load(neighbour + e)
+        weight = tl.load(signed + e)
+        earlier = tl.load(rank + other) < mine
+        label = tl.where(earlier, tl.load(now + other), tl.load(before + other))
+        xi = tl.where(weight > 0.0, may, may_not)
+        pull += tl.where(k == label, weight * xi, 0.0)
+    used = k < n_clusters
+    value = tl.load(scores + i.to(tl.int64) * n_clusters + k, mask=used, other=float("inf")) - pull
+    least = tl.min(value, axis=0)
+    winner = tl.min(tl.where(value == least, k, 2147483647), axis=0)
+    label = tl.where(least < tl.load(costs + 2), winner, -1)
+    tl.store(then + i, label)
+    if label != tl.load(now + i):
+        tl.atomic_add(counts, 1, sem="relaxed")
+    if label < 0:
+        tl.atomic_add(counts + 1, 1, sem="relaxed")

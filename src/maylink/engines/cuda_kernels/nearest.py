@@ -1,0 +1,317 @@
+"""The nearest centre of points without links, by short products; what bounds settle."""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+FAR = tl.constexpr(-1e37)  # below every score
+OPENER = tl.constexpr(-1)
+
+
+@triton.jit
+def append(rows, chosen, rows_of, counter):
+    """Write the chosen rows behind those that are in a list; what is made of it knows no order."""
+    many = chosen.to(tl.int32)
+    size = tl.sum(many, axis=0)
+    if size > 0:
+        start = tl.atomic_add(counter, size, sem="relaxed")
+        tl.store(rows_of + start + tl.cumsum(many, axis=0) - 1, rows, mask=chosen)
+
+
+@triton.jit
+def wear(
+    gap,
+    norm,
+    linked,
+    before,
+    after,
+    drift,
+    shift,
+    most_drift,
+    most_shift,
+    rows_of,
+    counter,
+    n,
+    ROWS: tl.constexpr,
+):
+    """Take from what choices were won by what the moves of centres can have cost; list the rest.
+
+    Parameters
+    ----------
+    gap : in and out, (n,) by how much each choice was won
+    norm, linked, before : in, (n,)
+    after : out, (n,) a copy of ``before``
+    drift, shift : in, (K,) ‖Δθ‖ and |Δc| of each centre, and the greatest of all
+    rows_of, counter : out, the points that must choose again
+    """
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = rows < n
+    label = tl.load(before + rows, mask=there, other=-1)
+    known = there & (label >= 0)
+    own = tl.load(drift + label, mask=known, other=0.0) + most_drift
+    cost = tl.load(norm + rows, mask=there, other=0.0) * own
+    cost += tl.load(shift + label, mask=known, other=0.0) + most_shift
+    won = tl.load(gap + rows, mask=there, other=0.0)
+    left = won - tl.abs(won) * 2.4e-7 - cost * 1.00001
+    tl.store(gap + rows, left, mask=there)
+    tl.store(after + rows, label, mask=there)
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    append(rows, free & ~(known & (left > 0.0)), rows_of, counter)
+
+
+@triton.jit
+def _loaded(begin, columns, there, scale, STRIDE: tl.constexpr, CAST: tl.constexpr):
+    """Load some columns of a tile of points, made shorter where CAST."""
+    t = tl.load(
+        begin + columns[None, :], mask=there[:, None] & (columns < STRIDE)[None, :], other=0.0
+    )
+    if CAST:
+        t = (t * scale).to(tl.float16)
+    return t
+
+
+@triton.jit
+def nearest(
+    points,
+    theta,
+    minus_c,
+    phi,
+    norm,
+    linked,
+    before,
+    after,
+    gap,
+    rank,
+    opened,
+    rows_of,
+    size_of,
+    doubts,
+    movers,
+    openers,
+    counts,
+    doubt_counter,
+    n,
+    n_padded,
+    penalty,
+    slope,
+    floor,
+    scale,
+    unit,
+    STRIDE: tl.constexpr,
+    SPAN: tl.constexpr,
+    WIDE: tl.constexpr,
+    REST: tl.constexpr,
+    LOOPED: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    MASK: tl.constexpr,
+    LISTED: tl.constexpr,
+    CAST: tl.constexpr,
+    SURE: tl.constexpr,
+    NEW: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """Give points without links the number of their nearest centre.
+
+    Long because one look at a tile of points does all: scores, choice, bounds, lists.
+
+    Parameters
+    ----------
+    points : in, (n, STRIDE)
+    theta, minus_c : in, (n_padded, SPAN) and (n_padded,), filled up by centres far away, in units
+        of ``unit``
+    phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
+    before, after : in and out, (n,) labels
+    gap : out, (n,) by how much each choice is won, at the least
+    rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
+    rows_of, size_of : in, which points and how many, where LISTED
+    doubts, movers, openers : out, lists of points: rounding might decide; the label has changed, or
+        a cluster opens; all centres are λ away
+    counts : in and out, their sizes, that of the doubts at ``doubt_counter``
+    slope, floor : in, a choice is sure that wins by slope · ‖t‖ + floor
+    scale : in, by what points are multiplied before they are made shorter, where CAST
+    WIDE, REST : how many columns are loaded together; all at once, or WIDE by WIDE where LOOPED
+    MASK : the last digits of a score, which hold the number of its centre
+    """
+    size = n
+    if LISTED:
+        size = tl.load(size_of)
+    wide = tl.arange(0, WIDE)
+    column = tl.arange(0, CENTERS)
+    for tile in range(tl.program_id(0), tl.cdiv(size, ROWS), tl.num_programs(0)):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < size
+        if LISTED:
+            rows = tl.load(rows_of + rows, mask=there, other=0)
+        at = rows.to(tl.int64)[:, None] * STRIDE
+        if not LOOPED:
+            t = _loaded(points + at, wide, there, scale, STRIDE, CAST)
+            if REST > 0:
+                rest = WIDE + tl.arange(0, REST)
+                u = _loaded(points + at, rest, there, scale, STRIDE, CAST)
+        if NEW:
+            turn = tl.load(rank + rows, mask=there, other=0)
+        best = tl.full([ROWS, CENTERS], FAR, tl.float32)
+        second = tl.full([ROWS, CENTERS], FAR, tl.float32)
+        for start in range(0, n_padded, CENTERS):
+            k = start + column
+            begin = theta + k[None, :] * SPAN
+            g = tl.broadcast_to(tl.load(minus_c + k)[None, :], [ROWS, CENTERS])
+            if LOOPED:
+                for first in range(0, SPAN, WIDE):
+                    t = _loaded(points + at, first + wide, there, scale, STRIDE, CAST)
+                    slope_part = tl.load(begin + first + wide[:, None])
+                    g = tl.dot(t, slope_part, g, input_precision=PRECISION)
+            else:
+                g = tl.dot(t, tl.load(begin + wide[:, None]), g, input_precision=PRECISION)
+                if REST > 0:
+                    g = tl.dot(u, tl.load(begin + rest[:, None]), g, input_precision=PRECISION)
+            if NEW:
+                g = tl.where(tl.load(opened + k)[None, :] < turn[:, None], g, FAR)
+            bits = (g.to(tl.int32, bitcast=True) & ~MASK) | k[None, :]
+            g = bits.to(tl.float32, bitcast=True)
+            second = tl.maximum(second, tl.minimum(g, best))
+            best = tl.maximum(g, best)
+        _settle(
+            best, second, rows, there, phi, norm, linked, before, after, gap, doubts, movers,
+            openers, counts, doubt_counter, penalty, slope, floor, unit, ROWS, MASK, LISTED, SURE,
+            NEW,
+        )  # fmt: skip
+
+
+@triton.jit
+def nearest_resident(
+    points,
+    theta,
+    minus_c,
+    phi,
+    norm,
+    linked,
+    before,
+    after,
+    gap,
+    doubts,
+    movers,
+    openers,
+    counts,
+    n,
+    penalty,
+    slope,
+    floor,
+    scale,
+    unit,
+    STRIDE: tl.constexpr,
+    SPAN: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    GROUPS: tl.constexpr,
+    MASK: tl.constexpr,
+    CAST: tl.constexpr,
+    SURE: tl.constexpr,
+    STAGES: tl.constexpr,
+):
+    """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
+
+    GROUPS is 1, 2 or 4: so many times CENTERS are there, in shared memory all the time.
+    """
+    wide = tl.arange(0, SPAN)
+    k = tl.arange(0, CENTERS)
+    group = CENTERS * SPAN
+    at = theta + k[None, :] * SPAN + wide[:, None]
+    theta_0 = tl.load(at)
+    c_0 = tl.load(minus_c + k)
+    if GROUPS > 1:
+        theta_1 = tl.load(at + group)
+        c_1 = tl.load(minus_c + CENTERS + k)
+    if GROUPS > 2:
+        theta_2 = tl.load(at + 2 * group)
+        c_2 = tl.load(minus_c + 2 * CENTERS + k)
+        theta_3 = tl.load(at + 3 * group)
+        c_3 = tl.load(minus_c + 3 * CENTERS + k)
+    for tile in tl.range(
+        tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES
+    ):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < n
+        begin = points + rows.to(tl.int64)[:, None] * STRIDE
+        t = _loaded(begin, wide, there, scale, STRIDE, CAST)
+        best = _numbered(t, theta_0, c_0, k, ROWS, CENTERS, MASK)
+        second = tl.full([ROWS, CENTERS], FAR, tl.float32)
+        if GROUPS > 1:
+            g = _numbered(t, theta_1, c_1, k + CENTERS, ROWS, CENTERS, MASK)
+            second = tl.minimum(g, best)
+            best = tl.maximum(g, best)
+        if GROUPS > 2:
+            g = _numbered(t, theta_2, c_2, k + 2 * CENTERS, ROWS, CENTERS, MASK)
+            second = tl.maximum(second, tl.minimum(g, best))
+            best = tl.maximum(g, best)
+            g = _numbered(t, theta_3, c_3, k + 3 * CENTERS, ROWS, CENTERS, MASK)
+            second = tl.maximum(second, tl.minimum(g, best))
+            best = tl.maximum(g, best)
+        _settle(
+            best, second, rows, there, phi, norm, linked, before, after, gap, doubts, movers,
+            openers, counts, 0, penalty, slope, floor, unit, ROWS, MASK, False, SURE, False,
+        )  # fmt: skip
+
+
+@triton.jit
+def _numbered(
+    t, theta, minus_c, k, ROWS: tl.constexpr, CENTERS: tl.constexpr, MASK: tl.constexpr
+):
+    """Score points against centres; the last digits of a score hold the number of the centre."""
+    g = tl.dot(t, theta, tl.broadcast_to(minus_c[None, :], [ROWS, CENTERS]))
+    bits = (g.to(tl.int32, bitcast=True) & ~MASK) | k[None, :]
+    return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _settle(
+    best,
+    second,
+    rows,
+    there,
+    phi,
+    norm,
+    linked,
+    before,
+    after,
+    gap,
+    doubts,
+    movers,
+    openers,
+    counts,
+    doubt_counter,
+    penalty,
+    slope,
+    floor,
+    unit,
+    ROWS: tl.constexpr,
+    MASK: tl.constexpr,
+    LISTED: tl.constexpr,
+    SURE: tl.constexpr,
+    NEW: tl.constexpr,
+):
+    """Choose by the best scores of a tile of points; write labels, gaps and lists."""
+    top = tl.max(best, axis=1)
+    winner = top.to(tl.int32, bitcast=True) & MASK
+    runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
+    away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
+    won = tl.minimum((top - runner) * unit, -away)
+    label = tl.where(away < 0.0, winner, OPENER)
+    free = there & (tl.load(linked + rows, mask=there, other=1) == 0)
+    done = free
+    if SURE:
+        room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
+        done = free & ((away > room) | (won > room))
+        append(rows, free & ~done, doubts, counts + doubt_counter)
+        won -= 1.5 * room
+    if NEW:
+        won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
+    tl.store(gap + rows, won, mask=free)
+    tl.store(after + rows, label, mask=done)
+    old = tl.load(before + rows, mask=there, other=0)
+    if not LISTED:
+        tl.store(after + rows, old, mask=there & ~free)
+    append(rows, done & ((label != old) | (label == OPENER)), movers, counts + 1)
+    append(rows, done & (label == OPENER), openers, counts + 2)
