@@ -21,8 +21,9 @@ from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.cuda_links import DeviceLinks
 from maylink.engines.cuda_points import DevicePoints
-from maylink.engines.cuda_round import CudaSweeper, DeviceLabels, DeviceOrder
-from maylink.engines.cuda_sums import totals
+from maylink.engines.cuda_round import DeviceLabels, DeviceOrder
+from maylink.engines.cuda_sums import all_of
+from maylink.engines.cuda_sweep import CudaSweeper
 from maylink.engines.points import HEAVIEST
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings, EngineSettings
@@ -114,9 +115,7 @@ class CudaEngine:
         import torch
 
         labels = np.ascontiguousarray(labels, np.int32)
-        linked = self.local.stored(np.full(self.local.n, -1))
-        linked[self._slots] = labels[self.linked]
-        return DeviceLabels(torch.tensor(labels, device=self.points.place), linked)
+        return DeviceLabels(torch.tensor(labels, device=self.points.place), self.device_links)
 
     @property
     def _slots(self) -> Stored:
@@ -150,7 +149,7 @@ class CudaEngine:
 
     def totals(self, labels: DeviceLabels, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
-        return totals(self.points, labels.all, n_clusters, self.local.cut)
+        return all_of(self.points, labels.all, n_clusters, self.local.cut)
 
     def distortion(self, labels: DeviceLabels, totals: Totals, centers: Array) -> float:
         """Return Σ_i D(x_i, μ_k) of a partition from its sums."""
@@ -224,24 +223,19 @@ class CudaEngine:
         theta, c = self.tangent(centers)
         rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
         before = torch.full((self.n,), -1, dtype=torch.int32, device=self.points.place)
-        nobody = torch.empty(0, dtype=torch.int64, device=self.points.place)
         self.sweeper.forget()  # what is known of the last labels does not hold for these
-        glance = self.points.look(rule, before, None, (nobody, nobody.to(torch.int32)))
+        glance = self.points.look(self.points.centers(rule), before)
         if len(glance.openers):
             raise MaylinkError("a point of X is infinitely far from every centre; rescale X")
-        return self.given(DeviceLabels(glance.after, self.local.stored(np.full(self.local.n, -1))))
+        return self.given(DeviceLabels(glance.after, self.device_links))
 
     def weigh_sources(self, shares: Array | None) -> None:
         """Let votes of each kind and source weigh a share of ξ in the sweeps that follow."""
-        before = self.local._shares
         self.local.weigh_sources(shares)
-        if self.local._shares is not before:
-            self.sweeper.forget()
 
     def forget(self) -> None:
         """Give back the memory of what sweeps have learnt."""
         self.sweeper = CudaSweeper()
-        self.points.forget()
         self._order = None
 
     def visits(self, order: Index) -> DeviceOrder:

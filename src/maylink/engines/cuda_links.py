@@ -8,17 +8,30 @@ after r rounds the first r points of every chain of neighbours are right, and mo
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maylink.arrays import Index
-from maylink.engines.cuda_points import DeviceCenters, DevicePoints
+from maylink.engines.cuda_centers import DeviceCenters
+from maylink.engines.cuda_points import DevicePoints
 from maylink.engines.points import PointStore
 from maylink.engines.tile_shapes import power_of_two
+from maylink.engines.totals import Stored
+from maylink.engines.visits import NOBODY
 
 ROUNDS = 64  # more are left to the plain loop
 LARGEST = 500_000_000  # scores of linked points that are kept
+
+
+class LinkScores(NamedTuple):
+    """Divergences of the linked points from the centres."""
+
+    centers: DeviceCenters
+    divergences: Any  # (m, K)
+    is_exact: Any  # (m,) those of which points are exact
+    room: float  # more than rounding can do to the difference of two others
 
 
 class DeviceLinks:
@@ -40,6 +53,7 @@ class DeviceLinks:
         self.points, self.store = points, store
         self.size = len(rows)
         self.rows = torch.as_tensor(rows, device=points.place)
+        self.slots: Stored = store.layout.position[-self.size :] if self.size else NOBODY
         self._columns: tuple[Any, Any] | None = None
         self.n_rounds = 0  # of the last visit
 
@@ -47,59 +61,81 @@ class DeviceLinks:
         """Whether scores of all linked points can be kept."""
         return 0 < self.size * n_clusters <= LARGEST
 
-    def scores(self, centers: DeviceCenters) -> Any:
-        """Return the divergence of every linked point from every centre, exact."""
+    def scores(self, centers: DeviceCenters) -> LinkScores:
+        """Return the divergence of every linked point from every centre, but for rounding."""
         import torch
 
-        from maylink.engines.cuda_kernels.exact import scores
+        points = self.points
+        dots = self._points @ centers.exact
+        divergences = (points.potential[self.rows][:, None] + centers.c) - dots
+        is_exact = torch.zeros(self.size, dtype=torch.uint8, device=points.place)
+        largest = float(points.largest[-1]) + points.longest * centers.steepest + centers.farthest
+        room = (points.columns + 8) * 2.0**-50 * largest
+        return LinkScores(centers, divergences.clamp_(min=0.0), is_exact, room)
 
-        points, block = self.points, 64
-        out = torch.empty((self.size, centers.size), dtype=torch.float64, device=points.place)
-        columns = min(block, power_of_two(centers.size))
-        scores[(-(-self.size // block), -(-centers.size // columns))](
-            points.exact, centers.theta_exact, centers.c_exact, points.potential, self.rows,
-            self.size, out, centers.size, STRIDE=points.stride, COLUMNS=points.columns, ROWS=block,
-            CENTERS=columns, enable_fp_fusion=False,
-        )  # fmt: skip
-        return out
+    @cached_property
+    def _points(self) -> Any:
+        import torch
+
+        return self.points.exact[self.rows, : self.points.columns].to(torch.float64)
 
     def visit(
-        self, scores: Any, before: Any, rank: Any, weights: tuple[float, float], penalty: float
+        self, scores: LinkScores, before: Any, rank: Any, weights: tuple[float, float]
     ) -> Any:
         """Return the labels of all linked points after a sweep; None where one wants to open.
 
         Parameters
         ----------
-        scores : tensor of shape (m, K)
+        scores : LinkScores
             Divergences.
         before, rank : tensors of shape (n,)
             Labels of before the sweep, and turns.
         weights : (float, float)
             ξ_may and ξ_not.
-        penalty : float
-            λ.
         """
         import torch
 
         from maylink.engines.cuda_kernels.exact import choose_linked
 
-        n_clusters, place = scores.shape[1], self.points.place
+        n_clusters, place = scores.centers.size, self.points.place
         old, turns = before[self.rows], rank[self.rows]
-        costs = torch.tensor([*weights, penalty], dtype=torch.float64, device=place)
-        now = old
+        costs = [*weights, scores.centers.rule.penalty, scores.room]
+        now, doubts = old, torch.empty(self.size, dtype=torch.int32, device=place)
+        cost = torch.tensor(costs, dtype=torch.float64, device=place)
         for self.n_rounds in range(1, ROUNDS + 1):
             then = torch.empty_like(now)
-            counts = torch.zeros(2, dtype=torch.int32, device=place)
+            counts = torch.zeros(3, dtype=torch.int32, device=place)
             choose_linked[(self.size,)](
-                scores, *self.columns, turns, old, now, then, costs, counts, n_clusters,
-                CENTERS=power_of_two(n_clusters), num_warps=1 if n_clusters <= 256 else 4,
-                enable_fp_fusion=False,
+                scores.divergences, scores.is_exact, *self.columns, turns, old, now, then, cost,
+                doubts, counts, n_clusters, CENTERS=power_of_two(n_clusters),
+                num_warps=1 if n_clusters <= 256 else 4, enable_fp_fusion=False,
             )  # fmt: skip
-            n_other, n_opening = counts.tolist()
+            n_other, n_opening, n_doubts = counts.tolist()
             now = then
-            if n_other == 0:
+            if n_doubts:
+                self._make_exact(scores, doubts[:n_doubts].to(torch.int64))
+            elif n_other == 0:
                 return None if n_opening else now
         return None
+
+    def _make_exact(self, scores: LinkScores, places: Any) -> None:
+        """Write exact scores of some linked points, which decide near ties as on the CPU."""
+        from maylink.engines.cuda_kernels import exact as kernels
+
+        points, centers, block = self.points, scores.centers, 32
+        columns = min(block, power_of_two(centers.size))
+        kernels.scores[(-(-len(places) // block), -(-centers.size // columns))](
+            points.exact, centers.exact, centers.c, points.potential, self.rows[places], places,
+            len(places), scores.divergences, centers.size, STRIDE=points.stride,
+            COLUMNS=points.columns, ROWS=block, CENTERS=columns, enable_fp_fusion=False,
+        )  # fmt: skip
+        scores.is_exact[places] = 1
+
+    def here(self, labels: Any) -> Stored:
+        """Return the labels of the linked points in the slots on this machine, −1 elsewhere."""
+        stored = np.full(self.store.n_slots, -1, np.int32)
+        stored[self.slots] = labels[self.rows].cpu().numpy()
+        return stored
 
     @property
     def columns(self) -> Any:

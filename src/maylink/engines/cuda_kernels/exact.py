@@ -5,7 +5,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from maylink.engines.cuda_kernels.nearest import FAR, OPENER, append
+from maylink.engines.cuda_kernels.nearest import FAR, OPENER
 
 
 @triton.jit
@@ -19,12 +19,8 @@ def exact(
     rows_of,
     size_of,
     least_of,
-    before,
     after,
     gap,
-    movers,
-    openers,
-    counts,
     n,
     n_clusters,
     penalty,
@@ -46,7 +42,7 @@ def exact(
     phi : in, (n,)
     rows_of, size_of : in, which points, whose labels are decided where LISTED; else all
     least_of : out, (n,) the least divergence, where not LISTED
-    before, after, gap, movers, openers, counts : as in :func:`nearest`, where LISTED
+    after, gap : out, labels and by how much they are won, where LISTED
     penalty : in, (1,) λ
     """
     size = n
@@ -93,9 +89,6 @@ def exact(
                 won = tl.full([ROWS], FAR, tl.float32)
             tl.store(gap + rows, won, mask=there)
             tl.store(after + rows, winner, mask=there)
-            old = tl.load(before + rows, mask=there, other=0)
-            append(rows, there & ((winner != old) | (winner == OPENER)), movers, counts + 1)
-            append(rows, there & (winner == OPENER), openers, counts + 2)
         else:
             tl.store(least_of + rows, least, mask=there)
 
@@ -107,6 +100,7 @@ def scores(
     c,
     phi,
     rows_of,
+    places,
     size,
     out,
     n_clusters,
@@ -115,7 +109,7 @@ def scores(
     ROWS: tl.constexpr,
     CENTERS: tl.constexpr,
 ):
-    """Write the divergences of some points from all centres into ``out`` (size, K)."""
+    """Write the divergences of some points from all centres into rows ``places`` of ``out``."""
     block = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = block < size
     rows = tl.load(rows_of + block, mask=there, other=0)
@@ -130,13 +124,15 @@ def scores(
     base = tl.load(phi + rows, mask=there, other=0.0)
     score = (base[:, None] + tl.load(c + k, mask=used, other=0.0)[None, :]) - dot
     score = tl.where(score > 0.0, score, 0.0)
-    into = block.to(tl.int64)[:, None] * n_clusters + k[None, :]
+    place = tl.load(places + block, mask=there, other=0).to(tl.int64)
+    into = place[:, None] * n_clusters + k[None, :]
     tl.store(out + into, score, mask=there[:, None] & used[None, :])
 
 
 @triton.jit
 def choose_linked(
     scores,
+    is_exact,
     indptr,
     neighbour,
     signed,
@@ -145,6 +141,7 @@ def choose_linked(
     now,
     then,
     costs,
+    doubts,
     counts,
     n_clusters,
     CENTERS: tl.constexpr,
@@ -153,19 +150,22 @@ def choose_linked(
 
     Parameters
     ----------
-    scores : in, (m, K)
+    scores, is_exact : in, (m, K) and (m,) whether those of a point are exact
     indptr, neighbour, signed : in, links of each point; weights are negative for may-not
     rank : in, (m,) turns
     before, now : in, (m,) labels of before the sweep, and of those who come earlier in it
     then : out, (m,) what is chosen, −1 to open a cluster
-    costs : in, (3,) ξ_may, ξ_not and λ
-    counts : in and out, (2,) how many choices differ from ``now``; how many open a cluster
+    costs : in, (4,) ξ_may, ξ_not, λ, and what rounding can do to scores that are not exact
+    doubts : out, points whose scores must be exact
+    counts : in and out, (3,) how many choices differ from ``now``; how many open a cluster; how
+        many doubts there are
     """
     i = tl.program_id(0)
     k = tl.arange(0, CENTERS)
     pull = tl.zeros([CENTERS], tl.float64)
     mine = tl.load(rank + i)
-    may, may_not = tl.load(costs), tl.load(costs + 1)
+    may, may_not, penalty = tl.load(costs), tl.load(costs + 1), tl.load(costs + 2)
+    votes = 0.0
     for e in range(tl.load(indptr + i), tl.load(indptr + i + 1)):
         other = tl.load(neighbour + e)
         weight = tl.load(signed + e)
@@ -173,13 +173,19 @@ def choose_linked(
         label = tl.where(earlier, tl.load(now + other), tl.load(before + other))
         xi = tl.where(weight > 0.0, may, may_not)
         pull += tl.where(k == label, weight * xi, 0.0)
+        votes += tl.abs(weight * xi)
     used = k < n_clusters
     value = tl.load(scores + i.to(tl.int64) * n_clusters + k, mask=used, other=float("inf")) - pull
     least = tl.min(value, axis=0)
     winner = tl.min(tl.where(value == least, k, 2147483647), axis=0)
-    label = tl.where(least < tl.load(costs + 2), winner, -1)
+    second = tl.min(tl.where(k == winner, float("inf"), value), axis=0)
+    label = tl.where(least < penalty, winner, -1)
     tl.store(then + i, label)
     if label != tl.load(now + i):
         tl.atomic_add(counts, 1, sem="relaxed")
     if label < 0:
         tl.atomic_add(counts + 1, 1, sem="relaxed")
+    room = tl.load(costs + 3) + votes * 1e-15
+    won = tl.minimum(second - least, tl.abs(penalty - least))
+    if (won < room) & (tl.load(is_exact + i) == 0):
+        tl.store(doubts + tl.atomic_add(counts + 2, 1, sem="relaxed"), i)

@@ -6,7 +6,8 @@ import triton
 import triton.language as tl
 
 FAR = tl.constexpr(-1e37)  # below every score
-OPENER = tl.constexpr(-1)
+OPENER = tl.constexpr(-1)  # a label: all centres are λ away
+DOUBT = tl.constexpr(-2)  # a label: rounding might decide
 
 
 @triton.jit
@@ -28,8 +29,7 @@ def wear(
     after,
     drift,
     shift,
-    most_drift,
-    most_shift,
+    most,
     rows_of,
     counter,
     n,
@@ -42,16 +42,17 @@ def wear(
     gap : in and out, (n,) by how much each choice was won
     norm, linked, before : in, (n,)
     after : out, (n,) a copy of ``before``
-    drift, shift : in, (K,) ‖Δθ‖ and |Δc| of each centre, and the greatest of all
+    drift, shift : in, (K,) ‖Δθ‖ and |Δc| of each centre
+    most : in, (2,) the greatest of both
     rows_of, counter : out, the points that must choose again
     """
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = rows < n
     label = tl.load(before + rows, mask=there, other=-1)
     known = there & (label >= 0)
-    own = tl.load(drift + label, mask=known, other=0.0) + most_drift
+    own = tl.load(drift + label, mask=known, other=0.0) + tl.load(most)
     cost = tl.load(norm + rows, mask=there, other=0.0) * own
-    cost += tl.load(shift + label, mask=known, other=0.0) + most_shift
+    cost += tl.load(shift + label, mask=known, other=0.0) + tl.load(most + 1)
     won = tl.load(gap + rows, mask=there, other=0.0)
     left = won - tl.abs(won) * 2.4e-7 - cost * 1.00001
     tl.store(gap + rows, left, mask=there)
@@ -86,16 +87,12 @@ def nearest(
     opened,
     rows_of,
     size_of,
-    doubts,
-    movers,
-    openers,
-    counts,
-    doubt_counter,
     n,
     n_padded,
     penalty,
     slope,
     floor,
+    blur,
     scale,
     unit,
     STRIDE: tl.constexpr,
@@ -114,22 +111,18 @@ def nearest(
 ):
     """Give points without links the number of their nearest centre.
 
-    Long because one look at a tile of points does all: scores, choice, bounds, lists.
-
     Parameters
     ----------
     points : in, (n, STRIDE)
     theta, minus_c : in, (n_padded, SPAN) and (n_padded,), filled up by centres far away, in units
         of ``unit``
     phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
-    before, after : in and out, (n,) labels
+    before, after : in and out, (n,) labels; OPENER and DOUBT are among the new ones
     gap : out, (n,) by how much each choice is won, at the least
     rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
     rows_of, size_of : in, which points and how many, where LISTED
-    doubts, movers, openers : out, lists of points: rounding might decide; the label has changed, or
-        a cluster opens; all centres are λ away
-    counts : in and out, their sizes, that of the doubts at ``doubt_counter``
     slope, floor : in, a choice is sure that wins by slope · ‖t‖ + floor
+    blur : in, how much more than that it must win by against λ
     scale : in, by what points are multiplied before they are made shorter, where CAST
     WIDE, REST : how many columns are loaded together; all at once, or WIDE by WIDE where LOOPED
     MASK : the last digits of a score, which hold the number of its centre
@@ -174,9 +167,8 @@ def nearest(
             second = tl.maximum(second, tl.minimum(g, best))
             best = tl.maximum(g, best)
         _settle(
-            best, second, rows, there, phi, norm, linked, before, after, gap, doubts, movers,
-            openers, counts, doubt_counter, penalty, slope, floor, unit, ROWS, MASK, LISTED, SURE,
-            NEW,
+            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
+            blur, unit, ROWS, MASK, SURE, NEW,
         )  # fmt: skip
 
 
@@ -184,21 +176,18 @@ def nearest(
 def nearest_resident(
     points,
     theta,
-    minus_c,
+    starts,
     phi,
     norm,
     linked,
     before,
     after,
     gap,
-    doubts,
-    movers,
-    openers,
-    counts,
     n,
     penalty,
     slope,
     floor,
+    blur,
     scale,
     unit,
     STRIDE: tl.constexpr,
@@ -213,54 +202,54 @@ def nearest_resident(
 ):
     """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
 
-    GROUPS is 1, 2 or 4: so many times CENTERS are there, in shared memory all the time.
+    GROUPS is 1, 2 or 4: so many times CENTERS are there, in shared memory all the time. So are
+    their −c, as columns ``starts`` (GROUPS · CENTERS, 16) that are multiplied by :data:`maylink.engines.cuda_centers.PARTS`:
+    registers would be too few for them.
     """
     wide = tl.arange(0, SPAN)
     k = tl.arange(0, CENTERS)
+    e = tl.arange(0, 16)
     group = CENTERS * SPAN
     at = theta + k[None, :] * SPAN + wide[:, None]
-    theta_0 = tl.load(at)
-    c_0 = tl.load(minus_c + k)
+    begin = starts + k[None, :] * 16 + e[:, None]
+    theta_0, c_0 = tl.load(at), tl.load(begin)
     if GROUPS > 1:
-        theta_1 = tl.load(at + group)
-        c_1 = tl.load(minus_c + CENTERS + k)
+        theta_1, c_1 = tl.load(at + group), tl.load(begin + 16 * CENTERS)
     if GROUPS > 2:
-        theta_2 = tl.load(at + 2 * group)
-        c_2 = tl.load(minus_c + 2 * CENTERS + k)
-        theta_3 = tl.load(at + 3 * group)
-        c_3 = tl.load(minus_c + 3 * CENTERS + k)
+        theta_2, c_2 = tl.load(at + 2 * group), tl.load(begin + 32 * CENTERS)
+        theta_3, c_3 = tl.load(at + 3 * group), tl.load(begin + 48 * CENTERS)
+    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
+    parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(theta_0.dtype)
     for tile in tl.range(
         tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES
     ):
         rows = tile * ROWS + tl.arange(0, ROWS)
         there = rows < n
-        begin = points + rows.to(tl.int64)[:, None] * STRIDE
-        t = _loaded(begin, wide, there, scale, STRIDE, CAST)
-        best = _numbered(t, theta_0, c_0, k, ROWS, CENTERS, MASK)
+        row = points + rows.to(tl.int64)[:, None] * STRIDE
+        t = _loaded(row, wide, there, scale, STRIDE, CAST)
+        best = _numbered(t, parts, theta_0, c_0, k, MASK)
         second = tl.full([ROWS, CENTERS], FAR, tl.float32)
         if GROUPS > 1:
-            g = _numbered(t, theta_1, c_1, k + CENTERS, ROWS, CENTERS, MASK)
+            g = _numbered(t, parts, theta_1, c_1, k + CENTERS, MASK)
             second = tl.minimum(g, best)
             best = tl.maximum(g, best)
         if GROUPS > 2:
-            g = _numbered(t, theta_2, c_2, k + 2 * CENTERS, ROWS, CENTERS, MASK)
+            g = _numbered(t, parts, theta_2, c_2, k + 2 * CENTERS, MASK)
             second = tl.maximum(second, tl.minimum(g, best))
             best = tl.maximum(g, best)
-            g = _numbered(t, theta_3, c_3, k + 3 * CENTERS, ROWS, CENTERS, MASK)
+            g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
             second = tl.maximum(second, tl.minimum(g, best))
             best = tl.maximum(g, best)
         _settle(
-            best, second, rows, there, phi, norm, linked, before, after, gap, doubts, movers,
-            openers, counts, 0, penalty, slope, floor, unit, ROWS, MASK, False, SURE, False,
+            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
+            blur, unit, ROWS, MASK, SURE, False,
         )  # fmt: skip
 
 
 @triton.jit
-def _numbered(
-    t, theta, minus_c, k, ROWS: tl.constexpr, CENTERS: tl.constexpr, MASK: tl.constexpr
-):
+def _numbered(t, parts, theta, start, k, MASK: tl.constexpr):
     """Score points against centres; the last digits of a score hold the number of the centre."""
-    g = tl.dot(t, theta, tl.broadcast_to(minus_c[None, :], [ROWS, CENTERS]))
+    g = tl.dot(t, theta, tl.dot(parts, start))
     bits = (g.to(tl.int32, bitcast=True) & ~MASK) | k[None, :]
     return bits.to(tl.float32, bitcast=True)
 
@@ -277,41 +266,63 @@ def _settle(
     before,
     after,
     gap,
+    penalty,
+    slope,
+    floor,
+    blur,
+    unit,
+    ROWS: tl.constexpr,
+    MASK: tl.constexpr,
+    SURE: tl.constexpr,
+    NEW: tl.constexpr,
+):
+    """Choose by the best scores of a tile of points; write labels and gaps."""
+    top = tl.max(best, axis=1)
+    runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
+    away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
+    won = (top - runner) * unit
+    label = tl.where(away < 0.0, top.to(tl.int32, bitcast=True) & MASK, OPENER)
+    if SURE:
+        room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
+        near, far = -away > room + blur, away > room + blur
+        label = tl.where(far | (near & (won > room)), label, DOUBT)
+        won = tl.minimum(won - 1.5 * room, -away - 1.5 * (room + blur))
+    else:
+        won = tl.minimum(won, -away)
+    if NEW:
+        won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
+    fixed = tl.load(linked + rows, mask=there, other=1) != 0
+    old = tl.load(before + rows, mask=there, other=0)
+    tl.store(gap + rows, won, mask=there)
+    tl.store(after + rows, tl.where(fixed, old, label), mask=there)
+
+
+@triton.jit
+def collect(
+    before,
+    after,
+    linked,
     doubts,
     movers,
     openers,
     counts,
     doubt_counter,
-    penalty,
-    slope,
-    floor,
-    unit,
+    n,
+    DOUBTS: tl.constexpr,
     ROWS: tl.constexpr,
-    MASK: tl.constexpr,
-    LISTED: tl.constexpr,
-    SURE: tl.constexpr,
-    NEW: tl.constexpr,
 ):
-    """Choose by the best scores of a tile of points; write labels, gaps and lists."""
-    top = tl.max(best, axis=1)
-    winner = top.to(tl.int32, bitcast=True) & MASK
-    runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
-    away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
-    won = tl.minimum((top - runner) * unit, -away)
-    label = tl.where(away < 0.0, winner, OPENER)
-    free = there & (tl.load(linked + rows, mask=there, other=1) == 0)
-    done = free
-    if SURE:
-        room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
-        done = free & ((away > room) | (won > room))
-        append(rows, free & ~done, doubts, counts + doubt_counter)
-        won -= 1.5 * room
-    if NEW:
-        won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
-    tl.store(gap + rows, won, mask=free)
-    tl.store(after + rows, label, mask=done)
-    old = tl.load(before + rows, mask=there, other=0)
-    if not LISTED:
-        tl.store(after + rows, old, mask=there & ~free)
-    append(rows, done & ((label != old) | (label == OPENER)), movers, counts + 1)
-    append(rows, done & (label == OPENER), openers, counts + 2)
+    """List the points in doubt; or those whose labels have changed, and among them the openers.
+
+    ``counts`` holds the sizes of the lists: movers at 1, openers at 2, doubts where told.
+    """
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = rows < n
+    label = tl.load(after + rows, mask=there, other=0)
+    if DOUBTS:
+        append(rows, there & (label == DOUBT), doubts, counts + doubt_counter)
+    else:
+        there = there & (tl.load(linked + rows, mask=there, other=1) == 0)
+        opens = there & (label == OPENER)
+        old = tl.load(before + rows, mask=there, other=0)
+        append(rows, opens | (there & (label != old)), movers, counts + 1)
+        append(rows, opens, openers, counts + 2)

@@ -7,23 +7,25 @@ import triton.language as tl
 
 
 @triton.jit
-def add_sorted(
+def add_pieces(
     points,
     phi,
     cut,
     rows_of,
-    label_of,
-    size,
+    piece_cluster,
+    piece_first,
+    first_of,
     sign,
     high,
     low,
+    n_clusters,
     STRIDE: tl.constexpr,
     COLUMNS: tl.constexpr,
     BLOCK: tl.constexpr,
     ROWS: tl.constexpr,
-    STEPS: tl.constexpr,
+    SIZE: tl.constexpr,
 ):
-    """Add points to the sums of their clusters, points of one cluster one after the other.
+    """Add points to the sums of their clusters; a program adds up a piece of one cluster.
 
     Additions of cut points do not round, so that their order does not matter.
 
@@ -31,43 +33,47 @@ def add_sorted(
     ----------
     points, phi : in, (n, STRIDE) and (n,)
     cut : in, (2, COLUMNS + 1)
-    rows_of, label_of : in, (size,) points and their clusters, in order of the clusters
+    rows_of : in, points in order of their clusters
+    piece_cluster, piece_first : in, (pieces,) the cluster of each piece, or K for none, and where
+        its points begin
+    first_of : in, (K + 1,) where the points of each cluster begin
     sign : in, 1.0 to add, −1.0 to take away
     high, low : in and out, (K, COLUMNS + 1)
+    SIZE : the most points of a piece
     """
-    begin = tl.program_id(0) * (ROWS * STEPS)
-    j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    exists = j <= COLUMNS
-    cutter = tl.load(cut + j, mask=exists, other=1.0)[None, :]
-    second = tl.load(cut + COLUMNS + 1 + j, mask=exists, other=1.0)[None, :]
-    high_here = tl.zeros([ROWS, BLOCK], tl.float64)
-    low_here = tl.zeros([ROWS, BLOCK], tl.float64)
-    cluster = tl.load(label_of + tl.minimum(begin, size - 1))
-    for step in range(STEPS):
-        place = begin + step * ROWS + tl.arange(0, ROWS)
-        there = place < size
-        rows = tl.load(rows_of + place, mask=there, other=0)
-        at = rows.to(tl.int64)[:, None] * STRIDE + j[None, :]
-        t = tl.load(points + at, mask=there[:, None] & (j < COLUMNS)[None, :], other=0.0)
-        last = there[:, None] & (j == COLUMNS)[None, :]
-        t = t.to(tl.float64) + tl.load(phi + rows[:, None] + 0 * j[None, :], mask=last, other=0.0)
-        first_part, second_part = _cut(t, cutter, second)
-        label = tl.load(label_of + place, mask=there, other=-1)
-        until = tl.max(label, axis=0)  # labels rise
-        while cluster < until:
-            mine = (label == cluster)[:, None]
-            high_here += tl.where(mine, first_part, 0.0)
-            low_here += tl.where(mine, second_part, 0.0)
-            _add_row(high_here, high, cluster, j, sign, COLUMNS)
-            _add_row(low_here, low, cluster, j, sign, COLUMNS)
-            high_here = tl.zeros([ROWS, BLOCK], tl.float64)
-            low_here = tl.zeros([ROWS, BLOCK], tl.float64)
-            cluster = tl.min(tl.where(label > cluster, label, 2147483647), axis=0)
-        mine = (label == cluster)[:, None]
-        high_here += tl.where(mine, first_part, 0.0)
-        low_here += tl.where(mine, second_part, 0.0)
-    _add_row(high_here, high, cluster, j, sign, COLUMNS)
-    _add_row(low_here, low, cluster, j, sign, COLUMNS)
+    piece = tl.program_id(0)
+    cluster = tl.load(piece_cluster + piece)
+    if cluster < n_clusters:
+        begin = tl.load(piece_first + piece)
+        end = tl.minimum(begin + SIZE, tl.load(first_of + cluster + 1))
+        j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+        cutter = tl.load(cut + j, mask=j < COLUMNS, other=1.0)[None, :]
+        second = tl.load(cut + COLUMNS + 1 + j, mask=j < COLUMNS, other=1.0)[None, :]
+        high_here = tl.zeros([ROWS, BLOCK], tl.float64)
+        low_here = tl.zeros([ROWS, BLOCK], tl.float64)
+        for step in tl.range(begin, end, ROWS, loop_unroll_factor=4):
+            place = step + tl.arange(0, ROWS)
+            there = place < end
+            rows = tl.load(rows_of + place, mask=there, other=0).to(tl.int64)
+            at = rows[:, None] * STRIDE + j[None, :]
+            t = tl.load(points + at, mask=there[:, None] & (j < COLUMNS)[None, :], other=0.0)
+            first_part, second_part = _cut(t.to(tl.float64), cutter, second)
+            high_here += first_part
+            low_here += second_part
+        into = cluster.to(tl.int64) * (COLUMNS + 1) + j
+        real = j < COLUMNS
+        tl.atomic_add(high + into, sign * tl.sum(high_here, 0), mask=real, sem="relaxed")
+        tl.atomic_add(low + into, sign * tl.sum(low_here, 0), mask=real, sem="relaxed")
+        if tl.program_id(1) == 0:
+            place = begin + tl.arange(0, SIZE)
+            there = place < end
+            rows = tl.load(rows_of + place, mask=there, other=0)
+            value = tl.load(phi + rows, mask=there, other=0.0)
+            cutter = tl.load(cut + COLUMNS)
+            first_part, second_part = _cut(value, cutter, tl.load(cut + 2 * COLUMNS + 1))
+            into = cluster.to(tl.int64) * (COLUMNS + 1) + COLUMNS
+            tl.atomic_add(high + into, sign * tl.sum(first_part, 0), sem="relaxed")
+            tl.atomic_add(low + into, sign * tl.sum(second_part, 0), sem="relaxed")
 
 
 @triton.jit
@@ -75,10 +81,3 @@ def _cut(value, cutter, second_cutter):
     """Cut numbers into two parts, each a multiple of a power of two."""
     high = (value + cutter) - cutter
     return high, ((value - high) + second_cutter) - second_cutter
-
-
-@triton.jit
-def _add_row(parts, sums, cluster, j, sign, COLUMNS: tl.constexpr):
-    """Add up rows and add the result to the sums of a cluster."""
-    into = sums + cluster.to(tl.int64) * (COLUMNS + 1) + j
-    tl.atomic_add(into, sign * tl.sum(parts, axis=0), mask=j <= COLUMNS, sem="relaxed")
