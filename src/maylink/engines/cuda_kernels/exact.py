@@ -165,7 +165,7 @@ def choose_linked(
     pull = tl.zeros([CENTERS], tl.float64)
     mine = tl.load(rank + i)
     may, may_not, penalty = tl.load(costs), tl.load(costs + 1), tl.load(costs + 2)
-    votes = 0.0
+    votes = tl.full((), 0.0, tl.float64)
     for e in range(tl.load(indptr + i), tl.load(indptr + i + 1)):
         other = tl.load(neighbour + e)
         weight = tl.load(signed + e)

@@ -65,15 +65,27 @@ def add_pieces(
         tl.atomic_add(high + into, sign * tl.sum(high_here, 0), mask=real, sem="relaxed")
         tl.atomic_add(low + into, sign * tl.sum(low_here, 0), mask=real, sem="relaxed")
         if tl.program_id(1) == 0:
-            place = begin + tl.arange(0, SIZE)
-            there = place < end
-            rows = tl.load(rows_of + place, mask=there, other=0)
-            value = tl.load(phi + rows, mask=there, other=0.0)
-            cutter = tl.load(cut + COLUMNS)
-            first_part, second_part = _cut(value, cutter, tl.load(cut + 2 * COLUMNS + 1))
-            into = cluster.to(tl.int64) * (COLUMNS + 1) + COLUMNS
-            tl.atomic_add(high + into, sign * tl.sum(first_part, 0), sem="relaxed")
-            tl.atomic_add(low + into, sign * tl.sum(second_part, 0), sem="relaxed")
+            column = cluster.to(tl.int64) * (COLUMNS + 1) + COLUMNS
+            cut_here = cut + COLUMNS
+            _add_potential(
+                phi, cut_here, rows_of, begin, end, sign, high + column, low + column, COLUMNS, SIZE
+            )
+
+
+@triton.jit
+def _add_potential(
+    phi, cut, rows_of, begin, end, sign, high, low, COLUMNS: tl.constexpr, SIZE: tl.constexpr
+):
+    """Add up φ of a piece."""
+    place = begin + tl.arange(0, SIZE)
+    there = place < end
+    rows = tl.load(rows_of + place, mask=there, other=0)
+    value = tl.load(phi + rows, mask=there, other=0.0)
+    first, second = _cut(value, tl.load(cut), tl.load(cut + COLUMNS + 1))
+    first = tl.where(there, first, 0.0)
+    second = tl.where(there, second, 0.0)
+    tl.atomic_add(high, sign * tl.sum(first, 0), sem="relaxed")
+    tl.atomic_add(low, sign * tl.sum(second, 0), sem="relaxed")
 
 
 @triton.jit
