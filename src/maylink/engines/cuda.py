@@ -28,7 +28,7 @@ from maylink.engines.points import HEAVIEST
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings, EngineSettings
 from maylink.engines.totals import Stored, Swept, Totals
-from maylink.engines.visits import VisitOrder
+from maylink.engines.visits import NOBODY, VisitOrder
 from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.labels import first_appearance
@@ -89,7 +89,7 @@ class CudaEngine:
         self._order: tuple[Any, DeviceOrder] | None = None
 
     def _store_as_on_device(self) -> None:
-        """Let linked points here have the values that they have on the GPU, which may be shorter."""
+        """Let linked points here have their values on the GPU, which may be shorter."""
         if self.points.is_sure or not self.linked.size:
             return
         values, phi = self.points.rows(self.linked)
@@ -171,7 +171,7 @@ class CudaEngine:
 
     def point(self, i: int) -> Array:
         """Return point i as a centre, shape (1, s)."""
-        return self.points.rows([int(i)])[0].astype(np.float64)
+        return np.asarray(self.points.rows([int(i)])[0], np.float64)
 
     @cached_property
     def reach(self) -> float:
@@ -214,10 +214,8 @@ class CudaEngine:
         self.local.reach = self.reach
         return self.sweeper.sweep(self, labels, totals, centers, order, weights, penalty)
 
-    def place(
-        self, centers: Array, known_labels: Index, weights: tuple[float, float], rounds: int = 100
-    ) -> Index:
-        """Label the points while centres stand still and no cluster opens; there are no links."""
+    def place(self, centers: Array) -> Index:
+        """Label the points while centres stand still and no cluster opens; links do not count."""
         import torch
 
         theta, c = self.tangent(centers)
@@ -251,8 +249,8 @@ class CudaEngine:
             ranks = rank[torch.as_tensor(self.linked, device=place)].cpu().numpy()
             here[self._slots] = ranks
             by_turn = np.argsort(ranks)
-            rows, slots = self.linked[by_turn], self._slots[by_turn]
-            self._order = order, DeviceOrder(rank, VisitOrder(order, rows, here, slots))
+            visits = VisitOrder(order, NOBODY, here, self._slots[by_turn])
+            self._order = order, DeviceOrder(rank, visits)
         return self._order[1]
 
 
@@ -282,4 +280,4 @@ def _rows(X: Any, rows: Index) -> NDArray[Any]:
         return np.asarray(X[rows])
     import torch
 
-    return as_host(X[torch.as_tensor(rows, device=X.device)])
+    return np.asarray(as_host(X[torch.as_tensor(rows, device=X.device)]))

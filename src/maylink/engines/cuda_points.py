@@ -342,7 +342,7 @@ class DevicePoints:
         return least
 
 
-def _centred(X: Any, family: Gaussian) -> Any:
+def _centred(X: Any, family: Any) -> Any:
     """Map points that are on the GPU already, as the family does on this machine."""
     import torch
 

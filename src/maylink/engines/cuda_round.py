@@ -19,7 +19,6 @@ from maylink.engines.cuda_links import DeviceLinks
 from maylink.engines.cuda_points import DevicePoints, Glance
 from maylink.engines.cuda_sums import moved
 from maylink.engines.memory import Memory, Moves
-from maylink.engines.points import PointStore
 from maylink.engines.round import Round
 from maylink.engines.rules import Rule
 from maylink.engines.totals import Stored, Swept, Totals

@@ -52,7 +52,9 @@ def moved(
     sums = _no_sums(points, n_clusters, cut)
     add(points, sums, rows, before, -1.0)
     add(points, sums, rows, after, 1.0)
-    return Totals(*(old + new for old, new in zip(totals, sums.totals(), strict=True)))
+    change = sums.totals()
+    high, low = totals.high + change.high, totals.low + change.low
+    return Totals(high, low, totals.size + change.size)
 
 
 def all_of(points: DevicePoints, labels: Any, n_clusters: int, cut: Array) -> Totals:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maylink.errors import MaylinkError
 
@@ -22,6 +22,8 @@ def check_gpu(place: str = "cuda") -> None:
         )
     import torch
 
+    if place == "cpu" and os.environ.get("TRITON_INTERPRET") == "1":  # tests without a GPU
+        return
     if not torch.cuda.is_available():
         raise MaylinkError(
             "device: 'cuda' needs a GPU that PyTorch can see, and there is none; give device='cpu'"
@@ -51,17 +53,15 @@ def check_memory(needed: int, place: str) -> None:
 
 def is_on_device(X: Any) -> bool:
     """Whether data are a tensor of PyTorch on a GPU."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.Tensor) and X.device.type != "cpu"
+    return _is_tensor(X) and bool(X.device.type != "cpu")
 
 
 def as_tensor(X: Any) -> Any:
     """Return data on a GPU as a tensor, without a copy; whatever else as it is.
 
-    Tensors come as they are, others by ``__cuda_array_interface__`` or DLPack.
+    Tensors come as they are, others by DLPack or ``__cuda_array_interface__``.
     """
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(X, torch.Tensor):
+    if _is_tensor(X):
         return X.detach()
     if isinstance(X, np.ndarray) or not _lies_on_gpu(X):
         return X
@@ -73,6 +73,11 @@ def as_tensor(X: Any) -> Any:
     return torch.as_tensor(X, device="cuda")
 
 
+def _is_tensor(X: Any) -> bool:
+    module: Any = sys.modules.get("torch")
+    return module is not None and isinstance(X, module.Tensor)
+
+
 def _lies_on_gpu(X: Any) -> bool:
     if hasattr(X, "__cuda_array_interface__"):
         return True
@@ -80,24 +85,22 @@ def _lies_on_gpu(X: Any) -> bool:
     return where is not None and int(where()[0]) == 2  # kDLCUDA
 
 
-def as_host(X: Any) -> NDArray[Any]:
+def as_host(X: Any) -> Any:
     """Return a tensor as an array on this machine; whatever else as it is."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(X, torch.Tensor):
-        if X.dtype in (torch.float16, torch.bfloat16):
-            X = X.to(torch.float32)
-        return np.asarray(X.cpu().numpy())
-    return X  # type: ignore[no-any-return]
+    if not _is_tensor(X):
+        return X
+    short = str(X.dtype).rsplit(".", 1)[-1] in ("float16", "bfloat16")
+    return np.asarray((X.float() if short else X).cpu().numpy())
 
 
 def like(labels: Any, X: Any) -> Any:
     """Return labels as the kind of array that the data are."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(X, torch.Tensor):
-        return torch.as_tensor(np.ascontiguousarray(labels), device=X.device)
-    if isinstance(X, np.ndarray) or not _lies_on_gpu(X):
+    if isinstance(X, np.ndarray) or not (_is_tensor(X) or _lies_on_gpu(X)):
         return labels
-    maker = getattr(sys.modules.get(type(X).__module__.split(".")[0]), "from_dlpack", None)
-    tensor = as_tensor(X)
-    found = torch.as_tensor(np.ascontiguousarray(labels), device=tensor.device)  # type: ignore[union-attr]
-    return found if maker is None else maker(found)
+    import torch
+
+    found = torch.as_tensor(np.ascontiguousarray(labels), device=as_tensor(X).device)
+    if _is_tensor(X):
+        return found
+    library: Any = sys.modules.get(type(X).__module__.split(".")[0])
+    return library.from_dlpack(found) if hasattr(library, "from_dlpack") else found

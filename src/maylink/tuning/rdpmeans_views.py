@@ -26,7 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.arrays import Array, Index
+from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda import check_room
 from maylink.errors import MaylinkError
 from maylink.labels import first_appearance
 from maylink.model.reliability import count_links
@@ -92,6 +94,9 @@ def tune(
         Counts folds or runs.
     """
     first, count = problems[0], request.neighbours
+    if request.device is not None:  # what cannot lie on the GPU is refused before the long work
+        for one in problems:
+            check_room(request.device.data(one.X), one.family, request.device.settings)
     if request.is_given and count != "auto" and int(count) > 0:
         raise MaylinkError(
             f"neighbours: {count!r} with a penalty, a hint, link weights or a start that are "
@@ -239,12 +244,12 @@ def _choice(
     family = fit.problem.family.unprepared() if problem.family.learns else problem.family
     learned, labels, pieces = replace(problem, family=family), fit.labels, view.starts[0]
     if sample.n < problem.n:
-        labels, pieces = _placed(learned, sample, pieces, labels, n_jobs)
+        labels, pieces = _placed(learned, sample, pieces, labels, request, n_jobs)
         view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
     if chosen.neighbours:
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)
-    engine = CpuEngine(learned.X, family, n_jobs, learned.links)
+    engine = engine_of(learned, n_jobs, request.device)
     merge = by != "evidence"  # soft clusters may be several where one partition is of one cluster
     settings, scale = _settings(
         learned, engine, labels, chosen.data_weight, merge, request.settings
@@ -263,20 +268,26 @@ def _choice(
 
 
 def _placed(
-    problem: Problem, sample: Problem, pieces: Index, labels: Index, n_jobs: int | None
+    problem: Problem,
+    sample: Problem,
+    pieces: Index,
+    labels: Index,
+    request: RDPMeansRequest,
+    n_jobs: int | None,
 ) -> tuple[Index, Index]:
     """Return cluster and part of every point: the nearest part of the sample's clusters."""
     n_pieces = int(pieces.max()) + 1
     part, at = np.unique(labels * n_pieces + pieces, return_inverse=True)
     engine = CpuEngine(sample.X, problem.family, n_jobs)
     centers = engine.means(engine.totals(engine.stored(at), len(part)))
-    nearest = place(problem.X, problem.family, n_jobs, Parts.one_each(centers))
+    parts, device = Parts.one_each(centers), request.device
+    nearest = place(problem.X, problem.family, n_jobs, parts, device=device)
     return first_appearance(part[nearest] // n_pieces)[0], nearest
 
 
 def _settings(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Any,
     labels: Index,
     weight: float,
     merge: bool,

@@ -203,8 +203,8 @@ def nearest_resident(
     """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
 
     GROUPS is 1, 2 or 4: so many times CENTERS are there, in shared memory all the time. So are
-    their −c, as columns ``starts`` (GROUPS · CENTERS, 16) that are multiplied by :data:`maylink.engines.cuda_centers.PARTS`:
-    registers would be too few for them.
+    their −c, as columns ``starts`` (GROUPS · CENTERS, 16) that are multiplied by the parts of
+    :data:`maylink.engines.cuda_centers.PARTS`: registers would be too few for them.
     """
     wide = tl.arange(0, SPAN)
     k = tl.arange(0, CENTERS)
@@ -220,9 +220,7 @@ def nearest_resident(
         theta_3, c_3 = tl.load(at + 3 * group), tl.load(begin + 48 * CENTERS)
     part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
     parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(theta_0.dtype)
-    for tile in tl.range(
-        tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES
-    ):
+    for tile in tl.range(tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
         rows = tile * ROWS + tl.arange(0, ROWS)
         there = rows < n
         row = points + rows.to(tl.int64)[:, None] * STRIDE
