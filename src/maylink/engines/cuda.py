@@ -222,7 +222,7 @@ class CudaEngine:
         rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
         before = torch.full((self.n,), -1, dtype=torch.int32, device=self.points.place)
         self.sweeper.forget()  # what is known of the last labels does not hold for these
-        glance = self.points.look(self.points.centers(rule), before)
+        glance = self.points.glance(self.points.look(self.points.centers(rule), before))
         if len(glance.openers):
             raise MaylinkError("a point of X is infinitely far from every centre; rescale X")
         return self.given(DeviceLabels(glance.after, self.device_links))
@@ -246,11 +246,12 @@ class CudaEngine:
             rank = torch.empty_like(turns)
             rank[torch.as_tensor(np.asarray(order, np.int64), device=place)] = turns
             here = np.full(self.local.n_slots, self.n, np.int32)
-            ranks = rank[torch.as_tensor(self.linked, device=place)].cpu().numpy()
+            linked = rank[self.device_links.rows]
+            ranks = linked.cpu().numpy()
             here[self._slots] = ranks
             by_turn = np.argsort(ranks)
             visits = VisitOrder(order, NOBODY, here, self._slots[by_turn])
-            self._order = order, DeviceOrder(rank, visits)
+            self._order = order, DeviceOrder(rank, linked, visits)
         return self._order[1]
 
 

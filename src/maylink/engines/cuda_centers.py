@@ -9,19 +9,25 @@ import numpy as np
 from maylink.engines.rules import Rule
 from maylink.engines.tile_shapes import CENTERS, RESIDENT, power_of_two
 
-PARTS = (256.0, 0.125, 2.0**-14)  # of −c: each holds what the one before leaves over
-LOWEST = -65504.0  # the least short number
+PARTS = (256.0, 0.125, 2.0**-14)
+"""Factors of the three short numbers whose sum is −c: each holds what the one before leaves over.
+Where centres only fill up, 13 more numbers of −65504 each, times 256, put them far away."""
 
 
 class DeviceCenters(NamedTuple):
     """The centres of one look."""
 
     rule: Rule
-    theta: Any  # (padded, columns), zeros behind θ, in double precision
-    exact: Any  # (s, K)
-    c: Any  # (K,)
+    values: Any  # (K, s + 1) θ and c, in double precision
+    exact: Any  # (s, K) θ
+    slopes: Any  # (padded, columns) θ times the scale, short, zeros behind
+    long_slopes: Any  # the same in single precision
+    starts: Any  # (padded, 16) −c times both scales, in parts
+    minus_c: Any  # (2, padded) −c times both scales; times that of θ
     opened: Any  # (padded,), or nothing while no cluster has opened
+    moves: Any  # (2, K) how far each has moved since the last look, where that is known
     padded: int
+    scale: float  # of θ, a power of two
     steepest: float  # the greatest ‖θ‖
     farthest: float  # the greatest |c|
 
@@ -35,70 +41,83 @@ class DeviceCenters(NamedTuple):
         """Whether a cluster has opened in this sweep."""
         return self.size > self.rule.n_old
 
-    def scale(self, point_scale: float, longest: float) -> float:
-        """Return a power of two by which θ is multiplied before it is made shorter.
-
-        θ stays below 2^8, −c below 2^23 and every score below 2^26, so that sums are exact enough
-        and centres that only fill up, at −2^27 or less, are never the nearest.
-        """
-        reach = point_scale * (longest * self.steepest + self.farthest)
-        bits = [8.0 - np.log2(max(self.steepest, 1e-30)), 26.0 - np.log2(max(reach, 1e-30))]
-        bits.append(23.0 - np.log2(max(point_scale * self.farthest, 1e-30)))
-        return float(2.0 ** np.floor(np.clip(min(bits), -100, 100)))
-
-    def slopes(self, scale: float, form: Any) -> Any:
-        """Return θ in some form of numbers, scaled."""
-        return (self.theta * scale).to(form)
-
-    def minus_c(self, scale: float) -> Any:
-        """Return −c in single precision, scaled; centres that fill up are far away."""
-        import torch
-
-        out = torch.full((self.padded,), -1e37, dtype=torch.float32, device=self.c.device)
-        out[: self.size] = -self.c * scale
-        return out
-
-    def starts(self, scale: float, form: Any) -> Any:
-        """Return −c as sums of short numbers times :data:`PARTS`, scaled, shape (padded, 16)."""
-        import torch
-
-        out = torch.zeros((self.padded, 16), dtype=form, device=self.c.device)
-        out[self.size :, 3:] = LOWEST
-        rest = -self.c * scale
-        for column, part in enumerate(PARTS):
-            out[: self.size, column] = (rest / part).to(form)
-            rest = rest - part * out[: self.size, column].to(torch.float64)
-        return out
+    @property
+    def c(self) -> Any:
+        """All c, contiguous."""
+        return self.values[:, -1].contiguous()
 
 
-def copied(rule: Rule, span: int, place: Any, nobody: Any) -> DeviceCenters:
+class PointScale(NamedTuple):
+    """What centres must know of the points."""
+
+    columns: int
+    span: int  # columns that the kernels want
+    scale: float  # by which points are multiplied before they are made shorter
+    longest: float  # the greatest ‖t‖
+    form: Any  # the short numbers
+    is_sure: bool  # whether doubts are scored in single precision
+
+
+def copied(
+    rule: Rule, points: PointScale, place: Any, known: DeviceCenters | None = None
+) -> DeviceCenters:
     """Copy centres to the GPU.
 
     Parameters
     ----------
     rule : Rule
         The centres.
-    span : int
-        Columns that the kernels want.
+    points : PointScale
+        What the points are like.
     place : torch.device
         The GPU.
-    nobody : tensor
-        Stands for what is not needed.
+    known : DeviceCenters, optional
+        The centres of the last look, to see how far each has moved.
     """
     import torch
 
-    size, s = rule.theta.shape
+    from maylink.engines.cuda_kernels.centers import prepare
+
+    size, s, span = len(rule.c), points.columns, points.span
     padded = -(-size // CENTERS) * CENTERS
     if padded * span <= RESIDENT:
         padded = max(CENTERS, power_of_two(size))
-    slopes = torch.as_tensor(np.ascontiguousarray(rule.theta), device=place)
-    theta = torch.zeros((padded, span), dtype=torch.float64, device=place)
-    theta[:size, :s] = slopes
-    opened = nobody
+    here = np.empty((size, s + 1))
+    here[:, :s], here[:, s] = rule.theta, rule.c
+    steepest = float(np.sqrt(np.einsum("ks,ks->k", rule.theta, rule.theta).max(initial=0.0)))
+    farthest = float(np.abs(rule.c).max(initial=0.0))
+    scale = _scale(points, steepest, farthest)
+    values = torch.as_tensor(here, device=place)
+    slopes = torch.empty((padded, span), dtype=points.form, device=place)
+    single = torch.empty((padded, span if points.is_sure else 1), device=place)
+    starts = torch.empty((padded, 16), dtype=points.form, device=place)
+    minus_c, moves = torch.empty((2, padded), device=place), torch.empty((2, size), device=place)
+    exact = torch.empty((s, size), dtype=torch.float64, device=place)
+    prepare[(padded,)](
+        values, values if known is None else known.values, slopes, single, starts, minus_c, exact,
+        moves, size, padded, scale, points.scale, COLUMNS=s, SPAN=span, LONG=points.is_sure,
+        KNOWN=known is not None,
+    )  # fmt: skip
+    opened = torch.empty(0, dtype=torch.int32, device=place)
     if size > rule.n_old:
         opened = torch.full((padded,), 2**31 - 1, dtype=torch.int32, device=place)
         opened[:size] = torch.as_tensor(rule.opened.copy(), device=place)
-    steepest = float(np.sqrt(np.einsum("ks,ks->k", rule.theta, rule.theta).max(initial=0.0)))
-    farthest = float(np.abs(rule.c).max(initial=0.0))
-    c = torch.as_tensor(np.ascontiguousarray(rule.c), device=place)
-    return DeviceCenters(rule, theta, slopes.T.contiguous(), c, opened, padded, steepest, farthest)
+    return DeviceCenters(
+        rule, values, exact, slopes, single, starts, minus_c, opened, moves, padded, scale,
+        steepest, farthest,
+    )  # fmt: skip
+
+
+def _scale(points: PointScale, steepest: float, farthest: float) -> float:
+    """Return a power of two by which θ is multiplied before it is made shorter.
+
+    θ stays below 2^8, −c below 2^23 and every score below 2^26, so that sums are exact enough and
+    centres that only fill up, at −2^27 or less, are never the nearest.
+    """
+    reach = points.scale * (points.longest * steepest + farthest)
+    bits = (
+        8.0 - np.log2(max(steepest, 1e-30)),
+        26.0 - np.log2(max(reach, 1e-30)),
+        23.0 - np.log2(max(points.scale * farthest, 1e-30)),
+    )
+    return float(2.0 ** np.floor(np.clip(min(bits), -100, 100)))

@@ -29,7 +29,8 @@ class LinkScores(NamedTuple):
     """Divergences of the linked points from the centres."""
 
     centers: DeviceCenters
-    divergences: Any  # (m, K)
+    dots: Any  # (m, K) ⟨t, θ⟩
+    c: Any  # (K,)
     is_exact: Any  # (m,) those of which points are exact
     room: float  # more than rounding can do to the difference of two others
 
@@ -66,21 +67,23 @@ class DeviceLinks:
         import torch
 
         points = self.points
-        dots = self._points @ centers.exact
-        divergences = (points.potential[self.rows][:, None] + centers.c) - dots
+        rows, _ = self._points
         is_exact = torch.zeros(self.size, dtype=torch.uint8, device=points.place)
-        largest = float(points.largest[-1]) + points.longest * centers.steepest + centers.farthest
-        room = (points.columns + 8) * 2.0**-50 * largest
-        return LinkScores(centers, divergences.clamp_(min=0.0), is_exact, room)
+        reach = points.facts.longest * centers.steepest + centers.farthest
+        room = (points.columns + 8) * 2.0**-50 * (float(points.largest[-1]) + reach)
+        return LinkScores(centers, rows @ centers.exact, centers.c, is_exact, room)
 
     @cached_property
-    def _points(self) -> Any:
+    def _points(self) -> tuple[Any, Any]:
+        """The linked points in double precision, and their φ."""
         import torch
 
-        return self.points.exact[self.rows, : self.points.columns].to(torch.float64)
+        points = self.points
+        rows = points.exact[self.rows, : points.columns].to(torch.float64)
+        return rows, points.potential[self.rows]
 
     def visit(
-        self, scores: LinkScores, before: Any, rank: Any, weights: tuple[float, float]
+        self, scores: LinkScores, before: Any, turns: Any, weights: tuple[float, float]
     ) -> Any:
         """Return the labels of all linked points after a sweep; None where one wants to open.
 
@@ -88,8 +91,10 @@ class DeviceLinks:
         ----------
         scores : LinkScores
             Divergences.
-        before, rank : tensors of shape (n,)
-            Labels of before the sweep, and turns.
+        before : tensor of shape (n,)
+            Labels of before the sweep.
+        turns : tensor of shape (m,)
+            Turns of the linked points.
         weights : (float, float)
             ξ_may and ξ_not.
         """
@@ -98,7 +103,7 @@ class DeviceLinks:
         from maylink.engines.cuda_kernels.exact import choose_linked
 
         n_clusters, place = scores.centers.size, self.points.place
-        old, turns = before[self.rows], rank[self.rows]
+        old, phi = before[self.rows], self._points[1]
         costs = [*weights, scores.centers.rule.penalty, scores.room]
         now, doubts = old, torch.empty(self.size, dtype=torch.int32, device=place)
         cost = torch.tensor(costs, dtype=torch.float64, device=place)
@@ -106,8 +111,8 @@ class DeviceLinks:
             then = torch.empty_like(now)
             counts = torch.zeros(3, dtype=torch.int32, device=place)
             choose_linked[(self.size,)](
-                scores.divergences, scores.is_exact, *self.columns, turns, old, now, then, cost,
-                doubts, counts, n_clusters, CENTERS=power_of_two(n_clusters),
+                scores.dots, phi, scores.c, scores.is_exact, *self.columns, turns, old, now, then,
+                cost, doubts, counts, n_clusters, CENTERS=power_of_two(n_clusters),
                 num_warps=1 if n_clusters <= 256 else 4, enable_fp_fusion=False,
             )  # fmt: skip
             n_other, n_opening, n_doubts = counts.tolist()
@@ -124,10 +129,10 @@ class DeviceLinks:
 
         points, centers, block = self.points, scores.centers, 32
         columns = min(block, power_of_two(centers.size))
-        kernels.scores[(-(-len(places) // block), -(-centers.size // columns))](
-            points.exact, centers.exact, centers.c, points.potential, self.rows[places], places,
-            len(places), scores.divergences, centers.size, STRIDE=points.stride,
-            COLUMNS=points.columns, ROWS=block, CENTERS=columns, enable_fp_fusion=False,
+        kernels.dot_products[(-(-len(places) // block), -(-centers.size // columns))](
+            points.exact, centers.exact, self.rows[places], places, len(places), scores.dots,
+            centers.size, STRIDE=points.stride, COLUMNS=points.columns, ROWS=block,
+            CENTERS=columns, enable_fp_fusion=False,
         )  # fmt: skip
         scores.is_exact[places] = 1
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.engines.cuda_centers import DeviceCenters, copied
+from maylink.engines.cuda_centers import DeviceCenters, PointScale, copied
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings
 from maylink.engines.tile_shapes import (
@@ -85,12 +85,20 @@ class DevicePoints:
         self.nobody = torch.zeros(1, dtype=torch.int32, device=self.place)
         self.widths = _widths(self.stride)
         self.span = max(sum(self.widths), _ceil(self.stride, LOOP))
-        self.longest = float(self.norm.max())
-        self.scale = _power_below(float(self.largest[:-1].max(initial=0.0)))
+        cast = self.points.dtype == torch.float32
+        self.facts = PointScale(
+            self.columns,
+            self.span,
+            _power_below(float(self.largest[:-1].max(initial=0.0))) if cast else 1.0,
+            float(self.norm.max()),
+            torch.float16 if cast else self.points.dtype,
+            self.is_sure,
+        )
         self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
         lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
         self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
         self.n_doubts = self.n_unsettled = 0  # at the last look
+        self._cut: tuple[Array, Any] | None = None
         self.processors = _processors(self.place)
         self.programs = 16 * self.processors
 
@@ -153,20 +161,24 @@ class DevicePoints:
             self.potential[rows].cpu().numpy(),
         )
 
+    def cutters(self, cut: Array) -> Any:
+        """Return what cuts points for exact sums, on the GPU; the last is remembered."""
+        import torch
+
+        if self._cut is None or self._cut[0] is not cut:
+            part = np.ascontiguousarray(cut[:, : self.columns + 1])
+            self._cut = (cut, torch.as_tensor(part, device=self.place))
+        return self._cut[1]
+
     # ------------------------------------------------------------------ nearest centres
 
-    def centers(self, rule: Rule) -> DeviceCenters:
-        """Copy centres to the GPU."""
-        return copied(rule, self.span, self.place, self.nobody)
+    def centers(self, rule: Rule, known: DeviceCenters | None = None) -> DeviceCenters:
+        """Copy centres to the GPU; see how far they have moved since the last look."""
+        return copied(rule, self.facts, self.place, known)
 
     def look(
-        self,
-        centers: DeviceCenters,
-        before: Any,
-        rank: Any = None,
-        founders: Any = None,
-        known: DeviceCenters | None = None,
-    ) -> Glance:
+        self, centers: DeviceCenters, before: Any, rank: Any = None, *, bounded: bool = False
+    ) -> LookTask:
         """Let every point without links choose among the centres that are open to it.
 
         Parameters
@@ -177,62 +189,53 @@ class DevicePoints:
             Labels of before the sweep.
         rank : tensor of shape (n,), optional
             Turns of the points; needed once clusters have opened.
-        founders : (rows, labels), optional
-            Points without links that have opened a cluster: no centre says their labels.
-        known : DeviceCenters, optional
-            The centres of the last look, where that left these labels: bounds still hold then.
+        bounded : bool, default False
+            Whether the last look left these labels and the centres know how far they have moved:
+            bounds still hold then.
         """
         import torch
 
         after = torch.empty_like(before)
         counts = torch.zeros(5, dtype=torch.int32, device=self.place)
         task = LookTask(centers, before, after, rank if centers.is_new else self.nobody, counts)
-        self.n_unsettled = self.n if known is None else self._wear(task, known)
+        self.n_unsettled = self._wear(task) if bounded else self.n
         self._score(task, listed=self.n_unsettled < LISTED * self.n)
         if self.is_sure:
             self._collect(task, self.doubts, 0)
             self._refine(task)
             self._collect(task, self.doubts_left, 3)
             self._decide(task)
-        if founders is not None:
-            after[founders[0]] = founders[1]
+        return task
+
+    def glance(self, task: LookTask) -> Glance:
+        """List the points whose labels a look has changed, and those that want to open."""
         self._collect(task, None, 0)
-        self.n_doubts, n_movers, n_openers, _, _ = counts.tolist()
-        openers = self.openers[:n_openers]
-        return Glance(after, self.movers[:n_movers], openers)
+        self.n_doubts, n_movers, n_openers, _, _ = task.counts.tolist()
+        return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers])
 
-    def _wear(self, task: LookTask, known: DeviceCenters) -> int:
+    def _wear(self, task: LookTask) -> int:
         """List the points that bounds do not settle; return how many there are."""
-        import torch
-
         from maylink.engines.cuda_kernels.nearest import wear
 
-        size = task.centers.size
-        drift = (task.centers.theta[:size] - known.theta[:size]).square().sum(dim=1).sqrt()
-        shift = (task.centers.c - known.c).abs()
-        moves = (torch.stack([drift, shift]) * 1.00001).to(torch.float32)
+        drift, shift = task.centers.moves
         block = 1024
         wear[(-(-self.n // block),)](
-            self.gap, self.norm, self.linked, task.before, task.after, moves[0], moves[1],
-            moves.amax(dim=1), self.unsettled, task.counts[4:], self.n, ROWS=block,
+            self.gap, self.norm, self.linked, task.before, task.after, drift, shift,
+            task.centers.moves.amax(dim=1), self.unsettled, task.counts[4:], self.n, ROWS=block,
         )  # fmt: skip
         return int(task.counts[4])
 
     def _score(self, task: LookTask, *, listed: bool) -> None:
         """Score points by short products; choices that are not sure become doubts."""
-        import torch
-
-        centers, storage = task.centers, self.points.dtype
-        cast = storage == torch.float32
-        scale = self.scale if cast else 1.0
-        theta_scale = centers.scale(scale, self.longest)
-        form, unit = torch.float16 if cast else storage, 1.0 / (scale * theta_scale)
-        margin = self._margin(task, 1.01 * 2.0**-10, scale, theta_scale)
+        centers, scale = task.centers, self.facts.scale
+        cast = self.points.dtype != self.facts.form
+        unit, margin = 1.0 / (scale * centers.scale), self._margin(task, 1.01 * 2.0**-10, scale)
         fits = centers.padded * self.span <= RESIDENT and centers.padded // CENTERS in (1, 2, 4)
         if listed or centers.is_new or not fits or self.widths != (self.span, 0):
             shape = streamed_shape(self.stride)
             lists = (self.unsettled, task.counts[4:]) if listed else None
-            self._nearest(task, shape, lists, margin, scale, theta_scale, form, "tf32")
+            slopes = (centers.slopes, centers.minus_c)
+            self._nearest(task, shape, lists, slopes, margin, scale, "tf32")
             return
         from maylink.engines.cuda_kernels.nearest import nearest_resident
 
@@ -240,65 +243,61 @@ class DevicePoints:
         options = shape.options | {"STAGES": shape.stages}
         tiles = -(-self.n // shape.rows)
         nearest_resident[(min(tiles, shape.programs * self.processors),)](
-            self.points, centers.slopes(theta_scale, form), centers.starts(1.0 / unit, form),
-            self.phi, self.norm, self.linked, task.before, task.after, self.gap, self.n,
-            task.penalty, *margin, scale, unit, STRIDE=self.stride, SPAN=self.span,
-            ROWS=shape.rows, CENTERS=CENTERS, GROUPS=centers.padded // CENTERS,
-            MASK=centers.padded - 1, CAST=cast, SURE=self.is_sure, **options,
+            self.points, centers.slopes, centers.starts, self.phi, self.norm, self.linked,
+            task.before, task.after, self.gap, self.n, task.penalty, *margin, scale, unit,
+            STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
+            GROUPS=centers.padded // CENTERS, MASK=centers.padded - 1, CAST=cast,
+            SURE=self.is_sure, **options,
         )  # fmt: skip
 
     def _refine(self, task: LookTask) -> None:
         """Score doubtful points in single precision; doubts that are left are few."""
-        import torch
-
         # Each product of single precision is made of three short ones, off by 3 · 2^-20 together.
-        margin = self._margin(task, 3.0 * 2.0**-20, 1.0, 1.0)
+        margin = self._margin(task, 3.0 * 2.0**-20, 1.0)
+        slopes = (task.centers.long_slopes, task.centers.minus_c[1])
         lists = (self.doubts, task.counts)
-        self._nearest(task, REFINED, lists, margin, 1.0, 1.0, torch.float32, "tf32x3", looped=True)
+        self._nearest(task, REFINED, lists, slopes, margin, 1.0, "tf32x3", looped=True)
 
     def _nearest(
         self,
         task: LookTask,
         shape: TileShape,
         lists: Any,
+        slopes: tuple[Any, Any],
         margin: tuple[float, float, float],
         scale: float,
-        theta_scale: float,
-        form: Any,
         products: str,
         looped: bool = False,
     ) -> None:
         """Score all points, or those of a list, against centres that are read tile by tile."""
         from maylink.engines.cuda_kernels.nearest import nearest
 
-        centers, unit = task.centers, 1.0 / (scale * theta_scale)
+        centers, unit = task.centers, 1.0 / (scale * task.centers.scale)
         rows_of, size_of = lists or (self.nobody, self.nobody)
         looped = looped or self.stride > AT_ONCE
         wide, rest = (LOOP, 0) if looped else self.widths
         tiles = -(-self.n // shape.rows)
         nearest[(min(tiles, self.programs) if lists else tiles,)](
-            self.points, centers.slopes(theta_scale, form), centers.minus_c(1.0 / unit), self.phi,
-            self.norm, self.linked, task.before, task.after, self.gap, task.rank, centers.opened,
-            rows_of, size_of, self.n, centers.padded, task.penalty, *margin, scale, unit,
-            STRIDE=self.stride, SPAN=self.span, WIDE=wide, REST=rest, LOOPED=looped,
-            ROWS=shape.rows, CENTERS=CENTERS, MASK=power_of_two(centers.padded) - 1,
-            LISTED=lists is not None, CAST=form != self.points.dtype, SURE=self.is_sure,
-            NEW=centers.is_new, PRECISION=products, **shape.options,
+            self.points, *slopes, self.phi, self.norm, self.linked, task.before, task.after,
+            self.gap, task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
+            task.penalty, *margin, scale, unit, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
+            REST=rest, LOOPED=looped, ROWS=shape.rows, CENTERS=CENTERS,
+            MASK=_digits(centers.padded, looped) - 1, LISTED=lists is not None,
+            CAST=slopes[0].dtype != self.points.dtype, SURE=self.is_sure, NEW=centers.is_new,
+            PRECISION=products, **shape.options,
         )  # fmt: skip
 
-    def _margin(
-        self, task: LookTask, products: float, scale: float, theta_scale: float
-    ) -> tuple[float, float, float]:
+    def _margin(self, task: LookTask, products: float, scale: float) -> tuple[float, float, float]:
         """Return slope, floor and blur of what a choice must win by to be that of exact scores.
 
         Products are off by the given share; each addition on tensor cores cuts off a digit; the
         last digits hold the number of the centre; short numbers have a smallest one.
         """
         centers, penalty = task.centers, task.centers.rule.penalty
-        digits = 2 * power_of_two(centers.padded)
+        digits = 2 * _digits(centers.padded, products < 2.0**-12 or self.stride > AT_ONCE)
         added = (3 * self.columns + 48 + digits) * UNIT
         smallest = 2.0**-24 * np.sqrt(self.columns) if products > 2.0**-12 else 0.0
-        smallest *= centers.steepest / scale + self.longest / theta_scale
+        smallest *= centers.steepest / scale + self.facts.longest / centers.scale
         floor = 2.0 * added * centers.farthest + 8.0 * UNIT * float(self.largest[-1]) + smallest
         blur = 8.0 * UNIT * penalty if np.isfinite(penalty) else 0.0
         return 2.0 * (products + added) * centers.steepest, float(floor), blur
@@ -362,6 +361,11 @@ def _widths(stride: int) -> tuple[int, int]:
 
 def _ceil(size: int, unit: int) -> int:
     return -(-size // unit) * unit
+
+
+def _digits(padded: int, looped: bool) -> int:
+    """Return the power of two whose digits hold the number of a centre, or of a group of them."""
+    return power_of_two(padded // CENTERS if looped else padded)
 
 
 def _power_below(reach: float) -> float:

@@ -45,6 +45,7 @@ class DeviceOrder(NamedTuple):
     """An order of visits."""
 
     rank: Any  # tensor of shape (n,)
+    linked: Any  # tensor of shape (m,), of the linked points
     here: VisitOrder  # of the linked points
 
 
@@ -89,16 +90,12 @@ class CudaRound(Round):
     def _look_on_device(self) -> Glance:
         import torch
 
-        points, founders = self.device_points, None
-        if self.founders:
-            columns = zip(*self.founders, strict=True)
-            kinds = (torch.int64, torch.int32)
-            founders = tuple(
-                torch.tensor(column, dtype=kind, device=points.place)
-                for column, kind in zip(columns, kinds, strict=True)
-            )
-        centers = points.centers(self.rule())
-        return points.look(centers, self.before.all, self.device_rank, founders)
+        points = self.device_points
+        task = points.look(points.centers(self.rule()), self.before.all, self.device_rank)
+        if self.founders:  # no centre says their labels
+            rows, labels = torch.tensor(self.founders, device=points.place).T
+            task.after[rows] = labels.to(torch.int32)
+        return points.glance(task)
 
     def _openers(self, n_openers: int) -> Stored:
         """Put the first openers into the room for them; return their slots."""

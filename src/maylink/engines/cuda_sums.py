@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +13,6 @@ from maylink.engines.totals import Totals
 
 SHAPE = SumShape()
 MANY = 0.3  # share of the points from which on to add up all is quicker than to follow the movers
-
-
-class DeviceSums(NamedTuple):
-    """Sums of clusters; see :class:`maylink.engines.totals.Totals`."""
-
-    values: Any  # (2, K, s + 1) high and low parts
-    sizes: Any  # (K,)
-    cut: Any  # (2, s + 1)
-
-    def totals(self) -> Totals:
-        """Return the sums on this machine."""
-        high, low = self.values.cpu().numpy()
-        return Totals(high, low, self.sizes.cpu().numpy())
 
 
 def moved(
@@ -46,63 +33,47 @@ def moved(
     cut : array
         What cuts points.
     """
-    n_clusters = len(totals.size)
+    import torch
+
+    size = len(totals.size)
     if len(rows) > MANY * points.n:
-        return all_of(points, after, n_clusters, cut)
-    sums = _no_sums(points, n_clusters, cut)
-    add(points, sums, rows, before, -1.0)
-    add(points, sums, rows, after, 1.0)
-    change = sums.totals()
+        return all_of(points, after, size, cut)
+    left = before[rows]
+    labels = torch.cat([after[rows], torch.where(left < 0, left, left + size)])
+    change = _sums(points, rows.repeat(2), labels, size, cut)
     high, low = totals.high + change.high, totals.low + change.low
     return Totals(high, low, totals.size + change.size)
 
 
 def all_of(points: DevicePoints, labels: Any, n_clusters: int, cut: Array) -> Totals:
     """Return the sums of all points; those with label −1 count nowhere."""
-    sums = _no_sums(points, n_clusters, cut)
-    add(points, sums, None, labels, 1.0)
-    return sums.totals()
+    return _sums(points, None, labels, n_clusters, cut)
 
 
-def _no_sums(points: DevicePoints, n_clusters: int, cut: Array) -> DeviceSums:
-    import torch
+def _sums(points: DevicePoints, rows: Any, labels: Any, n_clusters: int, cut: Array) -> Totals:
+    """Return the sums of some points, or of all where rows is None.
 
-    shape = (2, n_clusters, points.columns + 1)
-    values = torch.zeros(shape, dtype=torch.float64, device=points.place)
-    sizes = torch.zeros(n_clusters, dtype=torch.int64, device=points.place)
-    cutters = torch.as_tensor(np.ascontiguousarray(cut[:, : points.columns + 1]))
-    return DeviceSums(values, sizes, cutters.to(points.place))
-
-
-def add(points: DevicePoints, sums: DeviceSums, rows: Any, labels: Any, sign: float) -> None:
-    """Add some points, or all where rows is None, to the sums of their clusters.
-
-    They are sorted by cluster and cut into pieces of one cluster each.
+    From K on, labels are of points that leave the clusters 0, 1, …
     """
     import torch
 
-    from maylink.engines.cuda_kernels.sums import add_pieces
+    from maylink.engines.cuda_kernels.sums import add_clusters
 
-    clusters, order = torch.sort(labels if rows is None else labels[rows])
-    if not len(order):
-        return
-    in_order = order if rows is None else rows[order]
-    n_clusters, place = len(sums.sizes), points.place
-    numbers = torch.arange(n_clusters + 1, dtype=clusters.dtype, device=place)
-    first_of = torch.searchsorted(clusters, numbers)
-    sizes = first_of.diff()
-    sums.sizes.add_(sizes, alpha=int(sign))
-    ends = ((sizes + (SHAPE.size - 1)) // SHAPE.size).cumsum(dim=0)
-    n_pieces = len(order) // SHAPE.size + n_clusters
-    pieces = torch.arange(n_pieces, device=place)
-    cluster = torch.searchsorted(ends, pieces, right=True)
-    known = cluster.clamp(max=n_clusters - 1)
-    before = torch.where(known > 0, ends[known - 1], 0)
-    first = first_of[known] + (pieces - before) * SHAPE.size
-    columns = min(SHAPE.columns, power_of_two(points.columns))
-    high, low = sums.values
-    add_pieces[(n_pieces, -(-points.columns // columns))](
-        points.exact, points.potential, sums.cut, in_order, cluster, first, first_of, sign, high,
-        low, n_clusters, STRIDE=points.stride, COLUMNS=points.columns, BLOCK=columns,
-        ROWS=SHAPE.rows, SIZE=SHAPE.size, num_warps=SHAPE.warps,
-    )  # fmt: skip
+    in_order, order = torch.sort(labels)
+    numbers = torch.arange(2 * n_clusters + 1, dtype=in_order.dtype, device=points.place)
+    first_of = torch.searchsorted(in_order, numbers)
+    shape = (2, n_clusters, points.columns + 1)
+    values = torch.zeros(shape, dtype=torch.float64, device=points.place)
+    both = 2 if rows is not None else 1
+    if len(order):
+        wide = min(SHAPE.columns, power_of_two(points.columns))
+        parts = min(power_of_two(-(-len(order) // (both * n_clusters * SHAPE.size))), 4096)
+        add_clusters[(both * n_clusters * parts, -(-points.columns // wide))](
+            points.exact, points.potential, points.cutters(cut),
+            order if rows is None else rows[order], first_of, values[0], values[1], n_clusters,
+            STRIDE=points.stride, COLUMNS=points.columns, BLOCK=wide, ROWS=SHAPE.rows, PARTS=parts,
+            num_warps=SHAPE.warps,
+        )  # fmt: skip
+    sizes = np.diff(first_of.cpu().numpy())
+    high, low = values.cpu().numpy()
+    return Totals(high, low, sizes[:n_clusters] - sizes[n_clusters:])

@@ -87,32 +87,81 @@ class CudaSweeper(Sweeper):
         known, self.known = self.known, None
         if known is not None and not known.is_about(labels, penalty):
             known = None
-        points, links = engine.points, engine.device_links
-        stands = known is not None and known.means is means
-        if known is not None and stands:
-            centers, scores = known.centers, known.scores
-            after, rows = labels.all, links.rows[:0]
-        else:
-            theta, c = engine.tangent(means)
-            none = np.full(len(c), -1, np.int32)
-            centers, scores = points.centers(Rule(theta, c, none, len(c), float(penalty))), None
-            last = None if known is None else known.centers
-            glance = points.look(centers, labels.all, known=last)
-            if len(glance.openers):
-                return None
-            after, rows = glance.after, glance.movers
-        if links.size:
-            if not links.has_room(centers.size):
-                return None
-            scores = links.scores(centers) if scores is None else scores
-            found = links.visit(scores, labels.all, engine.visits(order).rank, weights)
+        if known is not None and known.means is means:
+            return self._linked_alone(engine, known, totals, order, weights)
+        points, theta_c = engine.points, engine.tangent(means)
+        none = np.full(len(means), -1, np.int32)
+        rule = Rule(*theta_c, none, len(none), float(penalty))
+        centers = points.centers(rule, None if known is None else known.centers)
+        task = points.look(centers, labels.all, bounded=known is not None)
+        scores = None
+        if engine.device_links.size:
+            scores, found = self._linked(engine, centers, None, labels, order, weights)
             if found is None:
                 return None
-            after, rows = _with_linked(links, labels.all, after, rows, found)
-        if not len(rows):
+            task.after[engine.device_links.rows] = found
+        glance = points.glance(task)
+        if len(glance.openers):
+            return None
+        if not len(glance.movers):
             self.known = KnownSweep(labels, centers, means, scores)
             return Swept(labels, totals, 0)
-        swept = swept_of(points, links, rows, labels, after, len(means), totals, engine.local.cut)
+        return self._swept(engine, labels, centers, glance.movers, glance.after, totals)
+
+    def _linked_alone(
+        self,
+        engine: CudaEngine,
+        known: KnownSweep,
+        totals: Totals,
+        order: Index,
+        weights: tuple[float, float],
+    ) -> Swept | None:
+        """Make a sweep in which only link weights have changed; None where a cluster opens."""
+        labels, links = known.labels, engine.device_links
+        if links.size:
+            scores, found = self._linked(
+                engine, known.centers, known.scores, labels, order, weights
+            )
+            if found is None:
+                return None
+            rows = links.rows[found != labels.all[links.rows]]
+            if len(rows):
+                after = labels.all.clone()
+                after[links.rows] = found
+                return self._swept(engine, labels, known.centers, rows, after, totals)
+            known = known._replace(scores=scores)
+        self.known = known
+        return Swept(labels, totals, 0)
+
+    def _linked(
+        self,
+        engine: CudaEngine,
+        centers: DeviceCenters,
+        scores: LinkScores | None,
+        labels: DeviceLabels,
+        order: Index,
+        weights: tuple[float, float],
+    ) -> tuple[LinkScores | None, Any]:
+        """Return the scores and the new labels of the linked points, no labels where one opens."""
+        links = engine.device_links
+        if not links.has_room(centers.size):
+            return None, None
+        if scores is None:
+            scores = links.scores(centers)
+        return scores, links.visit(scores, labels.all, engine.visits(order).linked, weights)
+
+    def _swept(
+        self,
+        engine: CudaEngine,
+        labels: DeviceLabels,
+        centers: DeviceCenters,
+        rows: Any,
+        after: Any,
+        totals: Totals,
+    ) -> Swept:
+        """Return what a sweep leaves in which these rows have changed their labels."""
+        links, cut = engine.device_links, engine.local.cut
+        swept = swept_of(engine.points, links, rows, labels, after, centers.size, totals, cut)
         if len(swept.totals.size) == centers.size:  # bounds are about all of these centres
             self.known = KnownSweep(swept.labels, centers, None, None)
         return swept
@@ -140,15 +189,3 @@ class CudaSweeper(Sweeper):
 
     def _first_look(self, current: Round, moves: Moves) -> int:
         return current.look(moves)
-
-
-def _with_linked(links: Any, before: Any, after: Any, rows: Any, found: Any) -> tuple[Any, Any]:
-    """Return labels and movers with the new labels of the linked points taken in."""
-    import torch
-
-    changed = links.rows[found != before[links.rows]]
-    if len(changed):
-        after = after.clone() if after is before else after
-        after[links.rows] = found
-        rows = torch.cat([rows.to(torch.int64), changed])
-    return after, rows

@@ -27,11 +27,11 @@ class TileShape(NamedTuple):
 
 
 class SumShape(NamedTuple):
-    """How many points and columns a program adds up together, and how many points in all."""
+    """How many points and columns a program adds up together, and about how many points in all."""
 
-    rows: int = 4
-    columns: int = 64
-    size: int = 256
+    rows: int = 2
+    columns: int = 128
+    size: int = 512
     warps: int = 2
 
 
@@ -40,14 +40,14 @@ REFINED = TileShape(64, 4, 3)
 
 def streamed_shape(columns: int) -> TileShape:
     """Return the shape for centres that are read again for every tile of points."""
-    return TileShape(128, 8, 2) if columns > 256 else TileShape(64, 4, 3, 128)
+    return TileShape(128, 8, 2) if columns > 256 else TileShape(128, 8, 3, 128)
 
 
 def resident_shape(numbers: int, is_short: bool) -> TileShape:
     """Return the shape for centres of so many numbers that stay, and points of 2 or 4 bytes."""
     if numbers > RESIDENT // 2:
         return TileShape(64, 4, 2, None, 2) if is_short else TileShape(128, 8, 2, None, 1)
-    return TileShape(64, 4, 3, 128, 4) if is_short else TileShape(64, 4, 3, None, 3)
+    return TileShape(64, 4, 3, 128, 4)
 
 
 def power_of_two(size: int) -> int:

@@ -33,6 +33,8 @@ def exact(
 ):
     """Find the nearest centre by scores in double precision, feature by feature, nothing fused.
 
+    Long because arrays come one by one, each in a line of its own.
+
     The scores are those of :func:`maylink.kernels.exact.score`, to the last bit.
 
     Parameters
@@ -94,11 +96,9 @@ def exact(
 
 
 @triton.jit
-def scores(
+def dot_products(
     points,
     theta,
-    c,
-    phi,
     rows_of,
     places,
     size,
@@ -109,7 +109,7 @@ def scores(
     ROWS: tl.constexpr,
     CENTERS: tl.constexpr,
 ):
-    """Write the divergences of some points from all centres into rows ``places`` of ``out``."""
+    """Write the exact ⟨t, θ⟩ of some points and all centres into rows ``places`` of ``out``."""
     block = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = block < size
     rows = tl.load(rows_of + block, mask=there, other=0)
@@ -121,17 +121,16 @@ def scores(
         t = tl.load(points + at + j, mask=there, other=0.0).to(tl.float64)
         slope = tl.load(theta + j * n_clusters + k, mask=used, other=0.0)
         dot += t[:, None] * slope[None, :]
-    base = tl.load(phi + rows, mask=there, other=0.0)
-    score = (base[:, None] + tl.load(c + k, mask=used, other=0.0)[None, :]) - dot
-    score = tl.where(score > 0.0, score, 0.0)
     place = tl.load(places + block, mask=there, other=0).to(tl.int64)
     into = place[:, None] * n_clusters + k[None, :]
-    tl.store(out + into, score, mask=there[:, None] & used[None, :])
+    tl.store(out + into, dot, mask=there[:, None] & used[None, :])
 
 
 @triton.jit
 def choose_linked(
-    scores,
+    dots,
+    phi,
+    c,
     is_exact,
     indptr,
     neighbour,
@@ -150,7 +149,8 @@ def choose_linked(
 
     Parameters
     ----------
-    scores, is_exact : in, (m, K) and (m,) whether those of a point are exact
+    dots, phi, c : in, (m, K), (m,) and (K,) what divergences φ + c − ⟨t, θ⟩ are made of
+    is_exact : in, (m,) whether those of a point are exact
     indptr, neighbour, signed : in, links of each point; weights are negative for may-not
     rank : in, (m,) turns
     before, now : in, (m,) labels of before the sweep, and of those who come earlier in it
@@ -175,7 +175,10 @@ def choose_linked(
         pull += tl.where(k == label, weight * xi, 0.0)
         votes += tl.abs(weight * xi)
     used = k < n_clusters
-    value = tl.load(scores + i.to(tl.int64) * n_clusters + k, mask=used, other=float("inf")) - pull
+    dot = tl.load(dots + i.to(tl.int64) * n_clusters + k, mask=used, other=0.0)
+    score = (tl.load(phi + i) + tl.load(c + k, mask=used, other=0.0)) - dot
+    score = tl.where(score > 0.0, score, 0.0)
+    value = tl.where(used, score - pull, float("inf"))
     least = tl.min(value, axis=0)
     winner = tl.min(tl.where(value == least, k, 2147483647), axis=0)
     second = tl.min(tl.where(k == winner, float("inf"), value), axis=0)

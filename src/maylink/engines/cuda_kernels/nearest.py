@@ -111,6 +111,8 @@ def nearest(
 ):
     """Give points without links the number of their nearest centre.
 
+    Long because arrays come one by one, each in a line of its own.
+
     Parameters
     ----------
     points : in, (n, STRIDE)
@@ -125,7 +127,8 @@ def nearest(
     blur : in, how much more than that it must win by against λ
     scale : in, by what points are multiplied before they are made shorter, where CAST
     WIDE, REST : how many columns are loaded together; all at once, or WIDE by WIDE where LOOPED
-    MASK : the last digits of a score, which hold the number of its centre
+    MASK : the last digits of a score, which hold the number of its centre, or of a group of centres
+        where LOOPED
     """
     size = n
     if LISTED:
@@ -162,13 +165,14 @@ def nearest(
                     g = tl.dot(u, tl.load(begin + rest[:, None]), g, input_precision=PRECISION)
             if NEW:
                 g = tl.where(tl.load(opened + k)[None, :] < turn[:, None], g, FAR)
-            bits = (g.to(tl.int32, bitcast=True) & ~MASK) | k[None, :]
+            number = start // CENTERS + 0 * k if LOOPED else k
+            bits = (g.to(tl.int32, bitcast=True) & ~MASK) | number[None, :]
             g = bits.to(tl.float32, bitcast=True)
             second = tl.maximum(second, tl.minimum(g, best))
             best = tl.maximum(g, best)
         _settle(
             best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
-            blur, unit, ROWS, MASK, SURE, NEW,
+            blur, unit, ROWS, CENTERS, MASK, LOOPED, SURE, NEW,
         )  # fmt: skip
 
 
@@ -201,6 +205,8 @@ def nearest_resident(
     STAGES: tl.constexpr,
 ):
     """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
+
+    Long because arrays come one by one, each in a line of its own.
 
     GROUPS is 1, 2 or 4: so many times CENTERS are there, in shared memory all the time. So are
     their −c, as columns ``starts`` (GROUPS · CENTERS, 16) that are multiplied by the parts of
@@ -240,7 +246,7 @@ def nearest_resident(
             best = tl.maximum(g, best)
         _settle(
             best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
-            blur, unit, ROWS, MASK, SURE, False,
+            blur, unit, ROWS, CENTERS, MASK, False, SURE, False,
         )  # fmt: skip
 
 
@@ -270,16 +276,28 @@ def _settle(
     blur,
     unit,
     ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
     MASK: tl.constexpr,
+    GROUPED: tl.constexpr,
     SURE: tl.constexpr,
     NEW: tl.constexpr,
 ):
-    """Choose by the best scores of a tile of points; write labels and gaps."""
+    """Choose by the best scores of a tile of points; write labels and gaps.
+
+    The last digits of a score hold the number of its centre, or of a group of centres.
+    """
     top = tl.max(best, axis=1)
+    winner = top.to(tl.int32, bitcast=True) & MASK
+    if GROUPED:
+        column = tl.broadcast_to(tl.arange(0, CENTERS)[None, :], [ROWS, CENTERS])
+        first = tl.min(tl.where(best == top[:, None], column, CENTERS), axis=1)
+        winner = winner * CENTERS + first
     runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
+    if GROUPED:
+        runner = tl.max(tl.where(column == first[:, None], second, best), axis=1)
     away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
     won = (top - runner) * unit
-    label = tl.where(away < 0.0, top.to(tl.int32, bitcast=True) & MASK, OPENER)
+    label = tl.where(away < 0.0, winner, OPENER)
     if SURE:
         room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
         near, far = -away > room + blur, away > room + blur
@@ -319,8 +337,7 @@ def collect(
     if DOUBTS:
         append(rows, there & (label == DOUBT), doubts, counts + doubt_counter)
     else:
-        there = there & (tl.load(linked + rows, mask=there, other=1) == 0)
-        opens = there & (label == OPENER)
+        opens = there & (label == OPENER) & (tl.load(linked + rows, mask=there, other=1) == 0)
         old = tl.load(before + rows, mask=there, other=0)
         append(rows, opens | (there & (label != old)), movers, counts + 1)
         append(rows, opens, openers, counts + 2)
