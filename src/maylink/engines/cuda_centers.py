@@ -95,8 +95,8 @@ def copied(
     exact = torch.empty((s, size), dtype=torch.float64, device=place)
     prepare[(padded,)](
         values, values if known is None else known.values, slopes, single, starts, minus_c, exact,
-        moves, size, padded, scale, points.scale, COLUMNS=s, SPAN=span, LONG=points.is_sure,
-        KNOWN=known is not None,
+        moves, size, padded, scale, points.scale, COLUMNS=s, SPAN=span, WIDE=power_of_two(span),
+        LONG=points.is_sure, KNOWN=known is not None,
     )  # fmt: skip
     opened = torch.empty(0, dtype=torch.int32, device=place)
     if size > rule.n_old:

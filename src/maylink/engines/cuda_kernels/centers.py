@@ -22,6 +22,7 @@ def prepare(
     scale,
     COLUMNS: tl.constexpr,
     SPAN: tl.constexpr,
+    WIDE: tl.constexpr,
     LONG: tl.constexpr,
     KNOWN: tl.constexpr,
 ):
@@ -35,18 +36,20 @@ def prepare(
     minus_c : out, (2, n_padded) −c times both scales, and times ``theta_scale``
     exact : out, (COLUMNS, K)
     moves : out, (2, K) ‖Δθ‖ and |Δc|, rounded up
+    WIDE : a power of two of at least SPAN
     """
     k = tl.program_id(0)
-    j = tl.arange(0, SPAN)
+    j = tl.arange(0, WIDE)
+    inside = j < SPAN
     real = k < n_clusters
     at = tl.minimum(k, n_clusters - 1).to(tl.int64) * (COLUMNS + 1)
     there = (j < COLUMNS) & (k + 0 * j < n_clusters)
     theta = tl.load(values + at + j, mask=there, other=0.0)
     c = tl.load(values + at + COLUMNS)
     scaled = theta * theta_scale
-    tl.store(slopes + k * SPAN + j, scaled.to(slopes.dtype.element_ty))
+    tl.store(slopes + k * SPAN + j, scaled.to(slopes.dtype.element_ty), mask=inside)
     if LONG:
-        tl.store(long_slopes + k * SPAN + j, scaled.to(tl.float32))
+        tl.store(long_slopes + k * SPAN + j, scaled.to(tl.float32), mask=inside)
     tl.store(exact + j * n_clusters + k, theta, mask=there)
     short = tl.where(real, -c * theta_scale, -1e37)
     tl.store(minus_c + n_padded + k, short.to(tl.float32))
