@@ -167,6 +167,14 @@ def test_too_little_memory_is_told_before_anything_is_copied():
         check_room(X, Gaussian(), CudaSettings())
 
 
+@needs_gpu
+def test_values_too_large_for_short_numbers_are_told():
+    X = np.array([[0.0], [1.0], [2e5]], np.float32)
+    device = CudaSettings(precision="fp16", place=DEVICE.place)
+    with pytest.raises(MaylinkError, match=r"65504.*give precision='bf16'"):
+        CudaEngine(X, Gaussian(), 1, None, device)
+
+
 # ---------------------------------------------------------------------- without one
 
 

@@ -90,7 +90,7 @@ class CudaEngine:
 
     def _store_as_on_device(self) -> None:
         """Let linked points here have their values on the GPU, which may be shorter."""
-        if self.points.is_sure or not self.linked.size:
+        if not self.linked.size:
             return
         values, phi = self.points.rows(self.linked)
         slots, lanes = self._slots, self.local.lanes

@@ -153,7 +153,7 @@ class DeviceLinks:
             kinds = (np.int64, np.int32, np.float64)
             arrays = (links.indptr, links.neighbour - links.first, links.signed)
             columns = tuple(
-                torch.as_tensor(np.ascontiguousarray(column, kind), device=self.points.place)
+                torch.as_tensor(np.array(column, kind), device=self.points.place)
                 for column, kind in zip(arrays, kinds, strict=True)
             )
             self._columns = (shares, columns)

@@ -25,6 +25,7 @@ from maylink.engines.tile_shapes import (
     resident_shape,
     streamed_shape,
 )
+from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.families.gaussian import Gaussian
 from maylink.runtime.gpu import as_host, is_on_device
@@ -126,6 +127,8 @@ class DevicePoints:
         for low in range(0, self.n, step):
             rows = slice(low, min(low + step, self.n))
             part = _centred(X[rows], family) if on_device else family.points(as_host(X[rows]))
+            if isinstance(part, np.ndarray) and not part.flags.writeable:
+                part = part.copy()  # PyTorch takes no others
             T = torch.as_tensor(part, device=self.place)
             self.points[rows, : self.columns] = T.to(self.points.dtype)
             if self.exact is not self.points:
@@ -142,6 +145,11 @@ class DevicePoints:
             reach = T.abs().amax(dim=0).to(torch.float64).cpu().numpy()
             largest = np.maximum(largest, np.append(reach, float(phi.abs().max())))
         self.largest: Array = largest
+        if not np.isfinite(largest).all():
+            raise MaylinkError(
+                "device: X has values of more than 65504, the most that fp16 holds; "
+                "give precision='bf16', or divide X by a constant"
+            )
 
     def _norms(self) -> Any:
         """Return ‖t‖ of each point, rounded up."""
@@ -166,7 +174,7 @@ class DevicePoints:
         import torch
 
         if self._cut is None or self._cut[0] is not cut:
-            part = np.ascontiguousarray(cut[:, : self.columns + 1])
+            part = cut[:, : self.columns + 1].copy()
             self._cut = (cut, torch.as_tensor(part, device=self.place))
         return self._cut[1]
 
@@ -345,6 +353,8 @@ def _centred(X: Any, family: Any) -> Any:
     """Map points that are on the GPU already, as the family does on this machine."""
     import torch
 
+    if X.dtype in (torch.float16, torch.bfloat16):
+        X = X.to(torch.float32)
     if family.offset is None or not family.offset.any():
         return X
     return X - torch.as_tensor(family.offset, device=X.device).to(X.dtype)
