@@ -2,14 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from maylink.chunks import in_chunks
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda import CudaEngine
 from maylink.engines.dask import DaskEngine
 from maylink.engines.protocol import Engine
+from maylink.engines.settings import PRECISIONS, CudaSettings
+from maylink.errors import MaylinkError
+from maylink.parameters import check_choice
 from maylink.problem import ChunkedProblem, Problem
+from maylink.runtime.gpu import check_gpu, is_on_device
 
 
-def engine_of(problem: Problem, n_jobs: int | None = None) -> Engine:
-    """Return the engine that holds the points of a problem: in memory, or in chunks on Dask."""
+class DeviceRequest(NamedTuple):
+    """A GPU that was asked for, and the data on it, where they came from there."""
+
+    settings: CudaSettings
+    tensor: Any  # None where the data are on this machine
+    host: Any  # the data on this machine
+
+    def data(self, X: Any) -> Any:
+        """Return data as they are on the GPU, if they are there."""
+        return self.tensor if self.tensor is not None and X is self.host else X
+
+
+def engine_of(
+    problem: Problem, n_jobs: int | None = None, device: DeviceRequest | None = None
+) -> Engine:
+    """Return the engine that holds the points of a problem: in memory, on a GPU, or on Dask."""
     if isinstance(problem, ChunkedProblem):
         return DaskEngine(problem.chunks, problem.sizes, problem.family, problem.links, n_jobs)
+    if device is not None:
+        X = device.data(problem.X)
+        return CudaEngine(X, problem.family, n_jobs, problem.links, device.settings)
     return CpuEngine(problem.X, problem.family, n_jobs, problem.links)
+
+
+def as_device(device: Any, X: Any, host: Any) -> DeviceRequest | None:
+    """Return the GPU that a user asks for, or None for the processor; raise where there is none.
+
+    Parameters
+    ----------
+    device : "auto", "cpu", "cuda" or CudaSettings
+        "auto" is the GPU for data that are there, else the processor.
+    X : array or tensor
+        The data as they came.
+    host : array
+        The data on this machine.
+    """
+    settings = device if isinstance(device, CudaSettings) else CudaSettings()
+    if not isinstance(device, CudaSettings):
+        check_choice("device", device, ("auto", "cpu", "cuda"))
+        if device == "cpu" or (device == "auto" and not is_on_device(X)):
+            return None
+    check_choice("device: precision", settings.precision, PRECISIONS)
+    if in_chunks(X):
+        raise MaylinkError("device: data on Dask stay with their workers; give device='cpu'")
+    if is_on_device(X):
+        settings = replace(settings, place=str(X.device))
+    check_gpu(settings.place)
+    return DeviceRequest(settings, X if is_on_device(X) else None, host)

@@ -44,3 +44,33 @@ class EngineSettings:
 
     room: int = 16_384
     """Points that want to open a cluster for which the Dask engine has room on this machine."""
+
+
+@dataclass(frozen=True)
+class CudaSettings:
+    """How the engine on a GPU works; give it as ``device`` where the word "cuda" is too little.
+
+    Examples
+    --------
+    >>> from maylink.engines.settings import CudaSettings
+    >>> CudaSettings(precision="fp16").storage
+    'fp16'
+    """
+
+    precision: str = "exact"
+    """What labels are made of: "exact" scores, so that labels are those of the CPU engine; "tf32",
+    "fp16" or "bf16" products with sums in single precision, which decide near ties by rounding."""
+
+    place: str = "cuda"
+    """Which GPU, in the words of PyTorch: "cuda", "cuda:1"."""
+
+    chunk: int = 4_000_000
+    """Numbers that are mapped and copied to the GPU at a time."""
+
+    @property
+    def storage(self) -> str:
+        """In which form points are stored: "fp16", "bf16", or "fp32"."""
+        return self.precision if self.precision in ("fp16", "bf16") else "fp32"
+
+
+PRECISIONS = ("exact", "tf32", "fp16", "bf16")

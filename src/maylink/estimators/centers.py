@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.arrays import Array, Index
+from maylink.chunks import in_chunks
+from maylink.engines.choice import DeviceRequest, as_device
+from maylink.engines.settings import CudaSettings
 from maylink.estimators.base import Estimator
+from maylink.estimators.choices import DeviceName
 from maylink.families import Family
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
@@ -19,6 +23,7 @@ from maylink.model.joint import joint_of
 from maylink.model.posterior import partition_posterior
 from maylink.model.source_prior import NEIGHBOURS
 from maylink.problem import Problem
+from maylink.runtime.gpu import as_host, as_tensor, like
 from maylink.solvers.fit import Clustering, Fit, Parts, Status
 from maylink.solvers.placing import divergences, place
 from maylink.tuning.penalty import PenaltyStep
@@ -111,11 +116,40 @@ class CenterEstimator(
     # Pipelines and cross-validation pass links on by default.
     __metadata_request__score: ClassVar = {"links": True}
 
+    device: DeviceName | CudaSettings = "cpu"
+    _device: DeviceRequest | None = None  # during a fit
+
     result_: Fit[Clustering]
     labels_: NDArray[np.int64]
     n_clusters_: int
     cluster_penalty_: float
     prior_: Any
+
+    def _fit(self, X: Any, y: Any, links: Any) -> Self:
+        """Fit data in memory, on a GPU, or in chunks."""
+        data = as_tensor(X)
+        host = as_host(data)
+        self._device = as_device(self.device, data, host)
+        try:
+            return super()._fit(host, y, links)
+        finally:
+            del self._device
+
+    def fit_predict(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Any:
+        """Cluster the rows of X and return their clusters, as the kind of array that X is."""
+        return like(super().fit_predict(X, y, links=links), X)
+
+    def _labels_of_rows(self, X: Any, links: Any = None) -> Any:
+        """Return the nearest cluster of each new row, as the kind of array that X is."""
+        if in_chunks(X):
+            return self._on_rows(X, links, labels_of_rows, self.result_.state.parts)
+        data = as_tensor(X)
+        host, parts = as_host(data), self.result_.state.parts
+        device = as_device(self.device, data, host)
+        if device is None:
+            return like(self._on_rows(host, None, labels_of_rows, parts), X)
+        checked = self._new_data(host)
+        return like(place(checked, self.family_, self.n_jobs, parts, device=device), X)
 
     def _place(self, data: Any, links: Links | None) -> NDArray[np.int64]:
         """Label new points by the centres of the fit and, where there are any, by links."""

@@ -7,13 +7,15 @@ from typing import Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from maylink.estimators.centers import CenterEstimator, labels_of_rows
-from maylink.estimators.choices import Auto, Keep
+from maylink.engines.settings import CudaSettings
+from maylink.estimators.centers import CenterEstimator
+from maylink.estimators.choices import Auto, DeviceName, Keep
 from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.estimators.rdpmeans import RDPMeans
 from maylink.estimators.tables import ROWS
 from maylink.families import Family
 from maylink.parameters import forbid_links_as_y
+from maylink.runtime.gpu import like
 from maylink.tuning.settings import Tuning, as_tuning
 
 # Of RDPMeans; DPMeans has no links.
@@ -49,6 +51,8 @@ class DPMeans(CenterEstimator):
         A file by which a broken fit on Dask goes on; see :class:`RDPMeans`.
     verbose : bool, default False
         Whether to show a progress bar.
+    device : {"auto", "cpu", "cuda"} or CudaSettings, default "auto"
+        Where sweeps run; see :class:`RDPMeans`.
     random_state : int, RandomState or Generator, optional
         Seed of the random orders.
 
@@ -89,6 +93,7 @@ kept_sweep_, n_iter_, status_, family_
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        device: DeviceName | CudaSettings = "auto",
         random_state: Any = None,
     ) -> None:
         self.family = family
@@ -102,6 +107,7 @@ kept_sweep_, n_iter_, status_, family_
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -154,7 +160,7 @@ kept_sweep_, n_iter_, status_, family_
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Cluster the rows of X and return their clusters; parameters as in :meth:`fit`."""
-        return self.fit(X, y).labels_
+        return like(self.fit(X, y).labels_, X)
 
     def predict(self, X: Any) -> Any:
         """Return the nearest cluster of each new point.
@@ -169,7 +175,7 @@ kept_sweep_, n_iter_, status_, family_
         array of shape (m,)
         """
         check_is_fitted(self)
-        return self._on_rows(X, None, labels_of_rows, self.result_.state.parts)
+        return self._labels_of_rows(X)
 
 
 def _fitted_attributes(model: Any) -> dict[str, Any]:

@@ -10,15 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.chunks import in_chunks
+from maylink.engines.settings import CudaSettings
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
-from maylink.estimators.centers import (
-    CenterDescription,
-    CenterEstimator,
-    describe,
-    labels_of_rows,
-)
-from maylink.estimators.choices import Auto, Keep
+from maylink.estimators.centers import CenterDescription, CenterEstimator, describe
+from maylink.estimators.choices import Auto, DeviceName, Keep
 from maylink.estimators.parameter_objects import Schedule, as_schedule
 from maylink.families import Family
 from maylink.link_forms import LinksLike, as_links
@@ -111,6 +107,8 @@ class RDPMeans(CenterEstimator):
     verbose : bool, default False
         Whether to show a progress bar at once; in a terminal there is one after two seconds. Sweeps
         are logged, too, to the logger "maylink".
+    device : {"auto", "cpu", "cuda"} or CudaSettings, default "auto"
+        Where sweeps run (docs/howto/gpu.md). "auto" is the GPU for data that are there.
     time_budget : float or str, optional
         Seconds, or a text such as "5m", after which the best so far is taken, as ``status_`` says.
     random_state : int, RandomState or Generator, optional
@@ -208,6 +206,7 @@ class RDPMeans(CenterEstimator):
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        device: DeviceName | CudaSettings = "auto",
         time_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -225,6 +224,7 @@ class RDPMeans(CenterEstimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
         self.time_budget = time_budget
         self.random_state = random_state
 
@@ -279,6 +279,7 @@ class RDPMeans(CenterEstimator):
             has_start=self.init is not None,
             small_data=as_tuning(self.tuning).small_data,
             scale=as_scale(self.scale, self.family, penalty is not None or not is_open),
+            device=self._device,
         )
 
     def _tune(
@@ -348,7 +349,7 @@ class RDPMeans(CenterEstimator):
         """
         check_is_fitted(self)
         if links is None or in_chunks(X):
-            return self._on_rows(X, links, labels_of_rows, self.result_.state.parts)
+            return self._labels_of_rows(X, links)
         data = self._new_data(X)
         return self._place(data, links_of_new_points(links, self.labels_.size, data.shape[0]))
 

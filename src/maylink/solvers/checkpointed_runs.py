@@ -31,7 +31,7 @@ from maylink.solvers.variational import Factors, VariationalSettings
 from maylink.version import __version__
 
 S = TypeVar("S")
-NOT_IN_FINGERPRINT = ("checkpoint", "verbose", "time_budget", "n_jobs", "init")
+NOT_IN_FINGERPRINT = ("checkpoint", "verbose", "time_budget", "n_jobs", "device", "init")
 
 
 class SavedRun(NamedTuple):

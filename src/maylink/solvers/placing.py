@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index, Matrix
+from maylink.engines.choice import DeviceRequest
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda import CudaEngine
 from maylink.families import Family
 from maylink.links import Links
 from maylink.problem import ChunkedProblem, Problem
@@ -40,6 +42,7 @@ def place(
     links: Links | None = None,
     fitted_labels: Index = NOBODY,
     weights: tuple[float, float] = (0.0, 0.0),
+    device: DeviceRequest | None = None,
 ) -> Index:
     """Return the cluster of each point; none opens and no centre moves.
 
@@ -59,10 +62,16 @@ def place(
         Clusters of the points of the fit.
     weights : (float, float)
         ξ_may and ξ_not.
+    device : DeviceRequest, optional
+        The GPU to work on; links are weighed on the processor.
     """
-    if parts.are_whole:
+    if parts.are_whole and (device is None or links is not None):
         return CpuEngine(X, family, n_jobs, links).place(parts.centers, fitted_labels, weights)
-    nearest = CpuEngine(X, family, n_jobs).place(parts.centers, NOBODY, (0.0, 0.0))
+    if device is None:
+        nearest = CpuEngine(X, family, n_jobs).place(parts.centers, NOBODY, (0.0, 0.0))
+    else:
+        engine = CudaEngine(device.data(X), family, n_jobs, device=device.settings)
+        nearest = engine.place(parts.centers)
     labels = np.append(fitted_labels, parts.cluster[nearest])
     linked = NOBODY if links is None else np.flatnonzero(links.touches())
     new = linked[linked >= fitted_labels.size]

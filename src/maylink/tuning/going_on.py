@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array, Index
+from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.labels import first_appearance
 from maylink.model.reliability import count_links
@@ -98,18 +99,20 @@ def going_on(
     if sample.n < problem.n:
         looked_at = SampleFit(replace(sample, family=family), labels)
         if found.is_plain:
-            nearest = _nearest_means(learned, sample, labels, n_jobs)
+            nearest = _nearest_means(learned, sample, labels, request, n_jobs)
             labels, pieces = first_appearance(nearest)[0], None
         else:
-            labels, pieces = _placed_in_parts(learned, sample, view.starts[0], labels, n_jobs)
+            labels, pieces = _placed_in_parts(
+                learned, sample, view.starts[0], labels, request, n_jobs
+            )
         view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
     if chosen.neighbours:
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)
-    engine = CpuEngine(learned.X, family, n_jobs, learned.links)
+    engine = engine_of(learned, n_jobs, request.device)
     merge = found.by != "evidence"  # soft clusters may be several where one partition is of one
     settings, scale = _settings(
-        learned, engine, labels, chosen.data_weight, merge, request.settings, looked_at
+        learned, engine, labels, chosen.data_weight, merge, request.settings, looked_at, n_jobs
     )
     return RDPMeansChoice(
         learned,
@@ -125,34 +128,48 @@ def going_on(
     )
 
 
-def _nearest_means(problem: Problem, sample: Problem, groups: Index, n_jobs: int | None) -> Index:
+def _nearest_means(
+    problem: Problem,
+    sample: Problem,
+    groups: Index,
+    request: RDPMeansRequest,
+    n_jobs: int | None,
+) -> Index:
     """Return for every point the nearest mean of groups of the sample."""
     centers = _means(CpuEngine(sample.X, problem.family, n_jobs), groups)
-    return place(problem.X, problem.family, n_jobs, Parts.one_each(centers))
+    parts = Parts.one_each(centers)
+    return place(problem.X, problem.family, n_jobs, parts, device=request.device)
 
 
-def _means(engine: CpuEngine, labels: Index) -> Array:
-    return engine.means(engine.totals(engine.stored(labels), int(labels.max()) + 1))
+def _means(engine: Any, labels: Index) -> Array:
+    means: Array = engine.means(engine.totals(engine.stored(labels), int(labels.max()) + 1))
+    return means
 
 
 def _placed_in_parts(
-    problem: Problem, sample: Problem, pieces: Index, labels: Index, n_jobs: int | None
+    problem: Problem,
+    sample: Problem,
+    pieces: Index,
+    labels: Index,
+    request: RDPMeansRequest,
+    n_jobs: int | None,
 ) -> tuple[Index, Index]:
     """Return cluster and part of every point: the nearest part of the sample's clusters."""
     n_pieces = int(pieces.max()) + 1
     part, at = np.unique(labels * n_pieces + pieces, return_inverse=True)
-    nearest = _nearest_means(problem, sample, at, n_jobs)
+    nearest = _nearest_means(problem, sample, at, request, n_jobs)
     return first_appearance(part[nearest] // n_pieces)[0], nearest
 
 
 def _settings(
     problem: Problem,
-    engine: CpuEngine,
+    engine: Any,
     labels: Index,
     weight: float,
     merge: bool,
     settings: RDPMeansSettings,
     looked_at: SampleFit | None,
+    n_jobs: int | None,
 ) -> tuple[RDPMeansSettings, float]:
     """Return how Algorithm 1 runs from a partition, and what a nat weighs in divergence.
 
@@ -163,7 +180,7 @@ def _settings(
         seen, divergence = (problem, labels), engine.scores(centers)
         furthest = float(divergence.min(axis=1).max())
     else:
-        seen, few = looked_at, CpuEngine(looked_at.problem.X, problem.family, engine.n_threads)
+        seen, few = looked_at, CpuEngine(looked_at.problem.X, problem.family, n_jobs)
         divergence = few.scores(_means(few, looked_at.labels))
         furthest = _furthest(problem, centers, labels)
     penalty = furthest * (ABOVE if looked_at is None else FURTHER) or 1.0

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maylink.arrays import Array, Index
-from maylink.engines.choice import engine_of
+from maylink.engines.choice import DeviceRequest, engine_of
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
 from maylink.families import Family, Gaussian
@@ -86,6 +86,8 @@ class RDPMeansRequest:
         Numbers (rows times columns) up to which data are small.
     scale : bool, optional
         Whether columns are standardised; None where that depends on whether their units differ.
+    device : DeviceRequest, optional
+        The GPU to work on; the processor by default.
     """
 
     family: Family | str
@@ -98,6 +100,7 @@ class RDPMeansRequest:
     has_start: bool = False
     small_data: int = 20_000
     scale: bool | None = False
+    device: DeviceRequest | None = None
 
     @property
     def is_given(self) -> bool:
@@ -213,7 +216,7 @@ def tune(
         Counts folds or runs.
     """
     settings, relative = request.settings, request.relative_weights
-    engine, value = engine_of(problem, n_jobs), request.cluster_penalty
+    engine, value = engine_of(problem, n_jobs, request.device), request.cluster_penalty
     if value is not None:
         penalty.check_resolution(engine, value)
     if value is None and request.n_clusters_hint is not None:

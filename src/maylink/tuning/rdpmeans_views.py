@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maylink.engines.cuda import check_room
 from maylink.errors import MaylinkError
 from maylink.labels import first_appearance
 from maylink.problem import ChunkedProblem, Problem
@@ -86,6 +87,9 @@ def tune(
         Counts folds or runs.
     """
     first, count = problems[0], request.neighbours
+    if request.device is not None:  # what cannot lie on the GPU is refused before the long work
+        for one in problems:
+            check_room(request.device.data(one.X), one.family, request.device.settings)
     if request.is_given and count != "auto" and int(count) > 0:
         raise MaylinkError(
             f"neighbours: {count!r} with a penalty, a hint, link weights or a start that are "

@@ -1,0 +1,324 @@
+"""The GPU engine beside the CPU engine and flash-kmeans: labels, ms a sweep, a whole fit.
+
+Prints three tables and writes them to benchmarks/RESULTS_GPU.md with the name of the device.
+
+    python benchmarks/gpu.py [agreement] [sweeps] [fit]
+
+flash-kmeans is measured where it is installed (pip install flash-kmeans==0.2.0).
+"""
+
+import platform
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from maylink import Links, RDPMeans, Schedule
+from maylink.engines.cuda import CudaEngine
+from maylink.engines.settings import CudaSettings
+from maylink.families import Gaussian
+
+SHAPES = [  # points, features, centres
+    (1_000_000, 32, 64),
+    (1_000_000, 128, 1024),
+    (8_388_608, 128, 256),
+    (4_194_304, 384, 512),
+    (16_777_216, 64, 100),
+]
+PRECISIONS = ("fp16", "tf32", "exact")
+LINKED = 0.01  # share of the points
+SWEEPS = 24
+FAMILIES = ("gaussian", "diagonal-gaussian", "poisson", "multinomial", "bernoulli", "gamma")
+OUT = Path(__file__).parent / "RESULTS_GPU.md"
+
+
+# ---------------------------------------------------------------------- agreement
+
+
+def random_problem(seed):
+    """Return a name, data, links and a penalty; families, shares of links and sizes in turn."""
+    rng = np.random.default_rng(seed)
+    name = FAMILIES[seed % len(FAMILIES)]
+    n, d, k = int(rng.choice([300, 3000, 20_000])), int(rng.choice([3, 16, 33, 64])), 6
+    X = rng.normal(size=(n, d)) + 3.0 * rng.normal(size=(k, d))[rng.integers(k, size=n)]
+    if name in ("poisson", "multinomial"):
+        X = rng.poisson(np.exp(np.clip(X / 3.0, -2.0, 2.0))) + (name == "multinomial")
+    elif name == "bernoulli":
+        X = X > 0.0
+    elif name == "gamma":
+        X = np.exp(X / 4.0)
+    m = int(n * rng.choice([0.0, 0.02, 0.2]))
+    pairs = rng.integers(n, size=(m, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    kind = rng.random(len(pairs)) < 0.5
+    links = Links.from_pairs(may=pairs[kind], may_not=pairs[~kind], n=n)
+    return name, X.astype(np.float32), links, int(rng.integers(2, 12))
+
+
+def agreement():
+    rows, n_different, worst, n_alike = [], 0, 0.0, 0
+    for seed in range(30):
+        name, X, links, hint = random_problem(seed)
+        options = {"n_clusters_hint": hint, "n_init": 1, "random_state": seed}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            here = RDPMeans(name, **options, device="cpu").fit(X, links=links)
+            there, again = (
+                RDPMeans(name, **options, device="cuda").fit(X, links=links) for _ in range(2)
+            )
+        different = int(np.count_nonzero(here.labels_ != there.labels_))
+        off = abs(there.objective_ - here.objective_) / abs(here.objective_)
+        alike = np.array_equal(there.labels_, again.labels_)
+        alike &= there.objective_ == again.objective_
+        alike &= np.array_equal(there.cluster_centers_, again.cluster_centers_)
+        n_different, worst, n_alike = n_different + different, max(worst, off), n_alike + alike
+        rows.append(
+            f"| {seed} | {name} | {X.shape[0]} × {X.shape[1]} | {links.n_links} | "
+            f"{there.n_clusters_} | {different} | {off:.1e} | {'yes' if alike else 'no'} |"
+        )
+    head = "| problem | family | size | links | clusters | labels that differ | objective off | "
+    return [
+        "## Labels of the CPU engine and of the GPU engine (float32, exact)",
+        "",
+        f"30 whole fits: {n_different} labels differ, the objective is off by {worst:.1e} at most, "
+        f"{n_alike} of 30 are equal to the bit in two runs.",
+        "",
+        head + "two runs equal |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        *rows,
+    ]
+
+
+# ---------------------------------------------------------------------- sweeps
+
+
+def made(n, d, k, seed=0):
+    """Return points of k clusters that overlap somewhat, on the GPU."""
+    import torch
+
+    rng = torch.Generator(device="cuda").manual_seed(seed)
+    centers = torch.randn(k, d, device="cuda", generator=rng) * 0.35 * (128 / d) ** 0.5
+    X = torch.empty(n, d, device="cuda")
+    for low in range(0, n, 1 << 20):
+        size = min(1 << 20, n - low)
+        which = torch.randint(k, (size,), device="cuda", generator=rng)
+        noise = torch.randn(size, d, device="cuda", generator=rng)
+        X[low : low + size] = centers[which] + noise
+    return X
+
+
+def some_links(n, size, seed=0):
+    rng = np.random.default_rng(seed)
+    pairs = rng.integers(n, size=(size, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    kind = rng.random(len(pairs)) < 0.5
+    return Links.from_pairs(may=pairs[kind], may_not=pairs[~kind], n=n)
+
+
+def timed_sweeps(engine, k, count):
+    """Return the ms and the changed labels of each sweep from k random points on."""
+    import torch
+
+    rng, n = np.random.default_rng(1), engine.n
+    rows = np.sort(rng.choice(n, k, replace=False))
+    centers = engine.points.rows(torch.as_tensor(rows, device="cuda"))[0].astype(np.float64)
+    labels = engine.stored(np.full(n, -1))
+    totals, order = engine.totals(labels, k), np.arange(n, dtype=np.int32)
+    engine.forget()
+    engine.visits(order)
+    penalty = 6.0 * engine.n_columns  # far enough for no cluster to open
+    assert engine.reach > 0.0
+    times, changed = [], []
+    for _ in range(count):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        labels, totals, n_changed = engine.sweep(
+            labels, totals, centers, order, (1.0, 1.0), penalty
+        )
+        centers = engine.means(totals)
+        torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) * 1e3)
+        changed.append(n_changed)
+    return times, changed
+
+
+def look_alone(engine, k):
+    """Return ms that the GPU needs for the scores and choices of all points without links."""
+    import torch
+
+    from maylink.engines.cuda_points import LookTask
+    from maylink.engines.rules import Rule
+
+    points, rng = engine.points, np.random.default_rng(2)
+    rows = torch.as_tensor(np.sort(rng.choice(engine.n, k, replace=False)), device="cuda")
+    theta, c = engine.tangent(points.rows(rows)[0].astype(np.float64))
+    centers = points.centers(Rule(theta, c, np.full(k, -1, np.int32), k, 1e9))
+    before = torch.zeros(engine.n, dtype=torch.int32, device="cuda")
+    counts = torch.zeros(5, dtype=torch.int32, device="cuda")
+    task = LookTask(centers, before, torch.empty_like(before), points.nobody, counts)
+    took = []
+    for _ in range(7):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        points._score(task, listed=False)
+        end.record()
+        end.synchronize()
+        took.append(begin.elapsed_time(end))
+    return float(np.median(took))
+
+
+def flash(X, k, is_short):
+    """Return ms an iteration of flash-kmeans, or why there is no figure."""
+    import torch
+
+    try:
+        from flash_kmeans import batch_kmeans_Euclid
+    except ImportError:
+        return "not installed"
+    x = (X.half() if is_short else X)[None]
+    start = x[:, :k].clone()
+    took = []
+    try:
+        for count in (2, 5, 25):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            batch_kmeans_Euclid(x, k, max_iters=count, tol=-1.0, init_centroids=start)
+            torch.cuda.synchronize()
+            took.append(time.perf_counter() - begin)
+    except Exception as error:
+        return f"fails ({type(error).__name__})"
+    return f"{(took[2] - took[1]) / 20 * 1e3:.2f}"
+
+
+def ceilings():
+    """Return bytes a second that are read, and multiplications and additions a second, in fp16."""
+    import torch
+
+    def best(work, count=6):
+        took = []
+        for _ in range(count):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            work()
+            torch.cuda.synchronize()
+            took.append(time.perf_counter() - begin)
+        return min(took)
+
+    many = torch.empty(2**31, dtype=torch.float16, device="cuda").normal_()
+    reading = many.nbytes / best(many.sum)
+    A = torch.randn(8192, 8192, device="cuda").half()
+    return reading, 2 * 8192**3 / best(lambda: A @ A)
+
+
+def sweeps():
+    import torch
+
+    reading, multiplying = ceilings()
+    rows = []
+    for n, d, k in SHAPES:
+        X = made(n, d, k)
+        links = some_links(n, int(LINKED * n / 2))
+        peers = {True: flash(X, k, True), False: flash(X, k, False)}
+        torch.cuda.empty_cache()
+        for precision in PRECISIONS:
+            family = Gaussian(offset=np.zeros(d))
+            engine = CudaEngine(X, family, None, links, CudaSettings(precision=precision))
+            timed_sweeps(engine, k, 6)  # compiles
+            times, changed = timed_sweeps(engine, k, SWEEPS)
+            short = precision == "fp16"
+            memory = n * d * (2 if short else 4) / reading * 1e3
+            tensor = 2.0 * n * d * k / multiplying * 1e3
+            first, settled = float(np.median(times[1:4])), float(np.median(times[-5:]))
+            look = look_alone(engine, k)
+            cells = [f"{n:,} × {d}, {k}", precision]
+            cells += [f"{value:.2f}" for value in (times[0], first, settled)]
+            cells += [f"{np.mean(changed[-5:]) / n:.2%}", peers[short], f"{look:.2f}"]
+            cells += [f"{memory:.2f}", f"{tensor:.2f}", f"{max(memory, tensor) / look:.0%}"]
+            rows.append(f"| {' | '.join(cells)} |")
+            print(rows[-1], flush=True)
+            del engine
+            torch.cuda.empty_cache()
+        del X
+        torch.cuda.empty_cache()
+    return [
+        "## Milliseconds a sweep",
+        "",
+        f"{LINKED:.0%} of the points have links; scores, links, sums and means are included, and "
+        "what Python needs to start them. The look alone is what the GPU needs for scores and "
+        f"choices of all points. Floors: one read of the data at {reading / 1e12:.2f} TB/s, the "
+        f"scores at {multiplying / 1e12:.0f} TFLOP/s, both measured here; the last column is the "
+        "larger floor over the look. tf32 and exact store float32.",
+        "",
+        "| points, centres | precision | sweep 1 | sweeps 2 to 4 | settled (last 5 of "
+        f"{SWEEPS}) | labels that still change | flash-kmeans, an iteration | the look alone | "
+        "read once | scores | share of the floor |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        *rows,
+    ]
+
+
+# ---------------------------------------------------------------------- a whole fit
+
+
+def fit():
+    import torch
+
+    n, d, k = 16_777_216, 64, 100
+    tensor = made(n, d, k)
+    X, links, rows = tensor.cpu().numpy(), some_links(n, 1_000_000), []
+    options = {
+        "family": "gaussian",
+        "n_clusters_hint": k,
+        "link_weight": None,
+        "n_init": 1,
+        "schedule": Schedule(max_sweeps=12),
+        "random_state": 0,
+    }
+    for name, data, device in (("GPU", tensor, "cuda"), ("CPU", X, "cpu")):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = RDPMeans(device=device, **options).fit(data, links=links)
+        took = time.perf_counter() - begin
+        rows.append(
+            f"| {name} | {took:.1f} | {model.n_clusters_} | {model.n_iter_} | "
+            f"{model.objective_:.10g} |"
+        )
+        print(rows[-1], flush=True)
+    return [
+        f"## A whole fit: {n:,} × {d}, {links.n_links:,} links, λ from a hint of {k}, 12 sweeps",
+        "",
+        f"The processor: {platform.processor() or platform.machine()}, "
+        f"{len(__import__('os').sched_getaffinity(0))} cores.",
+        "",
+        "| engine | seconds | clusters | sweeps | objective |",
+        "| --- | --- | --- | --- | --- |",
+        *rows,
+    ]
+
+
+PARTS = {"agreement": agreement, "sweeps": sweeps, "fit": fit}
+
+
+def main(asked):
+    import torch
+    import triton
+
+    lines = [
+        "# The GPU engine, measured",
+        "",
+        f"By `python benchmarks/gpu.py` on one {torch.cuda.get_device_name()} "
+        f"(PyTorch {torch.__version__}, Triton {triton.__version__}).",
+    ]
+    for name in asked or PARTS:
+        part = PARTS[name]()
+        print("\n".join(part), flush=True)
+        lines += ["", *part]
+    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

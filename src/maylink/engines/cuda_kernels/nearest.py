@@ -1,0 +1,343 @@
+"""The nearest centre of points without links, by short products; what bounds settle."""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+FAR = tl.constexpr(-1e37)  # below every score
+OPENER = tl.constexpr(-1)  # a label: all centres are λ away
+DOUBT = tl.constexpr(-2)  # a label: rounding might decide
+
+
+@triton.jit
+def append(rows, chosen, rows_of, counter):
+    """Write the chosen rows behind those that are in a list; what is made of it knows no order."""
+    many = chosen.to(tl.int32)
+    size = tl.sum(many, axis=0)
+    if size > 0:
+        start = tl.atomic_add(counter, size, sem="relaxed")
+        tl.store(rows_of + start + tl.cumsum(many, axis=0) - 1, rows, mask=chosen)
+
+
+@triton.jit
+def wear(
+    gap,
+    norm,
+    linked,
+    before,
+    after,
+    drift,
+    shift,
+    most,
+    rows_of,
+    counter,
+    n,
+    ROWS: tl.constexpr,
+):
+    """Take from what choices were won by what the moves of centres can have cost; list the rest.
+
+    Parameters
+    ----------
+    gap : in and out, (n,) by how much each choice was won
+    norm, linked, before : in, (n,)
+    after : out, (n,) a copy of ``before``
+    drift, shift : in, (K,) ‖Δθ‖ and |Δc| of each centre
+    most : in, (2,) the greatest of both
+    rows_of, counter : out, the points that must choose again
+    """
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = rows < n
+    label = tl.load(before + rows, mask=there, other=-1)
+    known = there & (label >= 0)
+    own = tl.load(drift + label, mask=known, other=0.0) + tl.load(most)
+    cost = tl.load(norm + rows, mask=there, other=0.0) * own
+    cost += tl.load(shift + label, mask=known, other=0.0) + tl.load(most + 1)
+    won = tl.load(gap + rows, mask=there, other=0.0)
+    left = won - tl.abs(won) * 2.4e-7 - cost * 1.00001
+    tl.store(gap + rows, left, mask=there)
+    tl.store(after + rows, label, mask=there)
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    append(rows, free & ~(known & (left > 0.0)), rows_of, counter)
+
+
+@triton.jit
+def _loaded(begin, columns, there, scale, STRIDE: tl.constexpr, CAST: tl.constexpr):
+    """Load some columns of a tile of points, made shorter where CAST."""
+    t = tl.load(
+        begin + columns[None, :], mask=there[:, None] & (columns < STRIDE)[None, :], other=0.0
+    )
+    if CAST:
+        t = (t * scale).to(tl.float16)
+    return t
+
+
+@triton.jit
+def nearest(
+    points,
+    theta,
+    minus_c,
+    phi,
+    norm,
+    linked,
+    before,
+    after,
+    gap,
+    rank,
+    opened,
+    rows_of,
+    size_of,
+    n,
+    n_padded,
+    penalty,
+    slope,
+    floor,
+    blur,
+    scale,
+    unit,
+    STRIDE: tl.constexpr,
+    SPAN: tl.constexpr,
+    WIDE: tl.constexpr,
+    REST: tl.constexpr,
+    LOOPED: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    MASK: tl.constexpr,
+    LISTED: tl.constexpr,
+    CAST: tl.constexpr,
+    SURE: tl.constexpr,
+    NEW: tl.constexpr,
+    PRECISION: tl.constexpr,
+):
+    """Give points without links the number of their nearest centre.
+
+    Long because arrays come one by one, each in a line of its own.
+
+    Parameters
+    ----------
+    points : in, (n, STRIDE)
+    theta, minus_c : in, (n_padded, SPAN) and (n_padded,), filled up by centres far away, in units
+        of ``unit``
+    phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
+    before, after : in and out, (n,) labels; OPENER and DOUBT are among the new ones
+    gap : out, (n,) by how much each choice is won, at the least
+    rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
+    rows_of, size_of : in, which points and how many, where LISTED
+    slope, floor : in, a choice is sure that wins by slope · ‖t‖ + floor
+    blur : in, how much more than that it must win by against λ
+    scale : in, by what points are multiplied before they are made shorter, where CAST
+    WIDE, REST : how many columns are loaded together; all at once, or WIDE by WIDE where LOOPED
+    MASK : the last digits of a score, which hold the number of its centre, or of a group of centres
+        where LOOPED
+    """
+    size = n
+    if LISTED:
+        size = tl.load(size_of)
+    wide = tl.arange(0, WIDE)
+    column = tl.arange(0, CENTERS)
+    for tile in range(tl.program_id(0), tl.cdiv(size, ROWS), tl.num_programs(0)):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < size
+        if LISTED:
+            rows = tl.load(rows_of + rows, mask=there, other=0)
+        at = rows.to(tl.int64)[:, None] * STRIDE
+        if not LOOPED:
+            t = _loaded(points + at, wide, there, scale, STRIDE, CAST)
+            if REST > 0:
+                rest = WIDE + tl.arange(0, REST)
+                u = _loaded(points + at, rest, there, scale, STRIDE, CAST)
+        if NEW:
+            turn = tl.load(rank + rows, mask=there, other=0)
+        best = tl.full([ROWS, CENTERS], FAR, tl.float32)
+        second = tl.full([ROWS, CENTERS], FAR, tl.float32)
+        for start in range(0, n_padded, CENTERS):
+            k = start + column
+            begin = theta + k[None, :] * SPAN
+            g = tl.broadcast_to(tl.load(minus_c + k)[None, :], [ROWS, CENTERS])
+            if LOOPED:
+                for first in range(0, SPAN, WIDE):
+                    t = _loaded(points + at, first + wide, there, scale, STRIDE, CAST)
+                    slope_part = tl.load(begin + first + wide[:, None])
+                    g = tl.dot(t, slope_part, g, input_precision=PRECISION)
+            else:
+                g = tl.dot(t, tl.load(begin + wide[:, None]), g, input_precision=PRECISION)
+                if REST > 0:
+                    g = tl.dot(u, tl.load(begin + rest[:, None]), g, input_precision=PRECISION)
+            if NEW:
+                g = tl.where(tl.load(opened + k)[None, :] < turn[:, None], g, FAR)
+            number = start // CENTERS + 0 * k if LOOPED else k
+            bits = (g.to(tl.int32, bitcast=True) & ~MASK) | number[None, :]
+            g = bits.to(tl.float32, bitcast=True)
+            second = tl.maximum(second, tl.minimum(g, best))
+            best = tl.maximum(g, best)
+        _settle(
+            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
+            blur, unit, ROWS, CENTERS, MASK, LOOPED, SURE, NEW,
+        )  # fmt: skip
+
+
+@triton.jit
+def nearest_resident(
+    points,
+    theta,
+    starts,
+    phi,
+    norm,
+    linked,
+    before,
+    after,
+    gap,
+    n,
+    penalty,
+    slope,
+    floor,
+    blur,
+    scale,
+    unit,
+    STRIDE: tl.constexpr,
+    SPAN: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    GROUPS: tl.constexpr,
+    MASK: tl.constexpr,
+    CAST: tl.constexpr,
+    SURE: tl.constexpr,
+    STAGES: tl.constexpr,
+):
+    """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
+
+    Long because arrays come one by one, each in a line of its own.
+
+    GROUPS is 1, 2 or 4: so many times CENTERS are there, in shared memory all the time. So are
+    their −c, as columns ``starts`` (GROUPS · CENTERS, 16) that are multiplied by the parts of
+    :data:`maylink.engines.cuda_centers.PARTS`: registers would be too few for them.
+    """
+    wide = tl.arange(0, SPAN)
+    k = tl.arange(0, CENTERS)
+    e = tl.arange(0, 16)
+    group = CENTERS * SPAN
+    at = theta + k[None, :] * SPAN + wide[:, None]
+    begin = starts + k[None, :] * 16 + e[:, None]
+    theta_0, c_0 = tl.load(at), tl.load(begin)
+    if GROUPS > 1:
+        theta_1, c_1 = tl.load(at + group), tl.load(begin + 16 * CENTERS)
+    if GROUPS > 2:
+        theta_2, c_2 = tl.load(at + 2 * group), tl.load(begin + 32 * CENTERS)
+        theta_3, c_3 = tl.load(at + 3 * group), tl.load(begin + 48 * CENTERS)
+    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
+    parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(theta_0.dtype)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < n
+        row = points + rows.to(tl.int64)[:, None] * STRIDE
+        t = _loaded(row, wide, there, scale, STRIDE, CAST)
+        best = _numbered(t, parts, theta_0, c_0, k, MASK)
+        second = tl.full([ROWS, CENTERS], FAR, tl.float32)
+        if GROUPS > 1:
+            g = _numbered(t, parts, theta_1, c_1, k + CENTERS, MASK)
+            second = tl.minimum(g, best)
+            best = tl.maximum(g, best)
+        if GROUPS > 2:
+            g = _numbered(t, parts, theta_2, c_2, k + 2 * CENTERS, MASK)
+            second = tl.maximum(second, tl.minimum(g, best))
+            best = tl.maximum(g, best)
+            g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
+            second = tl.maximum(second, tl.minimum(g, best))
+            best = tl.maximum(g, best)
+        _settle(
+            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
+            blur, unit, ROWS, CENTERS, MASK, False, SURE, False,
+        )  # fmt: skip
+
+
+@triton.jit
+def _numbered(t, parts, theta, start, k, MASK: tl.constexpr):
+    """Score points against centres; the last digits of a score hold the number of the centre."""
+    g = tl.dot(t, theta, tl.dot(parts, start))
+    bits = (g.to(tl.int32, bitcast=True) & ~MASK) | k[None, :]
+    return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _settle(
+    best,
+    second,
+    rows,
+    there,
+    phi,
+    norm,
+    linked,
+    before,
+    after,
+    gap,
+    penalty,
+    slope,
+    floor,
+    blur,
+    unit,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    MASK: tl.constexpr,
+    GROUPED: tl.constexpr,
+    SURE: tl.constexpr,
+    NEW: tl.constexpr,
+):
+    """Choose by the best scores of a tile of points; write labels and gaps.
+
+    The last digits of a score hold the number of its centre, or of a group of centres.
+    """
+    top = tl.max(best, axis=1)
+    winner = top.to(tl.int32, bitcast=True) & MASK
+    if GROUPED:
+        column = tl.broadcast_to(tl.arange(0, CENTERS)[None, :], [ROWS, CENTERS])
+        first = tl.min(tl.where(best == top[:, None], column, CENTERS), axis=1)
+        winner = winner * CENTERS + first
+    runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
+    if GROUPED:
+        runner = tl.max(tl.where(column == first[:, None], second, best), axis=1)
+    away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
+    won = (top - runner) * unit
+    label = tl.where(away < 0.0, winner, OPENER)
+    if SURE:
+        room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
+        near, far = -away > room + blur, away > room + blur
+        label = tl.where(far | (near & (won > room)), label, DOUBT)
+        won = tl.minimum(won - 1.5 * room, -away - 1.5 * (room + blur))
+    else:
+        won = tl.minimum(won, -away)
+    if NEW:
+        won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
+    fixed = tl.load(linked + rows, mask=there, other=1) != 0
+    old = tl.load(before + rows, mask=there, other=0)
+    tl.store(gap + rows, won, mask=there)
+    tl.store(after + rows, tl.where(fixed, old, label), mask=there)
+
+
+@triton.jit
+def collect(
+    before,
+    after,
+    linked,
+    doubts,
+    movers,
+    openers,
+    counts,
+    doubt_counter,
+    n,
+    DOUBTS: tl.constexpr,
+    ROWS: tl.constexpr,
+):
+    """List the points in doubt; or those whose labels have changed, and among them the openers.
+
+    ``counts`` holds the sizes of the lists: movers at 1, openers at 2, doubts where told.
+    """
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = rows < n
+    label = tl.load(after + rows, mask=there, other=0)
+    if DOUBTS:
+        append(rows, there & (label == DOUBT), doubts, counts + doubt_counter)
+    else:
+        opens = there & (label == OPENER) & (tl.load(linked + rows, mask=there, other=1) == 0)
+        old = tl.load(before + rows, mask=there, other=0)
+        append(rows, opens | (there & (label != old)), movers, counts + 1)
+        append(rows, opens, openers, counts + 2)

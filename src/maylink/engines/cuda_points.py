@@ -1,0 +1,391 @@
+"""The points of one data set on a GPU, and what kernels do with all of them at once.
+
+Points lie in the order of the data. Those with links lie there, too, but the kernels leave them
+alone: they are looked at in turn (:mod:`maylink.engines.cuda_round`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maylink.arrays import Array
+from maylink.engines.cuda_centers import DeviceCenters, PointScale, copied
+from maylink.engines.rules import Rule
+from maylink.engines.settings import CudaSettings
+from maylink.engines.tile_shapes import (
+    AT_ONCE,
+    CENTERS,
+    LOOP,
+    REFINED,
+    RESIDENT,
+    TileShape,
+    power_of_two,
+    resident_shape,
+    streamed_shape,
+)
+from maylink.errors import MaylinkError
+from maylink.families.base import Family
+from maylink.families.gaussian import Gaussian
+from maylink.runtime.gpu import as_host, is_on_device
+
+UNIT = 2.0**-23  # of rounding on tensor cores, which cut digits off
+LISTED = 0.4  # share of the points up to which to look at these alone is quicker
+
+
+class Glance(NamedTuple):
+    """What one look at all points without links left, on the GPU."""
+
+    after: Any  # (n,) labels
+    movers: Any  # rows whose labels have changed, openers included
+    openers: Any  # rows to which all centres are λ away
+
+
+class LookTask(NamedTuple):
+    """One look at all points."""
+
+    centers: DeviceCenters
+    before: Any
+    after: Any
+    rank: Any
+    counts: Any  # (5,) doubts, movers, openers, doubts that are left, points that bounds leave
+
+    @property
+    def penalty(self) -> float:
+        """λ, in single precision."""
+        return float(np.float32(self.centers.rule.penalty))
+
+
+class DevicePoints:
+    """Points on a GPU.
+
+    Parameters
+    ----------
+    X : array or tensor of shape (n, d)
+        The data, here or on the GPU.
+    family : Family
+        Maps them.
+    linked : array of bool of shape (n,)
+        Which points have links.
+    settings : CudaSettings
+        How to store and score points.
+    """
+
+    def __init__(self, X: Any, family: Family, linked: Any, settings: CudaSettings) -> None:
+        import torch
+
+        self.settings = settings
+        self.place = torch.device(settings.place)
+        self.n = int(X.shape[0])
+        self.is_sure = settings.precision == "exact"
+        self._load(X, family)
+        self.norm = self._norms()
+        self.phi = self.potential.to(torch.float32)
+        self.linked = torch.as_tensor(linked, dtype=torch.uint8, device=self.place)
+        self.nobody = torch.zeros(1, dtype=torch.int32, device=self.place)
+        self.widths = _widths(self.stride)
+        self.span = max(sum(self.widths), _ceil(self.stride, LOOP))
+        cast = self.points.dtype == torch.float32
+        self.facts = PointScale(
+            self.columns,
+            self.span,
+            _power_below(float(self.largest[:-1].max(initial=0.0))) if cast else 1.0,
+            float(self.norm.max()),
+            torch.float16 if cast else self.points.dtype,
+            self.is_sure,
+        )
+        self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
+        lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
+        self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
+        self.n_doubts = self.n_unsettled = 0  # at the last look
+        self._cut: tuple[Array, Any] | None = None
+        self.processors = _processors(self.place)
+        self.programs = 16 * self.processors
+
+    # ------------------------------------------------------------------ laying out
+
+    def _load(self, X: Any, family: Family) -> None:
+        """Map the points, some at a time, and copy them to the GPU."""
+        import torch
+
+        d = int(X.shape[1])
+        on_device = is_on_device(X) and type(family) is Gaussian and family.tails is None
+        first = family.points(as_host(X[:1]))
+        self.columns = int(first.shape[1])
+        sort = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(self.settings.storage)
+        double = first.dtype == np.float64 and sort is None
+        self.stride = _ceil(self.columns, 16 // (2 if sort else 4))
+        shape = (self.n, self.stride)
+        self.points = torch.zeros(shape, dtype=sort or torch.float32, device=self.place)
+        self.exact = self.points
+        if double and self.is_sure:
+            self.exact = torch.zeros(shape, dtype=torch.float64, device=self.place)
+        self.potential = torch.empty(self.n, dtype=torch.float64, device=self.place)
+        largest = np.zeros(self.columns + 1)
+        step = max(1, self.settings.chunk // max(d, self.columns))
+        for low in range(0, self.n, step):
+            rows = slice(low, min(low + step, self.n))
+            part = _centred(X[rows], family) if on_device else family.points(as_host(X[rows]))
+            if isinstance(part, np.ndarray) and not part.flags.writeable:
+                part = part.copy()  # PyTorch takes no others
+            T = torch.as_tensor(part, device=self.place)
+            self.points[rows, : self.columns] = T.to(self.points.dtype)
+            if self.exact is not self.points:
+                self.exact[rows, : self.columns] = T
+            T = self.exact[rows, : self.columns]
+            if on_device or sort is not None:
+                wide = T.to(torch.float64)
+                phi = (wide * wide).sum(dim=1) if on_device else None
+                if phi is None:
+                    phi = torch.as_tensor(family.potential(as_host(wide)), device=self.place)
+            else:
+                phi = torch.as_tensor(family.potential(part), device=self.place)
+            self.potential[rows] = phi
+            reach = T.abs().amax(dim=0).to(torch.float64).cpu().numpy()
+            largest = np.maximum(largest, np.append(reach, float(phi.abs().max())))
+        self.largest: Array = largest
+        if not np.isfinite(largest).all():
+            raise MaylinkError(
+                "device: X has values of more than 65504, the most that fp16 holds; "
+                "give precision='bf16', or divide X by a constant"
+            )
+
+    def _norms(self) -> Any:
+        """Return ‖t‖ of each point, rounded up."""
+        import torch
+
+        norm = torch.empty(self.n, dtype=torch.float32, device=self.place)
+        step = max(1, self.settings.chunk // self.stride)
+        for low in range(0, self.n, step):
+            part = self.exact[low : low + step].to(torch.float64)
+            norm[low : low + step] = (part * part).sum(dim=1).sqrt() * (1.0 + 1e-6)
+        return norm
+
+    def rows(self, rows: Any) -> tuple[Any, Array]:
+        """Return some mapped points, and their φ, on this machine."""
+        return (
+            self.exact[rows, : self.columns].cpu().numpy(),
+            self.potential[rows].cpu().numpy(),
+        )
+
+    def cutters(self, cut: Array) -> Any:
+        """Return what cuts points for exact sums, on the GPU; the last is remembered."""
+        import torch
+
+        if self._cut is None or self._cut[0] is not cut:
+            part = cut[:, : self.columns + 1].copy()
+            self._cut = (cut, torch.as_tensor(part, device=self.place))
+        return self._cut[1]
+
+    # ------------------------------------------------------------------ nearest centres
+
+    def centers(self, rule: Rule, known: DeviceCenters | None = None) -> DeviceCenters:
+        """Copy centres to the GPU; see how far they have moved since the last look."""
+        return copied(rule, self.facts, self.place, known)
+
+    def look(
+        self, centers: DeviceCenters, before: Any, rank: Any = None, *, bounded: bool = False
+    ) -> LookTask:
+        """Let every point without links choose among the centres that are open to it.
+
+        Parameters
+        ----------
+        centers : DeviceCenters
+            The centres.
+        before : tensor of shape (n,)
+            Labels of before the sweep.
+        rank : tensor of shape (n,), optional
+            Turns of the points; needed once clusters have opened.
+        bounded : bool, default False
+            Whether the last look left these labels and the centres know how far they have moved:
+            bounds still hold then.
+        """
+        import torch
+
+        after = torch.empty_like(before)
+        counts = torch.zeros(5, dtype=torch.int32, device=self.place)
+        task = LookTask(centers, before, after, rank if centers.is_new else self.nobody, counts)
+        self.n_unsettled = self._wear(task) if bounded else self.n
+        self._score(task, listed=self.n_unsettled < LISTED * self.n)
+        if self.is_sure:
+            self._collect(task, self.doubts, 0)
+            self._refine(task)
+            self._collect(task, self.doubts_left, 3)
+            self._decide(task)
+        return task
+
+    def glance(self, task: LookTask) -> Glance:
+        """List the points whose labels a look has changed, and those that want to open."""
+        self._collect(task, None, 0)
+        self.n_doubts, n_movers, n_openers, _, _ = task.counts.tolist()
+        return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers])
+
+    def _wear(self, task: LookTask) -> int:
+        """List the points that bounds do not settle; return how many there are."""
+        from maylink.engines.cuda_kernels.nearest import wear
+
+        drift, shift = task.centers.moves
+        block = 1024
+        wear[(-(-self.n // block),)](
+            self.gap, self.norm, self.linked, task.before, task.after, drift, shift,
+            task.centers.moves.amax(dim=1), self.unsettled, task.counts[4:], self.n, ROWS=block,
+        )  # fmt: skip
+        return int(task.counts[4])
+
+    def _score(self, task: LookTask, *, listed: bool) -> None:
+        """Score points by short products; choices that are not sure become doubts."""
+        centers, scale = task.centers, self.facts.scale
+        cast = self.points.dtype != self.facts.form
+        unit, margin = 1.0 / (scale * centers.scale), self._margin(task, 1.01 * 2.0**-10, scale)
+        fits = centers.padded * self.span <= RESIDENT and centers.padded // CENTERS in (1, 2, 4)
+        if listed or centers.is_new or not fits or self.widths != (self.span, 0):
+            shape = streamed_shape(self.stride)
+            lists = (self.unsettled, task.counts[4:]) if listed else None
+            slopes = (centers.slopes, centers.minus_c)
+            self._nearest(task, shape, lists, slopes, margin, scale, "tf32")
+            return
+        from maylink.engines.cuda_kernels.nearest import nearest_resident
+
+        shape = resident_shape(centers.padded * self.span, not cast)
+        options = shape.options | {"STAGES": shape.stages}
+        tiles = -(-self.n // shape.rows)
+        nearest_resident[(min(tiles, shape.programs * self.processors),)](
+            self.points, centers.slopes, centers.starts, self.phi, self.norm, self.linked,
+            task.before, task.after, self.gap, self.n, task.penalty, *margin, scale, unit,
+            STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
+            GROUPS=centers.padded // CENTERS, MASK=centers.padded - 1, CAST=cast,
+            SURE=self.is_sure, **options,
+        )  # fmt: skip
+
+    def _refine(self, task: LookTask) -> None:
+        """Score doubtful points in single precision; doubts that are left are few."""
+        # Each product of single precision is made of three short ones, off by 3 · 2^-20 together.
+        margin = self._margin(task, 3.0 * 2.0**-20, 1.0)
+        slopes = (task.centers.long_slopes, task.centers.minus_c[1])
+        lists = (self.doubts, task.counts)
+        self._nearest(task, REFINED, lists, slopes, margin, 1.0, "tf32x3", looped=True)
+
+    def _nearest(
+        self,
+        task: LookTask,
+        shape: TileShape,
+        lists: Any,
+        slopes: tuple[Any, Any],
+        margin: tuple[float, float, float],
+        scale: float,
+        products: str,
+        looped: bool = False,
+    ) -> None:
+        """Score all points, or those of a list, against centres that are read tile by tile."""
+        from maylink.engines.cuda_kernels.nearest import nearest
+
+        centers, unit = task.centers, 1.0 / (scale * task.centers.scale)
+        rows_of, size_of = lists or (self.nobody, self.nobody)
+        looped = looped or self.stride > AT_ONCE
+        wide, rest = (LOOP, 0) if looped else self.widths
+        tiles = -(-self.n // shape.rows)
+        nearest[(min(tiles, self.programs) if lists else tiles,)](
+            self.points, *slopes, self.phi, self.norm, self.linked, task.before, task.after,
+            self.gap, task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
+            task.penalty, *margin, scale, unit, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
+            REST=rest, LOOPED=looped, ROWS=shape.rows, CENTERS=CENTERS,
+            MASK=_digits(centers.padded, looped) - 1, LISTED=lists is not None,
+            CAST=slopes[0].dtype != self.points.dtype, SURE=self.is_sure, NEW=centers.is_new,
+            PRECISION=products, **shape.options,
+        )  # fmt: skip
+
+    def _margin(self, task: LookTask, products: float, scale: float) -> tuple[float, float, float]:
+        """Return slope, floor and blur of what a choice must win by to be that of exact scores.
+
+        Products are off by the given share; each addition on tensor cores cuts off a digit; the
+        last digits hold the number of the centre; short numbers have a smallest one.
+        """
+        centers, penalty = task.centers, task.centers.rule.penalty
+        digits = 2 * _digits(centers.padded, products < 2.0**-12 or self.stride > AT_ONCE)
+        added = (3 * self.columns + 48 + digits) * UNIT
+        smallest = 2.0**-24 * np.sqrt(self.columns) if products > 2.0**-12 else 0.0
+        smallest *= centers.steepest / scale + self.facts.longest / centers.scale
+        floor = 2.0 * added * centers.farthest + 8.0 * UNIT * float(self.largest[-1]) + smallest
+        blur = 8.0 * UNIT * penalty if np.isfinite(penalty) else 0.0
+        return 2.0 * (products + added) * centers.steepest, float(floor), blur
+
+    def _collect(self, task: LookTask, doubts: Any, counter: int) -> None:
+        """List points in doubt; or, where no list is given for them, movers and openers."""
+        from maylink.engines.cuda_kernels.nearest import collect
+
+        block = 1024
+        collect[(-(-self.n // block),)](
+            task.before, task.after, self.linked, self.nobody if doubts is None else doubts,
+            self.movers, self.openers, task.counts, counter, self.n, DOUBTS=doubts is not None,
+            ROWS=block,
+        )  # fmt: skip
+
+    def _decide(self, task: LookTask, least: Any = None) -> None:
+        """Let points that are still in doubt choose by exact scores; or find the least of all."""
+        import torch
+
+        from maylink.engines.cuda_kernels.exact import exact
+
+        listed, block, centers = least is None, 32, task.centers
+        tiles = -(-self.n // block)
+        penalty = torch.tensor([centers.rule.penalty], dtype=torch.float64, device=self.place)
+        exact[(min(tiles, self.programs) if listed else tiles,)](
+            self.exact, centers.exact, centers.c, self.potential, task.rank, centers.opened,
+            self.doubts_left, task.counts[3:], self.potential if least is None else least,
+            task.after, self.gap, self.n, centers.size, penalty, STRIDE=self.stride,
+            COLUMNS=self.columns, ROWS=block, CENTERS=min(32, power_of_two(centers.size)),
+            NEW=centers.is_new, LISTED=listed, enable_fp_fusion=False,
+        )  # fmt: skip
+
+    def divergences(self, theta: Array, c: Array) -> Any:
+        """Return the exact divergence of every point from the nearest of some centres."""
+        import torch
+
+        rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
+        none = self.nobody
+        least = torch.empty(self.n, dtype=torch.float64, device=self.place)
+        self._decide(LookTask(self.centers(rule), none, none, none, none.repeat(5)), least)
+        return least
+
+
+def _centred(X: Any, family: Any) -> Any:
+    """Map points that are on the GPU already, as the family does on this machine."""
+    import torch
+
+    if X.dtype in (torch.float16, torch.bfloat16):
+        X = X.to(torch.float32)
+    if family.offset is None or not family.offset.any():
+        return X
+    return X - torch.as_tensor(family.offset, device=X.device).to(X.dtype)
+
+
+def _widths(stride: int) -> tuple[int, int]:
+    """Return two powers of two, or one and nothing, that hold so many columns together."""
+    whole = max(32, power_of_two(stride))
+    wide = whole // 2
+    if whole > 64 and stride <= wide + wide // 2:
+        return wide, max(32, power_of_two(stride - wide))
+    return whole, 0
+
+
+def _ceil(size: int, unit: int) -> int:
+    return -(-size // unit) * unit
+
+
+def _digits(padded: int, looped: bool) -> int:
+    """Return the power of two whose digits hold the number of a centre, or of a group of them."""
+    return power_of_two(padded // CENTERS if looped else padded)
+
+
+def _power_below(reach: float) -> float:
+    """Return the power of two that makes numbers up to ``reach`` as large as 2^8."""
+    return float(2.0 ** (8 - np.frexp(reach)[1])) if reach > 0.0 else 1.0
+
+
+def _processors(place: Any) -> int:
+    import torch
+
+    if place.type != "cuda":
+        return 2
+    return int(torch.cuda.get_device_properties(place).multi_processor_count)

@@ -1,0 +1,260 @@
+"""The GPU engine against the CPU engine; what needs no GPU is tested without one.
+
+Where there is no GPU, ``TRITON_INTERPRET=1`` runs the same tests slowly, in Triton's interpreter.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maylink import DPMeans, Links, RDPMeans
+from maylink.engines.choice import as_device
+from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda import CudaEngine, check_room
+from maylink.engines.cuda_centers import PointScale, _scale
+from maylink.engines.cuda_points import _power_below, _widths
+from maylink.engines.settings import CudaSettings
+from maylink.engines.tile_shapes import power_of_two
+from maylink.errors import MaylinkError
+from maylink.families import Gaussian, as_family
+from maylink.runtime.gpu import as_host, as_tensor, like
+
+
+def place():
+    """Where kernels can run: on a GPU, in the interpreter, or nowhere."""
+    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
+        return None
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else None
+
+
+PLACE = place()
+SIZE = 3000 if PLACE == "cuda" else 120
+needs_gpu = pytest.mark.skipif(PLACE is None, reason="there is no GPU that PyTorch can see")
+DEVICE = CudaSettings(place=PLACE or "cuda")
+
+
+def problem(seed, name="gaussian", d=5, share=0.3, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(SIZE, d)) + 4.0 * rng.normal(size=(6, d))[rng.integers(6, size=SIZE)]
+    if name in ("poisson", "multinomial"):
+        X = rng.poisson(np.exp(np.clip(X / 3.0, -2.0, 2.0))) + (name == "multinomial")
+    elif name == "bernoulli":
+        X = X > 0.0
+    elif name == "gamma":
+        X = np.exp(X / 4.0)
+    pairs = rng.integers(SIZE, size=(int(SIZE * share), 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    kind = rng.random(len(pairs)) < 0.5
+    links = Links.from_pairs(may=pairs[kind], may_not=pairs[~kind], n=SIZE)
+    X = X.astype(dtype)
+    return X, links, as_family(name).adapt(X)
+
+
+def swept(engine, penalty, order, n_sweeps=6):
+    """Return what each sweep leaves, from one cluster on, while link weights double."""
+    labels, totals, weight = engine.together(), engine.whole, 0.05 * penalty
+    for _ in range(n_sweeps):
+        centers = engine.means(totals)
+        labels, totals, n_changed = engine.sweep(
+            labels, totals, centers, order, (weight, 0.7 * weight), penalty
+        )
+        weight *= 2.0
+        yield engine.given(labels), totals, n_changed, engine.votes(labels)
+
+
+# ---------------------------------------------------------------------- on a GPU
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("name", "d", "dtype", "share"),
+    [
+        ("gaussian", 5, np.float32, 0.2),
+        ("gaussian", 24, np.float64, 0.4),
+        ("gaussian", 70, np.float32, 0.0),
+        ("diagonal-gaussian", 6, np.float64, 1.0),
+        ("poisson", 7, np.float64, 0.2),
+        ("multinomial", 9, np.float32, 0.1),
+        ("bernoulli", 40, np.float32, 0.2),
+        ("gamma", 3, np.float32, 0.0),
+    ],
+)
+def test_sweeps_are_those_of_the_cpu_engine(name, d, dtype, share):
+    X, links, family = problem(d, name, d, share, dtype)
+    cpu, gpu = CpuEngine(X, family, 1, links), CudaEngine(X, family, 1, links, DEVICE)
+    path = cpu.furthest_first(8, 0.0)
+    assert gpu.furthest_first(8, 0.0) == path
+    assert gpu.reach == cpu.reach
+    penalty, order = 0.7 * path[-2], np.random.default_rng(d).permutation(SIZE)
+    for here, there in zip(swept(cpu, penalty, order), swept(gpu, penalty, order), strict=True):
+        np.testing.assert_array_equal(there[0], here[0])
+        for mine, theirs in zip(there[1], here[1], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        assert there[2] == here[2]
+        np.testing.assert_array_equal(there[3], here[3])
+
+
+@needs_gpu
+@pytest.mark.parametrize("precision", ["tf32", "fp16", "bf16"] if PLACE == "cuda" else ["fp16"])
+def test_short_products_find_clusters_that_lie_apart(precision):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(5, size=SIZE)
+    X = (30.0 * rng.normal(size=(5, 20))[truth] + rng.normal(size=(SIZE, 20))).astype(np.float32)
+    device = CudaSettings(precision=precision, place=DEVICE.place)
+    options = {"init": truth, "cluster_penalty": 1e4, "n_init": 1, "random_state": 0}
+    first, second = (DPMeans(device=device, **options).fit(X) for _ in range(2))
+    expected = DPMeans(**options).fit(X)
+    np.testing.assert_array_equal(first.labels_, expected.labels_)
+    np.testing.assert_array_equal(first.cluster_centers_, second.cluster_centers_)
+    assert first.objective_ == pytest.approx(expected.objective_, rel=2e-2)
+
+
+@needs_gpu
+def test_a_sweep_that_changes_nothing_returns_the_labels_that_it_was_given():
+    X, links, family = problem(1)
+    engine = CudaEngine(X, family, 1, links, DEVICE)
+    labels, totals, order = engine.together(), engine.whole, np.arange(SIZE)
+    centers = engine.means(totals)
+    for _ in range(2):  # the second looks at linked points alone
+        again = engine.sweep(labels, totals, centers, order, (0.0, 0.0), 1e9)
+        assert again.labels is labels
+        assert again.n_changed == 0
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    "options", [{"cluster_penalty": 40.0}, {"n_clusters_hint": 4}], ids=["penalty", "hint"]
+)
+def test_fits_are_those_of_the_processor(options):
+    X, links, _ = problem(2)
+    here = RDPMeans(random_state=0, n_init=2, **options).fit(X, links=links)
+    there = RDPMeans(random_state=0, n_init=2, device=DEVICE, **options).fit(X, links=links)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    assert there.objective_ == here.objective_
+    np.testing.assert_array_equal(there.predict(X), here.predict(X))
+    np.testing.assert_array_equal(there.predict(X, links=links), here.predict(X, links=links))
+
+
+@needs_gpu
+def test_tensors_come_back_as_tensors():
+    import torch
+
+    X, _, _ = problem(3)
+    tensor = torch.as_tensor(X, device=DEVICE.place)
+    model = DPMeans(cluster_penalty=40.0, random_state=0)
+    labels = model.fit_predict(tensor)
+    assert isinstance(labels, torch.Tensor)
+    assert labels.device == tensor.device
+    assert isinstance(model.labels_, np.ndarray)
+    expected = DPMeans(cluster_penalty=40.0, random_state=0, device="cpu").fit(X)
+    np.testing.assert_array_equal(as_host(labels), expected.labels_)
+    assert isinstance(model.predict(tensor), torch.Tensor)
+
+
+@pytest.mark.skipif(PLACE != "cuda", reason="there is no GPU that PyTorch can see")
+def test_too_little_memory_is_told_before_anything_is_copied():
+    X = np.broadcast_to(np.zeros(1, np.float32), (2**40, 8))
+    with pytest.raises(MaylinkError, match=r"needs about .* GB of GPU memory and .* are free"):
+        check_room(X, Gaussian(), CudaSettings())
+
+
+@needs_gpu
+def test_values_too_large_for_short_numbers_are_told():
+    X = np.array([[0.0], [1.0], [2e5]], np.float32)
+    device = CudaSettings(precision="fp16", place=DEVICE.place)
+    with pytest.raises(MaylinkError, match=r"65504.*give precision='bf16'"):
+        CudaEngine(X, Gaussian(), 1, None, device)
+
+
+# ---------------------------------------------------------------------- without one
+
+
+def test_torch_is_not_imported_where_nobody_asks_for_it():
+    code = (
+        "import sys, numpy as np; from maylink import RDPMeans; "
+        "RDPMeans(cluster_penalty=1.0).fit(np.eye(4)); "
+        "assert 'torch' not in sys.modules and 'triton' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_gpu_without_pytorch_is_refused_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    model = RDPMeans(device="cuda")
+    with pytest.raises(MaylinkError, match=r"needs torch and triton.*maylink\[cuda\].*'cpu'$"):
+        model.fit(np.eye(4))
+    assert not hasattr(model, "labels_")
+
+
+@pytest.mark.skipif(
+    PLACE == "cuda" or importlib.util.find_spec("torch") is None,
+    reason="PyTorch is not installed, or there is a GPU",
+)
+def test_no_gpu_is_told_in_one_sentence():
+    with pytest.raises(MaylinkError, match=r"needs a GPU that PyTorch can see, and there is none"):
+        RDPMeans(device="cuda").fit(np.eye(4))
+
+
+@pytest.mark.parametrize("device", ["gpu", None, 0, "CUDA"])
+def test_other_words_are_refused(device):
+    with pytest.raises(MaylinkError, match=r"device: .* is not one of 'auto', 'cpu', 'cuda'"):
+        RDPMeans(device=device).fit(np.eye(4))
+
+
+def test_other_precisions_are_refused():
+    with pytest.raises(MaylinkError, match=r"precision: 'fp8' is not one of 'exact'"):
+        RDPMeans(device=CudaSettings(precision="fp8")).fit(np.eye(4))
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu"])
+def test_arrays_stay_on_the_processor(device):
+    X = np.eye(4)
+    assert as_device(device, X, X) is None
+
+
+def test_sparse_data_are_refused():
+    with pytest.raises(MaylinkError, match=r"the GPU takes dense data"):
+        check_room(sparse.csr_array(np.eye(3)), Gaussian(), CudaSettings())
+
+
+def test_families_that_compare_roots_are_refused():
+    class Rooted(Gaussian):
+        root = True
+
+    with pytest.raises(MaylinkError, match=r"compares √D, which the GPU does not"):
+        check_room(np.eye(3), Rooted(), CudaSettings())
+
+
+def test_arrays_pass_untouched():
+    X = np.eye(3)
+    assert as_tensor(X) is X
+    assert as_host(X) is X
+    assert like(X, X) is X
+
+
+@pytest.mark.parametrize("stride", [1, 8, 32, 33, 64, 96, 100, 128, 384, 500])
+def test_widths_hold_all_columns(stride):
+    wide, rest = _widths(stride)
+    assert wide + rest >= stride
+    assert all(part == power_of_two(part) for part in (wide, rest) if part)
+
+
+@pytest.mark.parametrize("steepest", [1e-8, 1.0, 1e7])
+@pytest.mark.parametrize("farthest", [0.0, 1.0, 1e12])
+def test_scaled_centres_stay_in_the_range_of_short_numbers(steepest, farthest):
+    points = PointScale(8, 32, _power_below(300.0), 500.0, None, True)
+    scale = _scale(points, steepest, farthest)
+    assert scale == 2.0 ** np.round(np.log2(scale))
+    assert scale * steepest <= 2.0**8
+    assert scale * points.scale * farthest <= 2.0**23
+    assert scale * points.scale * (500.0 * steepest + farthest) <= 2.0**26
+    assert 300.0 * points.scale <= 2.0**8
