@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-LONG = ("coverage", "demo", "reliability", "sources", "table1", "table4", "wrong_links")
+LONG = (
+    "conventions", "coverage", "demo", "penalty", "reliability", "report", "runner", "sources",
+    "table1", "table3", "table4", "wrong_links",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):

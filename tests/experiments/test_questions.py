@@ -29,8 +29,14 @@ def ask(X, k, oracle, checkpoints):
 """
 
 
-def cell(method="maylink", data="moons", p=1.0, most=20):
-    return Cell("questions", "stated", method, data, 0.0, p, 0, 0, f"{most} 30s")
+def cell(method="maylink", data="moons", p=1.0):
+    return Cell("questions", "stated", method, data, 0.0, p, 0, 0)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Ask twenty questions at most."""
+    monkeypatch.setattr(questions, "checkpoints", lambda n: [0, 5, 10, 15, 20])
 
 
 def plan(**more):
@@ -42,15 +48,14 @@ def test_cells_are_of_every_method_and_accuracy():
     assert {one.method for one in found} == set(questions.METHODS)
     assert {one.data for one in found} == {"iris", "moons"}
     assert {one.accuracy for one in found} == {1.0, 0.9, 0.8}
-    assert {one.variant for one in found} == {"150 60s"}
-    whole = questions.cells(plan(quick=False, data=("iris",), methods=("maylink",)))
-    assert {one.variant for one in whole} == {"600 300s"}
+    whole = questions.cells(plan(quick=False, data=("iris",), methods=("maylink",), trials=2))
+    assert {one.trial for one in whole} == {0, 1}
 
 
 def test_the_list_of_numbers_of_questions():
-    assert questions.checkpoints(150, 20) == [0, 5, 10, 15, 20]
-    assert {75, 150, 300, 600} <= set(questions.checkpoints(150, 600))
-    assert max(questions.checkpoints(150, 600)) == 600
+    assert questions.checkpoints(150)[:5] == [0, 5, 10, 15, 20]
+    assert {75, 150, 300, 600} <= set(questions.checkpoints(150))
+    assert max(questions.checkpoints(150)) == 600
 
 
 def test_the_floor_is_the_log_of_the_number_of_partitions():
@@ -64,6 +69,7 @@ def test_the_floor_is_the_log_of_the_number_of_partitions():
     assert questions.floor(y, 0.9) == pytest.approx(log2(len(several)) / carried)
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("method", questions.OURS)
 def test_our_questions_are_scored_at_every_number(method):
     result = questions.run(cell(method))
@@ -80,13 +86,14 @@ def test_reached_is_what_is_not_lost_again():
     assert questions.reach({"0": 0.9, "5": 0.7}) is None
 
 
+@pytest.mark.usefixtures("few")
 def test_a_rival_asks_in_a_process_of_its_own(monkeypatch):
     import sys
 
     rival = AskingRival(NAIVE, "none")
     monkeypatch.setitem(questions.ASKERS, "naive", rival)
     monkeypatch.setattr(peers, "environment", lambda *_: sys.executable)
-    result = questions.run(cell("naive", most=50))
+    result = questions.run(cell("naive"))
     assert result.failure is None
     assert result.more["expected_by_questions"] == {}
     truth = questions.data_of("moons", 0, 0)
@@ -94,6 +101,7 @@ def test_a_rival_asks_in_a_process_of_its_own(monkeypatch):
     assert "{ask}" in FRAME
 
 
+@pytest.mark.usefixtures("few")
 def test_a_rival_that_fails_is_told(monkeypatch):
     import sys
 

@@ -1,5 +1,6 @@
 """The report page in a real browser: it opens, answers the mouse and the keys, and runs no data."""
 
+import os
 import shutil
 import time
 from types import SimpleNamespace
@@ -370,6 +371,7 @@ def test_colours_stay_apart_beyond_eight(page):
         page.locator("#theme").click()
 
 
+@pytest.mark.skipif("MAYLINK_SLOW" not in os.environ, reason="takes long: MAYLINK_SLOW=1")
 def test_many_points_are_densities_and_open_quickly(open_page, tmp_path):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 20, MANY)

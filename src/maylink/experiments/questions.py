@@ -2,7 +2,7 @@
 
 Somebody answers whether two rows belong together, and is right with p = 1, .9 and .8, each time
 anew. The first question is put without any link. *maylink* asks what :class:`maylink.Interview`
-asks, in batches of one in twenty of the answers that there are; *random pairs* and *look-alike
+asks, in batches of one in ten of the answers that there are; *random pairs* and *look-alike
 pairs* (seven in ten join a row to one of its 15 nearest) hand their answers to the same interview,
 so that these three differ in their questions alone. Explore–consolidate, min-max and NPU (with
 PCK-means, told the true number of clusters), COBRAS and noise-robust COBRAS, which is told p, run
@@ -23,6 +23,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,9 +38,8 @@ from maylink.experiments import peers, question_tables, today
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.peers import MissingError, PatienceError, Peer
 from maylink.experiments.question_programs import ASKERS
-from maylink.experiments.scoring import RunResult
+from maylink.experiments.scoring import RunResult, score
 from maylink.links import Links
-from maylink.metrics import adjusted_rand, pair_f
 from maylink.questions import Answer, Interview
 
 if TYPE_CHECKING:
@@ -56,10 +56,9 @@ LIST = (
     0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 700, 1000,
     1500, 2000, 3000, 5000,
 )  # fmt: skip
-QUICK_MOST = 150  # questions of a quick run
 TIMES_N = (0.5, 1.0, 2.0, 4.0)  # questions on the list besides, in units of n
-BATCH = 20  # one in so many of the answers so far is the size of the next batch
-QUICK_PATIENCE, PATIENCE = 60.0, 300.0  # seconds of a rival's run
+BATCH = 10  # one in so many of the answers so far is the size of the next batch
+PATIENCE = 60.0  # seconds that a rival may take for all of its questions
 
 
 Step = tuple[int, Index, Links, float | None]
@@ -67,62 +66,54 @@ Step = tuple[int, Index, Links, float | None]
 
 
 def cells(plan: RunPlan) -> list[Cell]:
-    """Return the runs; the variant of a cell says how many questions are put, and how long."""
+    """Return the runs: a quick plan has one trial of five small data sets."""
     quick, plan = plan.quick, plan.once()
-    sizes = {}
+    names = []
     for name in QUICK_SETS if quick else SETS:
         if name not in plan.data:
             continue
         try:
-            sizes[name] = data_of(name, plan.seed, 0).y.size
+            data_of(name, plan.seed, 0)
         except DatasetError as error:
             warnings.warn(f"questions goes without {name}: {error}", stacklevel=2)
-    patience = QUICK_PATIENCE if quick else PATIENCE
+        else:
+            names.append(name)
     return [
-        Cell("questions", "stated", method, name, 0.0, p, trial, plan.seed,
-             f"{QUICK_MOST if quick else 4 * n} {patience:g}s")
+        Cell("questions", "stated", method, name, 0.0, p, trial, plan.seed)
         for trial in range(plan.trials)
-        for name, n in sizes.items()
+        for name in names
         for p in plan.links.accuracies or ACCURACIES
         for method in METHODS
         if plan.wants(method)
-    ]  # fmt: skip
+    ]
 
 
 def run(cell: Cell) -> RunResult:
     """Let a method ask, and score its clusters after each number of questions on the list."""
     truth = data_of(cell.data, cell.seed, cell.trial)
-    most, seconds = cell.variant.split(" ")
-    points = checkpoints(truth.y.size, int(most))
+    points = checkpoints(truth.y.size)
     failure: str | None = None
     found: Iterable[Step]
     if cell.method in OURS:
         found = ask_ourselves(cell, truth, points)
     else:
         try:
-            found, failure = ask_rival(cell, truth, points, float(seconds.removesuffix("s")))
+            found, failure = ask_rival(cell, truth, points)
         except PatienceError:
             return RunResult(failure="timeout")
         except MissingError as error:
             return RunResult(failure=f"missing: {error}")
-    curves: dict[str, dict[str, float]] = {"F": {}, "ARI": {}, "K": {}, "expected": {}}
+    curves: dict[str, dict[str, float]] = {"F": {}, "ARI": {}, "expected": {}}
+    result = RunResult(failure=failure or "no clusters")
     for n_asked, labels, links, expected in found:
-        at = str(n_asked)
-        curves["F"][at] = pair_f(truth.y, labels, unlinked=links)
-        curves["ARI"][at] = adjusted_rand(truth.y, labels, unlinked=links)
-        curves["K"][at] = len(set(labels.tolist()))
+        result = score(truth, labels, links)
+        curves["F"][str(n_asked)] = result.F or 0.0
+        curves["ARI"][str(n_asked)] = result.ARI_unlinked or 0.0
         if expected is not None:
-            curves["expected"][at] = expected
-    if not curves["ARI"]:
-        return RunResult(failure=failure or "no clusters")
+            curves["expected"][str(n_asked)] = expected
     more: dict[str, Any] = {f"{name}_by_questions": one for name, one in curves.items()}
-    more["reach"] = reach(curves["ARI"])
-    more["floor"] = floor(truth.y, cell.accuracy)
-    last = max(curves["ARI"], key=int)
-    return RunResult(
-        F=curves["F"][last], ARI=curves["ARI"][last], K=int(curves["K"][last]), failure=failure,
-        more=more,
-    )  # fmt: skip
+    more |= {"reach": reach(curves["ARI"]), "floor": floor(truth.y, cell.accuracy)}
+    return replace(result, failure=failure, more=more) if curves["ARI"] else result
 
 
 def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -144,10 +135,10 @@ def data_of(name: str, seed: int, trial: int) -> Dataset:
     return load_questions(19) if name == "questions19" else load(name)
 
 
-def checkpoints(n: int, most: int) -> list[int]:
-    """Return the numbers of questions after which clusters are scored."""
+def checkpoints(n: int) -> list[int]:
+    """Return the numbers of questions after which clusters are scored: up to 4n."""
     several = {int(times * n) for times in TIMES_N}
-    return sorted(point for point in {*LIST, *several} if point <= most)
+    return sorted(point for point in {*LIST, *several} if point <= max(several))
 
 
 def reach(curve: Mapping[str, float]) -> int | None:
@@ -207,9 +198,7 @@ def other_pairs(method: str, truth: Dataset, most: int, rng: np.random.Generator
     return np.column_stack([first, (first + rng.integers(1, n, size=most)) % n])
 
 
-def ask_rival(
-    cell: Cell, truth: Dataset, points: list[int], seconds: float
-) -> tuple[list[Step], str | None]:
+def ask_rival(cell: Cell, truth: Dataset, points: list[int]) -> tuple[list[Step], str | None]:
     """Let a rival ask; return its clusters, and why it stopped early."""
     rival = ASKERS[cell.method]
     if rival.variable and not os.environ.get(rival.variable):
@@ -219,10 +208,10 @@ def ask_rival(
     with tempfile.TemporaryDirectory() as folder:
         problem = Path(folder) / "problem.npz"
         np.savez(problem, X=np.ascontiguousarray(today.features(truth), np.float64), y=truth.y)
-        with Peer(python, rival.program, patience=seconds + 60.0, threads=1) as peer:
+        with Peer(python, rival.program, patience=2.0 * PATIENCE, threads=1) as peer:
             said = peer.run(
                 problem=str(problem), k=len(truth.classes), p=cell.accuracy, seed=seed,
-                seconds=seconds, checkpoints=points,
+                seconds=PATIENCE, checkpoints=points,
             )  # fmt: skip
     steps: list[Step] = []
     for n_asked, labels in said["labels"].items():

@@ -78,7 +78,7 @@ def trust(
     >>> prior = np.array([0.85]), np.array([0.85])
     >>> found = trust(np.zeros(100, int), says_may, np.ones(100), half, prior, 0.85)
     >>> found.p.round(2), found.q.round(2)
-    (array([0.96]), array([0.24]))
+    (array([0.98]), array([0.14]))
     """
     p_center, q_center = centers
     size = len(p_center)

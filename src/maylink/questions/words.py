@@ -83,6 +83,12 @@ class Standing(NamedTuple):
         Whether asking more is no longer worth it.
     why : str
         The reason, in words.
+
+    Examples
+    --------
+    >>> import maylink as ml
+    >>> ml.Interview([[0.0], [0.1], [5.0]], random_state=0).standing.why
+    'fewer than 20 answers: too few to know how good they are'
     """
 
     n_answers: int
