@@ -75,7 +75,7 @@ def test_our_questions_are_scored_at_every_number(method):
     result = questions.run(cell(method))
     curve = result.more["ARI_by_questions"]
     assert [int(at) for at in curve] == [0, 5, 10, 15, 20]
-    assert curve["20"] == result.ARI
+    assert curve["20"] == result.ARI_unlinked
     assert set(result.more["expected_by_questions"]) == set(curve)
     assert result.more["reach"] == questions.reach(curve)
 
