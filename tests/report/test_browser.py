@@ -11,6 +11,8 @@ import pytest
 import maylink as ml
 from maylink.report import write_report
 
+if "MAYLINK_SLOW" not in os.environ:
+    pytest.skip("takes long: set MAYLINK_SLOW=1 to run it", allow_module_level=True)
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="needs Playwright: pip install 'maylink[browser]'"
 )
@@ -371,7 +373,6 @@ def test_colours_stay_apart_beyond_eight(page):
         page.locator("#theme").click()
 
 
-@pytest.mark.skipif("MAYLINK_SLOW" not in os.environ, reason="takes long: MAYLINK_SLOW=1")
 def test_many_points_are_densities_and_open_quickly(open_page, tmp_path):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 20, MANY)

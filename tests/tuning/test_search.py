@@ -1,5 +1,6 @@
 """LinkSearchCV: the best by held-out links wins, whatever clusterer it is."""
 
+import os
 import pickle
 import warnings
 
@@ -120,6 +121,7 @@ def test_a_fit_that_ignores_links_is_made_once():
     assert fits == SIZES["n_clusters"]
 
 
+@pytest.mark.skipif("MAYLINK_SLOW" not in os.environ, reason="starts processes: MAYLINK_SLOW=1")
 def test_the_result_does_not_depend_on_the_number_of_processes():
     grid = {"n_clusters_hint": [2, 4]}
     model = RDPMeans("gaussian", scale=False, neighbours=False, n_init=1, link_weight=None)
