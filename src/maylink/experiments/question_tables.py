@@ -49,7 +49,10 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def figure(runs: pd.DataFrame) -> Any:
-    """Draw ARI by the number of questions, a panel for each data set and accuracy."""
+    """Draw ARI by the number of questions, a panel for each data set and accuracy.
+
+    The dotted line is the floor of who knows nothing of the data.
+    """
     told = runs[runs["ARI"].notna()] if not runs.empty else runs
     if told.empty:
         return None
@@ -69,7 +72,10 @@ def figure(runs: pd.DataFrame) -> Any:
                 ours = method == MAYLINK
                 axis.plot(mean.index, mean, lw=2.2 if ours else 1.0, label=method)
             axis.axhline(GOOD, color="0.7", lw=0.8)
-            axis.set(title=f"{name}, p = {p:g}", xscale="symlog", ylim=(-0.05, 1.03))
+            axis.axvline(told[(told["data"] == name) & (told["p"] == p)]["floor"].mean(), ls=":")
+            axis.set(title=f"{name}, p = {p:g}", ylim=(-0.05, 1.03))
+            axis.set_xscale("symlog", linthresh=10)
+            axis.set_xlim(0, 1.1 * float(some["asked"].max()))
             axis.grid(alpha=0.25)
     axes[-1, 0].set(xlabel="questions", ylabel="ARI")
     handles, names = axes[0, 0].get_legend_handles_labels()
