@@ -75,7 +75,7 @@ def figure(runs: pd.DataFrame) -> Any:
             axis.axvline(told[(told["data"] == name) & (told["p"] == p)]["floor"].mean(), ls=":")
             axis.set(title=f"{name}, p = {p:g}", ylim=(-0.05, 1.03))
             axis.set_xscale("symlog", linthresh=10)
-            axis.set_xlim(0, 1.1 * float(some["asked"].max()))
+            axis.set_xlim(left=0)
             axis.grid(alpha=0.25)
     axes[-1, 0].set(xlabel="questions", ylabel="ARI")
     handles, names = axes[0, 0].get_legend_handles_labels()
