@@ -42,6 +42,11 @@ def crossed(
     return keys // n, keys % n, counts
 
 
+def size_ranks(sizes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the rank of each cluster by its size, the largest 0; of equal ones the first."""
+    return np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int64)
+
+
 def first_appearance(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number labels of 0 or more by where they first appear; also return the old number of each."""
     first = np.full(int(labels.max(initial=-1)) + 1, labels.size)

@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 SHUFFLED_AT_ONCE = 10_000_000  # up to here NumPy may shuffle the whole population to draw from it
 
 
+def ordered(i: int, j: int) -> tuple[int, int]:
+    """Return the two points of a pair, the lower one first."""
+    return (i, j) if i < j else (j, i)
+
+
 def pair_keys(i: NDArray[Any], j: NDArray[Any], n: int) -> NDArray[np.int64]:
     """Return one number for each pair of n points, whatever its order: low · n + high."""
     low, high = np.minimum(i, j), np.maximum(i, j)

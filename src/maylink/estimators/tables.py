@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from maylink.errors import MaylinkError
+from maylink.labels import size_ranks
 from maylink.link_forms import LinksLike
 
 if TYPE_CHECKING:
@@ -185,5 +186,4 @@ def number_by_size(model: Any, sizes: NDArray[np.int64] | None = None) -> None:
     """
     if sizes is None:
         sizes = np.bincount(model.labels_, minlength=int(model.n_clusters_))
-    ranks = np.argsort(np.argsort(-np.asarray(sizes), kind="stable"))
-    model.cluster_names_ = ranks.astype(np.int64)
+    model.cluster_names_ = size_ranks(np.asarray(sizes))

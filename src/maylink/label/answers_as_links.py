@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from maylink.label.boards import groups_of_answers, links_of_groups, source_of_boards
 from maylink.label.store import StoredAnswer
 from maylink.links import Links
+from maylink.questions.heard import links_of
 from maylink.questions.words import Answer
 
 
@@ -41,9 +42,7 @@ def links_of_answers(stored: Iterable[StoredAnswer], n: int) -> Links:
     1  1  2  may-not     1.0    bob
     """
     everything = list(stored)
-    told = [one.answer for one in everything if one.board is None and one.answer.kind]
-    i, j, kind, source, weight = zip(*told, strict=True) if told else ((),) * 5
-    links = Links(n, i, j, kind, weight, source) if told else Links.empty(n)
+    links = links_of((one.answer for one in everything if one.board is None), n)
     for board in boards_of(everything):
         answers = [one.answer for one in board]
         links += links_of_groups(groups_of_answers(answers), str(answers[0].source), n)

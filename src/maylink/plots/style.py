@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maylink.labels import size_ranks
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -42,4 +44,4 @@ def tidy(ax: Axes, title: str | None = None, *, grid: Literal["x", "y"] | None =
 def by_size(labels: ArrayLike) -> NDArray[np.int64]:
     """Number the clusters by size, the largest 0."""
     _, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
-    return np.argsort(np.argsort(-sizes, kind="stable"))[codes].astype(np.int64)
+    return size_ranks(sizes)[codes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
+from maylink.pairs import ordered
 from maylink.questions.heard import Heard
 from maylink.questions.mind import Mind
 
@@ -72,7 +73,7 @@ class RowPairs:
     def _doubted(self, a: int, b: int) -> list[tuple[tuple[int, int], set[Hashable]]]:
         """Return pairs of two pieces whose answers look wrong, and who judged them."""
         said = self._mind.right.get((min(a, b), max(a, b)), [])
-        wrong = [_ordered(one.i, one.j) for one, right in said if right < 0.5]
+        wrong = [ordered(one.i, one.j) for one, right in said if right < 0.5]
         return [(pair, self._asked[pair]) for pair in wrong if pair not in self._chosen]
 
     def _pairs(self, a: int, b: int) -> Iterator[tuple[int, int]]:
@@ -80,8 +81,4 @@ class RowPairs:
         first, second = self._mind.pieces.members[a], self._mind.pieces.members[b]
         for k in range(min(len(first) * len(second), TRIED)):
             around, at = divmod(k, len(first))
-            yield _ordered(int(first[at]), int(second[(at + around) % len(second)]))
-
-
-def _ordered(i: int, j: int) -> tuple[int, int]:
-    return (i, j) if i < j else (j, i)
+            yield ordered(int(first[at]), int(second[(at + around) % len(second)]))

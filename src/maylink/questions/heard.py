@@ -10,6 +10,7 @@ import numpy as np
 from maylink.arrays import Array, Index
 from maylink.errors import LinksError, MaylinkError, counted
 from maylink.links import MAY, Links
+from maylink.pairs import ordered
 from maylink.questions.words import Answer
 
 MOST_VOTES = 1e6
@@ -65,17 +66,13 @@ class Heard:
     @property
     def links(self) -> Links:
         """The links that there were and those of the answers."""
-        said = [one for one in self.answers if one.kind]
-        if not said:
-            return self.given
-        i, j, kind, source, weight = zip(*said, strict=True)
-        return self.given + Links(self.n, i, j, kind, weight, source)
+        return self.given + links_of(self.answers, self.n)
 
     def pairs(self) -> dict[tuple[int, int], set[Hashable]]:
         """Return who was asked about each pair; "can't tell" is an answer here."""
         found: dict[tuple[int, int], set[Hashable]] = {}
         for one in (*self._before, *self.answers):
-            found.setdefault((min(one.i, one.j), max(one.i, one.j)), set()).add(one.source)
+            found.setdefault(ordered(one.i, one.j), set()).add(one.source)
         return found
 
     def _note(self, answers: Iterable[Answer]) -> None:
@@ -102,6 +99,15 @@ class Heard:
                 f"answer: weight {weight:g} is not above 0 and at most {MOST_VOTES:g}"
             )
         return Answer(i, j, int(kind), source, weight)
+
+
+def links_of(answers: Iterable[Answer], n: int) -> Links:
+    """Return the links of answers about n rows; "can't tell" is none."""
+    told = [one for one in answers if one.kind]
+    if not told:
+        return Links.empty(n)
+    i, j, kind, source, weight = zip(*told, strict=True)
+    return Links(n, i, j, kind, weight, source)
 
 
 class AnswerColumns:

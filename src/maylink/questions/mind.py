@@ -9,6 +9,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from maylink.arrays import Array, Index
+from maylink.labels import size_ranks
+from maylink.pairs import ordered
 from maylink.questions.belief import Belief, PairGains, chance_of_may
 from maylink.questions.experts import Experts, by_accuracy
 from maylink.questions.heard import AnswerColumns
@@ -128,10 +130,7 @@ class Mind:
     def clusters(self) -> Index:
         """The cluster of each piece; 0 is that of most rows."""
         best = self.belief.best
-        rows = np.bincount(best, self.pieces.n_rows)
-        rank = np.empty(len(rows), np.int64)
-        rank[np.argsort(-rows, kind="stable")] = np.arange(len(rows))
-        return rank[best]
+        return size_ranks(np.bincount(best, self.pieces.n_rows))[best]
 
     @cached_property
     def right(self) -> dict[tuple[int, int], list[tuple[Answer, float]]]:
@@ -141,7 +140,7 @@ class Mind:
         found: dict[tuple[int, int], list[tuple[Answer, float]]] = {}
         for one, x, y, chance in zip(self._taken, a, b, together, strict=True):
             right = chance if one.kind > 0 else 1.0 - chance
-            found.setdefault((min(x, y), max(x, y)), []).append((one, float(right)))
+            found.setdefault(ordered(x, y), []).append((one, float(right)))
         return found
 
     # ------------------------------------------------------------------ inside

@@ -24,6 +24,7 @@ from maylink.label.judges.words import Judgement, StopAsked, Unanswered, never
 from maylink.label.store import AnswerStore
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
+from maylink.pairs import ordered
 from maylink.parameters import check_integer
 from maylink.questions import Interview, Standing
 from maylink.runtime.interrupts import CtrlC, whole_or_nothing
@@ -353,7 +354,7 @@ class Asking:
         stored = [one.answer for one in self.store.answers()]
         for one in stored:
             if one.source in self._done:
-                self._done[str(one.source)].add(_ordered(one.i, one.j))
+                self._done[str(one.source)].add(ordered(one.i, one.j))
                 self.n_answers += 1
         if stored:
             self.interview.add(stored)
@@ -361,15 +362,15 @@ class Asking:
         for i, j, code in columns:
             name = self.given.sources[code]
             if name in self._done:
-                self._done[str(name)].add(_ordered(int(i), int(j)))
+                self._done[str(name)].add(ordered(int(i), int(j)))
         for judge in self.judges:
             lost = [
                 said
                 for said in judge.recall(self._fingerprint)
-                if _ordered(said.i, said.j) not in self._done[judge.source]
+                if ordered(said.i, said.j) not in self._done[judge.source]
             ]
             for said in lost:
-                self._done[judge.source].add(_ordered(said.i, said.j))
+                self._done[judge.source].add(ordered(said.i, said.j))
                 self._keep(judge.source, said)
             self._tell(judge.source, lost)
 
@@ -393,7 +394,7 @@ class Asking:
             with whole_or_nothing():
                 asked = self.interview.questions(min(n << look, max(n, pairs_of_all)), judge.source)
             for one in asked:
-                pair = _ordered(one.i, one.j)
+                pair = ordered(one.i, one.j)
                 if len(found) < n and pair not in done:
                     found[pair] = None
             if not asked:
@@ -405,7 +406,7 @@ class Asking:
         if not self.settings.check:
             return []
         pairs = dict.fromkeys(
-            _ordered(int(i), int(j)) for i, j in zip(self.given.i, self.given.j, strict=True)
+            ordered(int(i), int(j)) for i, j in zip(self.given.i, self.given.j, strict=True)
         )
         at = np.random.default_rng(0).permutation(len(pairs))[: self.settings.check]
         listed = list(pairs)
@@ -418,7 +419,3 @@ class Asking:
             f"judge {source!r}: it left {count} in a row unanswered (the last: {last.problem}); "
             "mend it, and ask again"
         )
-
-
-def _ordered(i: int, j: int) -> Pair:
-    return (i, j) if i < j else (j, i)

@@ -11,6 +11,8 @@ from maylink.io.links.votes import by_confidence
 from maylink.label.judges.words import UNSURE
 from maylink.label.store import StoredAnswer
 from maylink.links import MAY, MAY_NOT, Links
+from maylink.pairs import ordered
+from maylink.questions import heard
 
 
 class SourceTally(NamedTuple):
@@ -54,11 +56,7 @@ def links_of(answers: Iterable[StoredAnswer], n: int) -> Links:
     n : int
         Number of rows.
     """
-    sure = [one.answer for one in answers if one.answer.kind != UNSURE]
-    if not sure:
-        return Links.empty(n)
-    i, j, kind, source, weight = zip(*sure, strict=True)
-    return Links(n, i, j, kind, weight, source)
+    return heard.links_of((one.answer for one in answers), n)
 
 
 def calibrated(links: Links, sources: Collection[str]) -> Links:
@@ -122,12 +120,12 @@ def agreement(answers: Iterable[StoredAnswer], given: Links, source: str) -> Agr
     columns = zip(given.i, given.j, given.kind, given.weight, given.source, strict=True)
     for i, j, kind, weight, code in columns:
         if given.sources[code] != source:
-            pair = (min(int(i), int(j)), max(int(i), int(j)))
+            pair = ordered(int(i), int(j))
             votes[pair] = votes.get(pair, 0.0) + float(kind) * float(weight)
     same = pairs = 0
     for one in answers:
         i, j, kind, name = one.answer[:4]
-        others = votes.get((min(i, j), max(i, j)), 0.0)
+        others = votes.get(ordered(i, j), 0.0)
         if name == source and kind != UNSURE and others != 0.0:
             pairs += 1
             same += (kind > 0) == (others > 0)
