@@ -115,9 +115,9 @@ class Problem:
         """The family's prior for these data; made once, when first read."""
         return self.family.default_prior(self.X)
 
-    @property
+    @cached_property
     def log_base(self) -> NDArray[np.float64]:
-        """Log h(x) of each point."""
+        """Log h(x) of each point; made once, when first read."""
         return self.family.log_base(self.X)
 
     @property
@@ -127,7 +127,7 @@ class Problem:
 
     def cluster_statistics(self, labels: Any, n_clusters: int) -> Statistics:
         """Sum the statistics of the points of each cluster."""
-        return self.family.cluster_statistics(self.X, labels, n_clusters)
+        return self.family.cluster_statistics(self.X, labels, n_clusters, self.log_base)
 
     def loaded(self) -> Problem:
         """Return the problem with its data in memory: this one."""
@@ -138,9 +138,9 @@ class Problem:
         return replace(self, family=family.adapt(self.X))
 
     def linked(self, links: Links) -> Problem:
-        """Return the problem with other links; both have the same prior, which is made once."""
+        """Return the problem with other links; what is made of the data alone is made once."""
         other = replace(self, links=links)
-        other.__dict__["prior"] = self.prior
+        other.__dict__.update(prior=self.prior, log_base=self.log_base)
         return other
 
     def prepared(self) -> Problem:

@@ -102,11 +102,11 @@ def test_records_of_hundreds_of_things_come_out_as_such():
     X, y = records(500, 16, np.random.default_rng(0))
     problem = Problem.build(X, None, "gaussian")
     settings = ScoreSettings(partition_prior=Microclustering())
-    small = merge(problem, problem.prior, settings, np.arange(y.size))
+    small = merge(problem, problem.prior, settings, np.arange(y.size)).labels
     assert 450 < small.max() + 1 < 550
     assert adjusted_rand(y, small) > 0.9
     others = ScoreSettings(partition_prior=DirichletProcess())
-    large = merge(problem, problem.prior, others, np.arange(y.size))
+    large = merge(problem, problem.prior, others, np.arange(y.size)).labels
     assert score(problem, settings, small) > score(problem, settings, large)
 
 
@@ -127,5 +127,5 @@ def test_thousands_of_clusters_are_merged():
     rng = np.random.default_rng(0)
     X = 10.0 * rng.normal(size=(5, 32))[np.arange(3000) % 5] + rng.normal(size=(3000, 32))
     problem = Problem.build(X, None, "gaussian")
-    labels = merge(problem, problem.prior, ScoreSettings(), np.arange(3000))
+    labels = merge(problem, problem.prior, ScoreSettings(), np.arange(3000)).labels
     assert labels.tolist() == (np.arange(3000) % 5).tolist()

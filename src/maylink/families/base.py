@@ -34,7 +34,7 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
 from maylink.families.columns import Columns
-from maylink.families.rows import first_cell, membership
+from maylink.families.rows import cluster_sums, first_cell
 from maylink.kernels.codes import Block, Code
 
 
@@ -394,14 +394,27 @@ class Family(ABC):
         """Return the rows that the sampler's kernel adds up, shape (n, d)."""
         return self.points(X)
 
-    def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
-        """Sum the statistics of the points of each cluster."""
-        member = membership(labels, n_clusters)
-        total = member @ self.statistics(X)
+    def cluster_statistics(
+        self, X: Matrix, labels: NDArray[Any], n_clusters: int, log_base: Array | None = None
+    ) -> Statistics:
+        """Sum the statistics of the points of each cluster.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+            The data.
+        labels : array of shape (n,)
+            The cluster of each point, 0 … K − 1.
+        n_clusters : int
+            K.
+        log_base : array of shape (n,), optional
+            log h(x) of each point, where it is known already.
+        """
+        base = self.log_base(X) if log_base is None else log_base
         return Statistics(
             size=np.bincount(labels, minlength=n_clusters).astype(np.float64),
-            total=total.toarray() if sparse.issparse(total) else np.asarray(total),
-            log_base=member @ self.log_base(X),
+            total=cluster_sums(self.statistics(X), labels, n_clusters),
+            log_base=np.bincount(labels, base, minlength=n_clusters),
         )
 
     def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:

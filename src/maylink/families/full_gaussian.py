@@ -154,13 +154,19 @@ class FullGaussian(EuclideanFamily):
         T = np.asarray(self.likelihood_rows(X), np.float64)
         return np.hstack([T, np.einsum("ij,ik->ijk", T, T).reshape(len(T), -1)])
 
-    def cluster_statistics(self, X: Matrix, labels: NDArray[Any], n_clusters: int) -> Statistics:
+    def cluster_statistics(
+        self, X: Matrix, labels: NDArray[Any], n_clusters: int, log_base: Array | None = None
+    ) -> Statistics:
         """Sum the statistics cluster by cluster, without an n × d² matrix."""
         T = np.asarray(self.likelihood_rows(X), np.float64)
-        members = [T[labels == k] for k in range(n_clusters)]
-        count = np.array([len(rows) for rows in members], np.float64)
-        total = [np.append(rows.sum(axis=0), (rows.T @ rows).ravel()) for rows in members]
-        return Statistics(count, np.array(total), count * -0.5 * T.shape[1] * LOG_2PI)
+        count = np.bincount(labels, minlength=n_clusters)
+        in_order, last = T[np.argsort(labels, kind="stable")], np.cumsum(count)
+        total = np.empty((n_clusters, T.shape[1] * (T.shape[1] + 1)))
+        for k in range(n_clusters):
+            rows = in_order[last[k] - count[k] : last[k]]
+            total[k, : T.shape[1]] = rows.sum(axis=0)
+            total[k, T.shape[1] :] = (rows.T @ rows).ravel()
+        return Statistics(count.astype(np.float64), total, count * -0.5 * T.shape[1] * LOG_2PI)
 
     def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
         """Sum the statistics block by block: of a block of rows, all products of two columns."""

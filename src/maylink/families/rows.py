@@ -13,6 +13,7 @@ from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 
 CHUNK = 1_000_000  # entries that are looked at together where a copy is made
+IN_ORDER = 200_000  # entries of which a copy in order costs less than a sparse matrix product
 
 
 def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
@@ -63,6 +64,30 @@ def membership(labels: NDArray[Any], n_clusters: int) -> sparse.csr_array:
     n = labels.size
     columns = sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(n_clusters, n))
     return columns.tocsr()
+
+
+def cluster_sums(rows: Matrix, labels: NDArray[Any], n_clusters: int) -> Array:
+    """Return the sum of the rows of each cluster, in double precision, shape (K, …).
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (n, …)
+        What is added up.
+    labels : array of shape (n,)
+        The cluster of each row, 0 … K − 1; clusters may be empty.
+    n_clusters : int
+        K.
+    """
+    if sparse.issparse(rows):
+        return np.asarray((membership(labels, n_clusters) @ rows).toarray(), np.float64)
+    if rows.size > IN_ORDER:
+        return np.asarray(membership(labels, n_clusters) @ rows, np.float64)
+    count = np.bincount(labels, minlength=n_clusters)
+    first, some = np.cumsum(count) - count, count > 0
+    in_order = rows[np.argsort(labels, kind="stable")]
+    sums = np.zeros((n_clusters, *rows.shape[1:]))
+    sums[some] = np.add.reduceat(in_order, first[some], axis=0, dtype=np.float64)
+    return sums
 
 
 def first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:

@@ -115,7 +115,7 @@ def joint_of(
 ) -> float:
     """Return :func:`log_joint` of a checked problem and labels 0 … K − 1 of which none is empty."""
     family = problem.family
-    statistics = family.cluster_statistics(problem.X, labels, int(labels.max()) + 1)
+    statistics = problem.cluster_statistics(labels, int(labels.max()) + 1)
     counts = count_links(problem.links, labels)
     data = log_data(family, statistics, prior)
     of_sources = source_prior(reliability_prior, problem.links.sources)
@@ -126,7 +126,11 @@ def joint_of(
 
 def log_data(family: Family, statistics: Statistics, prior: Any) -> float:
     """Return the log probability of the data of all clusters."""
-    data = float(family.log_marginal(statistics, prior).sum())
+    return finite(float(family.log_marginal(statistics, prior).sum()))
+
+
+def finite(data: float) -> float:
+    """Return the log probability of the data, or raise where it is none."""
     if not np.isfinite(data):
         raise MaylinkError(
             "the log probability of the data is not finite: values of X are too large, too small "

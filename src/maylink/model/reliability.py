@@ -54,6 +54,20 @@ class ClusterVotes(NamedTuple):
             self.may_not,
         )  # fmt: skip
 
+    def joined(self, a: int, b: int) -> ClusterVotes:
+        """Return the votes when cluster b is part of cluster a < b; those after b move up."""
+        number = np.arange(self.n_clusters)
+        number[b] = a
+        number[b + 1 :] -= 1
+        return self.renumbered(number, self.n_clusters - 1)
+
+    def rows_between(self) -> tuple[Index, Index, Index, Array, Array]:
+        """Return source, a, b, may and may-not of the rows that lie between two clusters."""
+        rows = self.a < self.b
+        columns = (self.source, self.a, self.b, self.may, self.may_not)
+        source, a, b, may, may_not = (column[rows] for column in columns)
+        return source, a, b, may, may_not
+
     def counts(self) -> LinkCounts:
         """Return the links by source, and by whether they lie inside a cluster."""
         inside = self.a == self.b

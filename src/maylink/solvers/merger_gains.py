@@ -20,6 +20,7 @@ from maylink.arrays import Array, Index
 from maylink.model.reliability import ClusterVotes, good_and_bad
 from maylink.model.source_prior import LEAST
 from maylink.solvers.score_settings import ScoreSettings
+from maylink.solvers.vote_table import VoteTable
 
 STEP = 200_000  # entries of a table of points of the grid and rows of votes
 
@@ -29,19 +30,16 @@ class MergerGains:
 
     Parameters
     ----------
-    votes : ClusterVotes
+    votes : VoteTable or ClusterVotes
         Votes between the present clusters.
     settings : ScoreSettings
         Hold the prior of p and q, or their known values.
     """
 
-    def __init__(self, votes: ClusterVotes, settings: ScoreSettings) -> None:
+    def __init__(self, votes: VoteTable | ClusterVotes, settings: ScoreSettings) -> None:
         self.known, self.prior = settings.reliability, settings.source_prior(votes.n_sources)
         inside, between = good_and_bad(votes.counts())
-        self.rows = np.flatnonzero(votes.a < votes.b)
-        self.a, self.b = votes.a[self.rows], votes.b[self.rows]
-        self.source = votes.source[self.rows]
-        may, may_not = votes.may[self.rows], votes.may_not[self.rows]
+        self.source, self.a, self.b, may, may_not = votes.rows_between()
         self.moved = (may, may_not)
         # Votes inside and what a merger adds to them; votes between and what it takes away.
         self.changes = ((inside, (may, may_not)), (between, (-may_not, -may)))
@@ -54,27 +52,26 @@ class MergerGains:
     @property
     def n_entries(self) -> int:
         """How many gains of rows at points of the grid make the exact gains."""
-        return self.rows.size * self.prior.grid.right.size
+        return self.source.size * self.prior.grid.right.size
 
     def rough(self) -> Array:
         """Return the gain of each row of votes, where sources share a prior at its likeliest."""
         if self.known is not None:
             (p, q), (may, may_not) = self.known, self.moved
             return np.asarray(may * np.log(p / (1.0 - q)) - may_not * np.log(q / (1.0 - p)))
-        gains = np.zeros(self.rows.size)
+        gains = np.zeros(self.source.size)
         for votes, change in self.changes:
             right, wrong = self.prior.likeliest(*votes)
             gains += _rise(right + votes[0], wrong + votes[1], change, self.source)
         return gains
 
     def exact(self) -> tuple[Index, Index, Array]:
-        """Return pairs of clusters, and the gain of each pair; of all others it is 0."""
+        """Return pairs of clusters and gains, which add up for a pair that comes several times."""
+        if not self.is_shared:
+            return self.a, self.b, self.rough()
         size = int(self.b.max(initial=0)) + 1
         key, pair = np.unique(self.a * size + self.b, return_inverse=True)
         gains = np.zeros(key.size)
-        if not self.is_shared:
-            np.add.at(gains, pair, self.rough())
-            return key // size, key % size, gains
         shared = self.prior.shares[self.source]
         for votes, change in self.changes:
             own = [one + part for one, part in zip(self.prior.own, votes, strict=True)]
@@ -114,5 +111,6 @@ class MergerGains:
 
 def _rise(right: Array, wrong: Array, change: Sequence[Array], source: Index) -> Array:
     """Return by how much log B(right, wrong) of each row's source rises when votes change."""
-    a, b = right[..., source], wrong[..., source]
-    return np.asarray(betaln(a + change[0], b + change[1]) - betaln(a, b))
+    before = betaln(right, wrong)
+    after = betaln(right[..., source] + change[0], wrong[..., source] + change[1])
+    return np.asarray(after - before[..., source])

@@ -11,7 +11,7 @@ point can leave.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from maylink.problem import Problem
 from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds
 from maylink.solvers.score_settings import ScoreSettings
+from maylink.solvers.vote_table import table_or_rows
 
 FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
 ENTRIES = 2**20  # numbers that statistics of pairs may hold at a time
@@ -30,9 +31,16 @@ FEW_ENTRIES = 20_000  # of the table behind the exact gains of links, which is s
 MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 
 
+class CoarserPartition(NamedTuple):
+    """What is left of a partition after mergers."""
+
+    labels: Index  # numbered by first appearance
+    log_joint: float  # the exact score
+
+
 def merge(
     problem: Problem, prior: Any, settings: ScoreSettings, labels: Index, few: int = FEW
-) -> Index:
+) -> CoarserPartition:
     """Merge clusters while that raises the exact score.
 
     Parameters
@@ -50,15 +58,22 @@ def merge(
 
     Returns
     -------
-    array of shape (n,)
-        The coarser partition, numbered by first appearance.
+    CoarserPartition
     """
     size = int(labels.max()) + 1
-    statistics = problem.family.cluster_statistics(problem.X, labels, size)
+    statistics = problem.cluster_statistics(labels, size)
     votes = votes_between(problem.links, labels, size)
     settings = settings.for_links(problem.links)
-    root, _ = merge_clusters(problem.family, prior, settings, statistics, votes, few)
-    return first_appearance(root[labels])[0]
+    merged = merge_clusters(problem.family, prior, settings, statistics, votes, few)
+    return CoarserPartition(first_appearance(merged.root[labels])[0], merged.log_joint)
+
+
+class MergedClusters(NamedTuple):
+    """Where clusters are after mergers."""
+
+    root: Index  # of each cluster, the first one that is part of the same cluster now
+    gained: float  # by how much the score has risen
+    log_joint: float  # the exact score
 
 
 def merge_clusters(
@@ -68,27 +83,20 @@ def merge_clusters(
     statistics: Statistics,
     votes: ClusterVotes,
     few: int = FEW,
-) -> tuple[Index, float]:
-    """Merge clusters, given their statistics and the votes between them.
-
-    Returns
-    -------
-    array of shape (K,)
-        Of each cluster the one that it is part of now.
-    float
-        By how much the score has risen.
-    """
-    rounds = ClusterRounds(family, prior, settings, statistics, votes)
-    gained = 0.0
-    while rounds.n_clusters > few:
-        gain = rounds.merge_round()
-        if not gain:
-            return _named(rounds.root), gained
-        gained += gain
-    clusters = MergingClusters(family, prior, settings, rounds.statistics, rounds.votes)
+) -> MergedClusters:
+    """Merge clusters, given their statistics and the votes between them."""
+    root, gained = np.arange(len(statistics.size)), 0.0
+    if root.size > few:
+        rounds = ClusterRounds(family, prior, settings, statistics, votes)
+        while rounds.n_clusters > few and (gain := rounds.merge_round()):
+            gained += gain
+        root, statistics, votes = rounds.root, rounds.statistics, rounds.votes
+        if rounds.n_clusters > few:
+            return MergedClusters(_named(root), gained, rounds.log_joint())
+    clusters = MergingClusters(family, prior, settings, statistics, votes)
     while gain := clusters.merge_best():
         gained += gain
-    return _named(clusters.root[rounds.root]), gained
+    return MergedClusters(_named(clusters.root[root]), gained, clusters.log_joint())
 
 
 def _named(end: Index) -> Index:
@@ -130,13 +138,16 @@ class MergingClusters:
         self.alive = np.arange(size)  # names of those that are left
         self.statistics = Statistics(*(part.copy() for part in statistics))
         self.marginal = family.log_marginal(self.statistics, prior)
-        self.votes = votes
+        self.votes = table_or_rows(votes)
         self.gain = np.full((size, size), -np.inf)  # of the data, upper triangle
+        self.gain_of_sizes = self._gain_of_sizes(statistics.size[:, None])  # of the partition
         first, second = np.triu_indices(size, 1)
         step = max(1, ENTRIES // max(1, self.statistics.total[:1].size))  # pairs at a time
         for low in range(0, first.size, step):
             a, b = first[low : low + step], second[low : low + step]
-            self.gain[a, b] = self._gain(a, b)
+            both = Statistics(*(part[a] + part[b] for part in self.statistics))
+            joint = family.log_marginal(both, prior)
+            self.gain[a, b] = settings.data_weight * (joint - self.marginal[a] - self.marginal[b])
 
     def merge_best(self) -> float:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
@@ -144,7 +155,7 @@ class MergingClusters:
             return 0.0
         gains = MergerGains(self.votes, self.settings)
         if gains.is_shared and gains.n_entries > FEW_ENTRIES:
-            a, b = _largest(self._rough_gain(gains))
+            a, b = _largest(self._with_links(gains.a, gains.b, gains.rough()))
             gain = self._exact_gain(a, b)
             if gain > ENOUGH:
                 self._join(a, b)
@@ -158,63 +169,58 @@ class MergingClusters:
 
     def total_gain(self, gains: MergerGains | None = None) -> Array:
         """Return by how much merging two clusters would raise the score, upper triangle, (K, K)."""
-        total = self.gain + self._partition_gain()
-        a, b, links = (gains or MergerGains(self.votes, self.settings)).exact()
-        total[a, b] += links
-        return np.asarray(total)
+        return self._with_links(*(gains or MergerGains(self.votes, self.settings)).exact())
 
-    def _rough_gain(self, gains: MergerGains) -> Array:
-        """Return :meth:`total_gain`, that of links at the likeliest point of what sources share."""
-        total = np.asarray(self.gain + self._partition_gain())
-        np.add.at(total, (gains.a, gains.b), gains.rough())
-        return total
+    def log_joint(self) -> float:
+        """Return the exact score of the clusters that are left."""
+        return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
+
+    def _with_links(self, a: Index, b: Index, links: Array) -> Array:
+        """Return the gains of data and partition, with those of links of pairs added to them."""
+        total = self.gain + self._partition_gain()
+        np.add.at(total, (a, b), links)
+        return np.asarray(total)
 
     def _exact_gain(self, a: int, b: int) -> float:
         """Return by how much merging these two would raise the score."""
         log_links = self.settings.log_links
-        links = log_links(self._joined_votes(a, b).counts()) - log_links(self.votes.counts())
+        links = log_links(self.votes.joined(a, b).counts()) - log_links(self.votes.counts())
         return float(self.gain[a, b] + self._partition_gain()[a, b] + links)
 
-    def _joined_votes(self, a: int, b: int) -> ClusterVotes:
-        """Return the votes when b is part of a."""
-        number = np.arange(len(self.alive))
-        number[b] = a
-        number[b + 1 :] -= 1
-        return self.votes.renumbered(number, len(number) - 1)
-
     def _join(self, a: int, b: int) -> None:
-        """Make b part of a, and forget b."""
+        """Make b part of a < b, and forget b."""
         self.root[self.root == self.alive[b]] = self.alive[a]
+        left = _all_but(b, len(self.alive))
         for part in self.statistics:
             part[a] += part[b]
-        self.votes = self._joined_votes(a, b)
-        left = _all_but(b, len(self.alive))
-        self.alive, self.marginal = self.alive[left], self.marginal[left]
         self.statistics = Statistics(*(part[left] for part in self.statistics))
-        square = np.ix_(left, left)
-        self.gain = self.gain[square]
-        self.marginal[a] = self.family.log_marginal(self._some(np.array([a])), self.prior)[0]
-        others = _all_but(a, len(left))
-        gain = self._gain(np.full(1, a), others)
-        self.gain[np.minimum(a, others), np.maximum(a, others)] = gain
+        self.votes = self.votes.joined(a, b)
+        self.alive, self.marginal = self.alive[left], self.marginal[left]
+        self.gain = self.gain.take(left, axis=0).take(left, axis=1)
+        self.gain_of_sizes = self.gain_of_sizes.take(left, axis=1).take(left, axis=2)
+        own = self._gain_of_sizes(self.statistics.size[a : a + 1, None])[:, 0]
+        self.gain_of_sizes[:, a], self.gain_of_sizes[:, :, a] = own, own
+        # All mergers with a, and in the place of a itself the cluster that it has become.
+        both = Statistics(*(part + part[a] for part in self.statistics))
+        for joint, part in zip(both, self.statistics, strict=True):
+            joint[a] = part[a]
+        marginal = self.family.log_marginal(both, self.prior)
+        self.marginal[a] = marginal[a]
+        gain = self.settings.data_weight * (marginal - self.marginal - marginal[a])
+        self.gain[:a, a], self.gain[a, a + 1 :] = gain[:a], gain[a + 1 :]
 
-    def _gain(self, a: Index, others: Index) -> Array:
-        """Return what merging a, one or as many, with each of the others does to the data."""
-        other_statistics, statistics = self._some(others), self._some(a)
-        both = Statistics(*(x + y for x, y in zip(other_statistics, statistics, strict=True)))
-        data = self.family.log_marginal(both, self.prior) - self.marginal[others] - self.marginal[a]
-        return np.asarray(self.settings.data_weight * data)
+    def _gain_of_sizes(self, some: Array) -> Array:
+        """Return f(m + n) − f(m) − f(n) of sizes m, as a column, and all n, (components, …, K)."""
+        size, log_size = self.statistics.size, self.settings.partition_prior.log_size
+        return log_size(some + size) - log_size(some) - log_size(size)[:, None]
 
     def _partition_gain(self) -> Array:
         """Return what merging two clusters does to the prior of the partition, (K, K)."""
         sizes, settings = self.statistics.size, self.settings
-        different, place = np.unique(sizes, return_inverse=True)
-        a, b = np.broadcast_arrays(different[:, None], different)
-        gains = settings.partition_prior.merger_gains(sizes, a, b, settings.alpha)
-        return gains[np.ix_(place, place)]
-
-    def _some(self, which: Index) -> Statistics:
-        return Statistics(*(part[which] for part in self.statistics))
+        prior, n, n_clusters = settings.partition_prior, round(float(sizes.sum())), len(sizes)
+        fewer = prior.log_number(n_clusters - 1, n, settings.alpha)
+        fewer -= prior.log_number(n_clusters, n, settings.alpha)
+        return np.asarray(prior.averaged(self.gain_of_sizes, sizes) + fewer)
 
 
 def _all_but(one: int, size: int) -> Index:

@@ -107,6 +107,10 @@ class ClusterRounds:
                 groups = groups.only(is_core)
         return 0.0
 
+    def log_joint(self) -> float:
+        """Return the exact score of the clusters that are left."""
+        return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
+
     def _candidates(self) -> tuple[Index, Index]:
         """Return pairs a < b, each once."""
         near = nearest(self.family.locations(self.statistics), N_NEAREST)

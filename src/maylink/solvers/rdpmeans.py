@@ -423,7 +423,7 @@ class PartitionScore:
         size, settings = len(best.state.centers), self.settings
         if not 2 <= size <= merging.MOST:
             return best
-        root, gain = merging.merge_clusters(
+        root, gain, _ = merging.merge_clusters(
             self.problem.family,
             self.problem.prior,
             ScoreSettings(

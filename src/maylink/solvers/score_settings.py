@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from maylink.arrays import Index
+from maylink.arrays import Array, Index
 from maylink.links import Links
-from maylink.model.joint import joint_of
+from maylink.model.joint import finite, joint_of
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import LinkCounts, log_evidence
 from maylink.model.source_prior import SHARED, ReliabilityPrior, SourcePrior, source_prior
@@ -43,6 +43,12 @@ class ScoreSettings(NamedTuple):
         """Return the prior of p and q of the sources, all judged unless :meth:`for_links` knew."""
         prior = self.reliability_prior
         return prior if isinstance(prior, SourcePrior) else source_prior(prior, range(n_sources))
+
+    def log_score(self, marginal: Array, sizes: Array, counts: LinkCounts) -> float:
+        """Return the exact score of clusters: log probabilities of their data, sizes, links."""
+        partition = self.partition_prior.log_probability(sizes, self.alpha)
+        data = finite(float(marginal.sum()))
+        return partition + self.data_weight * data + self.log_links(counts)
 
     def log_links(self, counts: LinkCounts) -> float:
         """Return the log probability of links."""

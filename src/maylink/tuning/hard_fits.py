@@ -192,7 +192,7 @@ def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
 def _merged(problem: Problem, score: ScoreSettings, labels: Index) -> HardFit:
     """Merge clusters while that raises the exact score."""
     merged = merging.merge(problem, problem.prior, score, labels, FEW)
-    return HardFit(problem, merged, score.log_joint(problem, merged, problem.prior))
+    return HardFit(problem, merged.labels, merged.log_joint)
 
 
 def _worth(fit: HardFit) -> float:

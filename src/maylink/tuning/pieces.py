@@ -260,4 +260,4 @@ def _prior(problem: Problem, prior: Any) -> Any:
 
 
 def _merged(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> Index:
-    return merging.merge(problem, _prior(problem, prior), score, labels, FEW)
+    return merging.merge(problem, _prior(problem, prior), score, labels, FEW).labels

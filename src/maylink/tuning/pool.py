@@ -164,7 +164,7 @@ class FamilyOnData:
         key = fingerprint(labels)
         if key not in self.marginals:
             family = self.problem.family
-            statistics = family.cluster_statistics(self.problem.X, labels, int(labels.max()) + 1)
+            statistics = self.problem.cluster_statistics(labels, int(labels.max()) + 1)
             data = float(family.log_marginal(statistics, self.prior).sum())
             self.marginals[key] = statistics.size, data
         return self.marginals[key]
@@ -174,7 +174,7 @@ class FamilyOnData:
         if int(labels.max()) + 1 > merging.MOST:
             return labels
         problem = replace(self.problem, links=links)
-        return merging.merge(problem, self.prior, settings, labels)
+        return merging.merge(problem, self.prior, settings, labels).labels
 
     def remerged(self, labels: Index, links: Links, settings: ScoreSettings) -> Index:
         """Cut clusters into pieces and merge them again."""
