@@ -414,7 +414,7 @@ class Family(ABC):
         return Statistics(
             size=np.bincount(labels, minlength=n_clusters).astype(np.float64),
             total=cluster_sums(self.statistics(X), labels, n_clusters),
-            log_base=np.bincount(labels, base, minlength=n_clusters),
+            log_base=np.asarray(np.bincount(labels, base, minlength=n_clusters), np.float64),
         )
 
     def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
@@ -435,8 +435,11 @@ class Family(ABC):
 
     def log_marginal(self, statistics: Statistics, prior: Any) -> Array:
         """Return the log probability of each cluster's data, parameters integrated out, (K,)."""
-        updated = self.posterior(prior, statistics)
-        gain = self.log_normalizer(updated) - self.log_normalizer(prior)
+        return self.log_marginal_given(self.posterior(prior, statistics), statistics, prior)
+
+    def log_marginal_given(self, posterior: Any, statistics: Statistics, prior: Any) -> Array:
+        """Return :meth:`log_marginal` where the posterior is known already."""
+        gain = self.log_normalizer(posterior) - self.log_normalizer(prior)
         return np.asarray(gain + statistics.log_base)
 
     def log_predictive(self, X: Matrix, prior: Any) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -71,7 +72,7 @@ class WhitenedFamily(EuclideanFamily):
         """Return how many directions there are."""
         return n_features if self.axes is None or self.ready else len(self.axes)
 
-    @property
+    @cached_property
     def log_volume(self) -> float:
         """½ log det of the covariance that is whitened."""
         if self.axes is None:

@@ -64,9 +64,8 @@ class ClusterVotes(NamedTuple):
     def rows_between(self) -> tuple[Index, Index, Index, Array, Array]:
         """Return source, a, b, may and may-not of the rows that lie between two clusters."""
         rows = self.a < self.b
-        columns = (self.source, self.a, self.b, self.may, self.may_not)
-        source, a, b, may, may_not = (column[rows] for column in columns)
-        return source, a, b, may, may_not
+        source, a, b = self.source[rows], self.a[rows], self.b[rows]
+        return source, a, b, self.may[rows], self.may_not[rows]
 
     def counts(self) -> LinkCounts:
         """Return the links by source, and by whether they lie inside a cluster."""

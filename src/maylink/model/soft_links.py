@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from maylink.arrays import Array
-from maylink.links import MAY, Links
-from maylink.model.reliability import LinkCounts, Prior, good_and_bad, prior_for
+from maylink.links import Links
+from maylink.model.reliability import LinkCounts, Prior, as_counts, good_and_bad, prior_for
 from maylink.model.source_prior import PRIOR
 
 
@@ -52,20 +52,13 @@ def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
     >>> counts.may_same, counts.may_different
     (array([0.75]), array([0.25]))
     """
-    together = pair_responsibilities(responsibilities, links.i, links.j)
-    size = len(links.sources)
-
-    def votes(chosen: NDArray[np.bool_], part: Array) -> Array:
-        weight = links.weight[chosen] * part[chosen]
-        return np.bincount(links.source[chosen], weight, minlength=size).astype(np.float64)
-
-    may = links.kind == MAY
-    return LinkCounts(
-        votes(may, together),
-        votes(~may, together),
-        votes(~may, 1.0 - together),
-        votes(may, 1.0 - together),
-    )
+    together = links.weight * pair_responsibilities(responsibilities, links.i, links.j)
+    size = 2 * len(links.sources)
+    parts = [
+        np.bincount(links.classes, votes, minlength=size)
+        for votes in (links.weight - together, together)
+    ]
+    return as_counts(np.column_stack(parts).astype(np.float64).ravel())
 
 
 def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:

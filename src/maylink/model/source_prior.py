@@ -110,12 +110,13 @@ class SourcePrior:
         right, wrong : arrays of shape (G, sources)
             Its Beta distributions.
         """
-        weight, right, wrong = np.ones(1), np.full(1, self.own[0]), np.full(1, self.own[1])
-        if self.any_shares:
-            weight, _ = self.weights(good, bad)
-            some = weight > LEAST
-            weight = weight[some] / weight[some].sum()
-            right, wrong = self.grid.right[some], self.grid.wrong[some]
+        if not self.any_shares:
+            own = self.own[0] + good, self.own[1] + bad
+            return np.ones((1, len(good))), own[0][None], own[1][None]
+        weight, _ = self.weights(good, bad)
+        some = weight > LEAST
+        weight = weight[some] / weight[some].sum()
+        right, wrong = self.grid.right[some], self.grid.wrong[some]
         shape = (len(weight), len(good))
         first = np.arange(len(weight))[:, None] == 0  # who shares nothing has one part
         parts = np.where(self.shares, weight[:, None], np.broadcast_to(first, shape))

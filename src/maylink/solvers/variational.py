@@ -202,13 +202,14 @@ def factors_of(
     sizes = statistics.size
     weights = fit_weights(sizes, alpha, settings.partition_prior, settings.alpha_prior)
     of_sources = source_prior(settings.reliability_prior, sources)
+    posterior = family.posterior(prior, statistics)
+    data = float(family.log_marginal_given(posterior, statistics, prior).sum())
     bound = (
-        settings.data_weight * float(family.log_marginal(statistics, prior).sum())
+        settings.data_weight * data
         + weights.bound
         + log_evidence(counts, of_sources, settings.reliability)
         + entropy
     )
-    posterior = family.posterior(prior, statistics)
     return Factors(posterior, weights.log_weights, sizes, weights.alpha, counts, bound)
 
 

@@ -1,8 +1,8 @@
 """Votes between clusters as a table, which a merger changes in one row and one column.
 
-:class:`~maylink.model.reliability.ClusterVotes` hold the pairs of clusters that have votes, and must
-be sorted anew after each merger. A table of all pairs is larger, and quicker where clusters and
-sources are few.
+:class:`~maylink.model.reliability.ClusterVotes` hold the pairs of clusters that have votes, and
+must be sorted anew after each merger. A table of all pairs is larger, and quicker where clusters
+and sources are few.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class VoteTable(NamedTuple):
     @property
     def n_sources(self) -> int:
         """How many sources there are."""
-        return self.inside.shape[1]
+        return int(self.inside.shape[1])
 
     def joined(self, a: int, b: int) -> VoteTable:
         """Return the votes when cluster b is part of cluster a < b; those after b move up."""
@@ -53,7 +53,8 @@ class VoteTable(NamedTuple):
 
     def rows_between(self) -> tuple[Index, Index, Index, Array, Array]:
         """Return source, a, b, may and may-not of the pairs a < b that have votes."""
-        source, a, b = np.nonzero(np.triu(self.between[0] + self.between[1]))
+        places = np.nonzero(self.between[0] + self.between[1])
+        source, a, b = (place[places[1] < places[2]] for place in places)
         may, may_not = self.between[:, source, a, b]
         return source, a, b, may, may_not
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array, Index
-from maylink.families.rows import membership
+from maylink.families.rows import cluster_sums, membership
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.reliability import count_links, link_pull, log_odds
@@ -97,8 +97,9 @@ def hard_fit(
 
 def _improved(fit: HardFit, score: ScoreSettings) -> HardFit:
     """Let points move, the family learn, and clusters merge."""
-    labels = swept(fit.problem, score, fit.labels)
-    problem = learned(fit.problem, membership(labels, int(labels.max()) + 1).T)
+    problem, labels = fit.problem, swept(fit.problem, score, fit.labels)
+    if problem.family.learns:
+        problem = learned(problem, membership(labels, int(labels.max()) + 1).T)
     return _merged(problem, score, labels)
 
 
@@ -142,9 +143,8 @@ def halves(problem: Problem, labels: Index) -> Index:
 
 
 def _means(rows: Array, labels: Index, size: int) -> Array:
-    member = membership(labels, size)
     count = np.maximum(np.bincount(labels, minlength=size), 1)
-    return np.asarray(member @ rows) / count[:, None]
+    return cluster_sums(rows, labels, size) / count[:, None]
 
 
 def _furthest(apart: Array, labels: Index, size: int) -> Index:

@@ -144,7 +144,7 @@ def fit_from_pieces(
     """
     problem, score = view.problem.linked(links), score_settings(settings)
     merged = [_merged(problem, score, labels, prior) for labels in view.starts]
-    labels = max(merged, key=lambda one: score.log_joint(problem, one, _prior(problem, prior)))
+    labels = max(merged, key=lambda one: one.log_joint).labels
     short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))
     learns = problem.family.learns and prior is None  # a prior is one of the family as it is
     for number in range(ROUNDS if learns else 1):
@@ -152,7 +152,7 @@ def fit_from_pieces(
         state = loop.run(solver, solver.init(labels)).state
         problem = learned(problem, state.responsibilities) if learns else problem
         before = solver.labels(state)
-        labels = _merged(problem, score, before, prior)
+        labels = _merged(problem, score, before, prior).labels
         if number and labels.max() == before.max():
             break
     solver = VariationalSolver(problem, _prior(problem, prior), settings)
@@ -259,5 +259,7 @@ def _prior(problem: Problem, prior: Any) -> Any:
     return problem.prior if prior is None else prior
 
 
-def _merged(problem: Problem, score: ScoreSettings, labels: Index, prior: Any) -> Index:
-    return merging.merge(problem, _prior(problem, prior), score, labels, FEW).labels
+def _merged(
+    problem: Problem, score: ScoreSettings, labels: Index, prior: Any
+) -> merging.CoarserPartition:
+    return merging.merge(problem, _prior(problem, prior), score, labels, FEW)

@@ -1,0 +1,41 @@
+"""Votes as a table: the same votes as rows of pairs, before and after mergers."""
+
+import numpy as np
+import pytest
+
+from maylink import Links
+from maylink.model.reliability import votes_between
+from maylink.solvers import vote_table
+from maylink.solvers.vote_table import VoteTable, table_or_rows
+from zoo import draw_pairs
+
+
+def votes_of(seed, size=6):
+    i, j, kind, weight = zip(*draw_pairs(20, 40, seed), strict=True)
+    source = [("rule", "expert")[k % 2] for k in range(40)]
+    links = Links(20, i, j, kind, weight=weight, source=source)
+    return votes_between(links, np.arange(20) % size, size)
+
+
+def as_dict(votes):
+    rows = zip(*(column.tolist() for column in votes.rows_between()), strict=True)
+    return {(source, a, b): tuple(both) for source, a, b, *both in rows}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_table_holds_what_the_rows_hold_whatever_merges(seed):
+    rng = np.random.default_rng(seed)
+    rows = votes_of(seed)
+    table = VoteTable.of(rows)
+    for size in range(6, 1, -1):
+        assert as_dict(table) == as_dict(rows)
+        for ours, theirs in zip(table.counts(), rows.counts(), strict=True):
+            assert ours == pytest.approx(theirs)
+        a, b = np.sort(rng.choice(size, 2, replace=False)).tolist()
+        table, rows = table.joined(a, b), rows.joined(a, b)
+
+
+def test_many_pairs_stay_rows(monkeypatch):
+    assert isinstance(table_or_rows(votes_of(0)), VoteTable)
+    monkeypatch.setattr(vote_table, "MOST_ENTRIES", 71)  # 2 sources and 36 pairs are 72
+    assert not isinstance(table_or_rows(votes_of(0)), VoteTable)
