@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from sklearn.covariance import ledoit_wolf
 
 from maylink import Links, TVClust
 from maylink.errors import DomainError
 from maylink.families import SharedGaussian
+from maylink.families.shared_gaussian import covariance_apart
 from maylink.metrics import pair_f
 
 
@@ -107,3 +109,13 @@ def test_better_than_a_covariance_for_each_where_features_are_many(seed):
 def test_sparse_data_are_refused():
     with pytest.raises(DomainError, match="would make it dense"):
         SharedGaussian().adapt(sparse.csr_array(np.eye(3)))
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(40, 3, 5), (12, 8, 1), (6, 20, 2), (30, 1, 4)])
+def test_the_covariance_of_neighbours_is_that_of_ledoit_and_wolf(n, d, k):
+    rng = np.random.default_rng(n)
+    Z = rng.normal(size=(n, d)) * rng.uniform(0.1, 3.0, d)
+    neighbour = rng.integers(0, n, (n, k))
+    apart = (Z[:, None, :] - Z[neighbour]).reshape(-1, d)
+    expected = ledoit_wolf(apart, assume_centered=True)[0]
+    np.testing.assert_allclose(covariance_apart(Z, neighbour), expected, rtol=1e-9, atol=1e-12)

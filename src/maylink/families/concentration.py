@@ -25,6 +25,7 @@ PARTS = 4  # of the columns: neighbours by all parts but one are compared in tha
 NEIGHBOURS = 2  # of each point, in each part
 NARROWEST = 1e-6  # smallest spread 1 − cos that is assumed of a cluster
 WIDEST = 1e-3  # smallest ρ that is assumed of a cluster
+BLOCK = 256  # points whose neighbours are looked for together
 
 
 def concentration_of(T: Matrix, n: int) -> float:
@@ -65,10 +66,14 @@ def _products(T: Matrix, columns: Index) -> float:
     """Return the mean product, in some columns, of rows with their neighbours by the others."""
     others = np.setdiff1d(np.arange(T.shape[1]), columns)
     finder, judge = unit_rows(T[:, others]), T[:, columns]
-    with one_thread():
-        near = finder @ finder.T
-    near = np.asarray(near.toarray() if sparse.issparse(near) else near)
-    np.fill_diagonal(near, -np.inf)
-    nearest = np.argpartition(-near, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-    total = sum(float((judge * judge[at]).sum(dtype=np.float64)) for at in nearest.T)
-    return total / nearest.size
+    n, total = T.shape[0], 0.0
+    for low in range(0, n, BLOCK):
+        some = np.arange(low, min(low + BLOCK, n))
+        with one_thread():
+            far = -(finder[some] @ finder.T)
+        far = np.asarray(far.toarray() if sparse.issparse(far) else far)
+        far[some - low, some] = np.inf
+        nearest = np.argpartition(far, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+        for at in nearest.T:
+            total += float((judge[some] * judge[at]).sum(dtype=np.float64))
+    return total / (n * NEIGHBOURS)

@@ -174,6 +174,7 @@ class PLDA(WhitenedFamily):
         root = linalg.cholesky(0.5 * (within + within.T), lower=True)
         inverse = linalg.solve_triangular(root, np.eye(r), lower=True)
         variances, turn = linalg.eigh(inverse @ between @ inverse.T)
+        turn *= np.sign(turn[np.abs(turn).argmax(axis=0), np.arange(r)])  # none points backwards
         change = turn.T @ inverse
         learned = replace(
             self,

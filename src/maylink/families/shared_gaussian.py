@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import linalg, sparse
 
-from maylink.arrays import Array, Matrix
+from maylink.arrays import Array, Index, Matrix
 from maylink.errors import DomainError
 from maylink.families.columns import column_variances
 from maylink.families.gaussian import Gaussian
@@ -105,7 +105,6 @@ class SharedGaussian(WhitenedFamily, Gaussian):
 
 def within_clusters(Z: Array, neighbours: int = NEIGHBOURS) -> tuple[Array, Array]:
     """Return variances and directions of the covariance within clusters of standardised data."""
-    from sklearn.covariance import ledoit_wolf
     from sklearn.neighbors import NearestNeighbors
 
     n, d = Z.shape
@@ -115,10 +114,38 @@ def within_clusters(Z: Array, neighbours: int = NEIGHBOURS) -> tuple[Array, Arra
         T = Z @ direction / np.sqrt(variance)
         search = NearestNeighbors(n_neighbors=near, algorithm="brute").fit(T)
         neighbour = search.kneighbors(return_distance=False)
-        apart = (Z[:, None, :] - Z[neighbour]).reshape(-1, d)
-        if not apart.any():  # all neighbours are equal
+        covariance = covariance_apart(Z, neighbour)
+        if not covariance.any():  # all neighbours are equal
             break
-        covariance = 0.5 * ledoit_wolf(apart, assume_centered=True)[0]
-        variance, direction = linalg.eigh(covariance)
+        variance, direction = linalg.eigh(0.5 * covariance)
         variance = np.maximum(variance, NARROWEST * variance.mean())
     return variance, direction
+
+
+def covariance_apart(Z: Array, neighbour: Index) -> Array:
+    """Return the covariance of z − z' about 0 over all points and their neighbours, shrunk.
+
+    It is drawn towards a multiple of the identity as far as Ledoit and Wolf (2004) say. The
+    differences themselves, as many as there are pairs, are never held all at once.
+
+    Parameters
+    ----------
+    Z : array of shape (n, d)
+        The points.
+    neighbour : array of shape (n, k)
+        The neighbours of each point.
+    """
+    d, size = Z.shape[1], neighbour.size
+    products, fourth = np.zeros((d, d)), 0.0
+    for number in neighbour.T:
+        apart = Z - Z[number]
+        products += apart.T @ apart
+        fourth += float(np.square(np.square(apart).sum(axis=1)).sum())
+    covariance = products / size
+    mean = np.trace(covariance) / d
+    unlike = float(np.square(covariance).sum()) - d * mean**2  # the identity, times d
+    noise = (fourth / size - float(np.square(covariance).sum())) / size  # times d
+    share = min(noise, unlike) / unlike if unlike > 0.0 else 0.0
+    covariance *= 1.0 - share
+    covariance[np.diag_indices(d)] += share * mean
+    return covariance

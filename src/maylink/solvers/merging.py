@@ -26,7 +26,7 @@ from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.vote_table import table_or_rows
 
 FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
-ENTRIES = 2**20  # numbers that statistics of pairs may hold at a time
+ENTRIES = 2**18  # numbers that statistics of pairs may hold at a time
 FEW_ENTRIES = 20_000  # of the table behind the exact gains of links, which is small enough to make
 MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 

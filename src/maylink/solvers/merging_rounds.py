@@ -27,7 +27,7 @@ from maylink.views.nearest import nearest as nearest_rows
 
 N_NEAREST = 10  # clusters that each one is compared with
 MANY = 256  # locations beyond which an index, or tiles, find neighbours sooner than sorting
-ENTRIES = 4_000_000  # numbers that are worked on together
+ENTRIES = 250_000  # numbers that are worked on together: few enough for a fast memory to hold
 ENOUGH = 1e-9  # a merger must raise the score by this
 
 
