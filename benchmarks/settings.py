@@ -1,8 +1,9 @@
 """What is chosen where there are no links, or a few: grids over simulated data.
 
-python benchmarks/settings.py             both tables
+python benchmarks/settings.py             all tables
 python benchmarks/settings.py grid        F of every data weight and number of neighbours, no links
 python benchmarks/settings.py few         F with no links and with a few right ones, all defaults
+python benchmarks/settings.py alone       F without links: all defaults beside the usual setting
 """
 
 import sys
@@ -14,17 +15,18 @@ from sklearn.cluster import KMeans
 import maylink as ml
 from maylink.datasets import sample_links
 from maylink.metrics import pair_f
-from simulated import SETS
+from simulated import MANY, SETS
 from timing import markdown
 
 WEIGHTS, NEIGHBOURS = (1.0, 0.3, 0.1, 0.03), (0, 10, 20)
 SEEDS = range(3)
+FRESH_SEEDS = range(20, 23)
 FEW = (0, 10, 20, 30, 60)
 
 
 def table():
-    """Return both tables."""
-    return grid() + "\n" + few()
+    """Return all tables."""
+    return grid() + "\n" + few() + "\n" + alone()
 
 
 def grid():
@@ -53,6 +55,26 @@ def few():
     return markdown("A few right links, all defaults, 3 draws each", columns, rounded(rows))
 
 
+def alone():
+    """Return F without links, by held-out neighbours and without that choice."""
+    usual = ml.TVClust("plda", data_weight=0.3, neighbours=20, random_state=0)
+    models = {
+        "usual setting": usual,
+        "TVClust": ml.TVClust(random_state=0),
+        "RDPMeans": ml.RDPMeans(random_state=0),
+    }
+    rows = []
+    for name in (*SETS, *MANY):
+        found = [
+            [told_k(name, seed), *(score(model, name, seed) for model in models.values())]
+            for seed in FRESH_SEEDS
+        ]
+        rows.append([name, *np.mean(found, axis=0).tolist()])
+    rows.append(["mean", *np.mean([row[1:] for row in rows], axis=0).tolist()])
+    columns = ["data", "K-means told k", *models]
+    return markdown("Without links, three draws each", columns, rounded(rows))
+
+
 def rounded(rows):
     """Return rows with fractions of three digits."""
     return [[f"{c:.3f}" if isinstance(c, float) and c < 1 else c for c in row] for row in rows]
@@ -60,7 +82,7 @@ def rounded(rows):
 
 def score(model, name, seed, n_links=0):
     """Return F of a fit."""
-    X, y = SETS[name](seed)
+    X, y = (SETS | MANY)[name](seed)
     links = None
     if n_links:
         links = sample_links(y, 2.0 * n_links / len(y) ** 2, rng=seed)
@@ -71,10 +93,10 @@ def score(model, name, seed, n_links=0):
 
 def told_k(name, seed):
     """Return F of K-means that is told the number of clusters."""
-    X, y = SETS[name](seed)
+    X, y = (SETS | MANY)[name](seed)
     return pair_f(y, KMeans(len(set(y)), n_init=10, random_state=0).fit_predict(X))
 
 
 if __name__ == "__main__":
-    wanted = {"grid": grid, "few": few}.get((sys.argv[1:] or [""])[0], table)
+    wanted = {"grid": grid, "few": few, "alone": alone}.get((sys.argv[1:] or [""])[0], table)
     print(wanted())

@@ -61,6 +61,21 @@ def blobs(seed, n=400, k=6, d=40):
     return rng.normal(size=(k, d))[y] * 0.8 + rng.normal(size=(n, d)), y
 
 
+def many(seed, n=900, k=30, d=64, r=20, apart=5.5):
+    """Round clusters in few hidden directions, in some of which they lie further apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(k, n, p=rng.dirichlet(np.full(k, 3.0)))
+    centers = rng.normal(size=(k, r)) * apart / np.sqrt(2 * r) * np.linspace(1.5, 0.5, r)
+    turn = np.linalg.qr(rng.normal(size=(d, r)))[0]
+    hidden = centers[y] + rng.normal(size=(n, r))
+    return hidden @ turn.T + 0.3 * rng.normal(size=(n, d)), y
+
+
+def overlapping(seed):
+    """The same, nearer to each other."""
+    return many(seed, apart=4.5)
+
+
 SETS = {
     "embeddings": embeddings,
     "texts": texts,
@@ -68,3 +83,4 @@ SETS = {
     "images": images,
     "blobs": blobs,
 }
+MANY = {"many": many, "overlapping": overlapping}  # came later: no setting was taken from them

@@ -34,6 +34,7 @@ from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race, rdpmeans
 from maylink.tuning.alone import fit_alone
+from maylink.tuning.by_neighbours import best_by_neighbours
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
@@ -44,7 +45,7 @@ from maylink.tuning.pieces import PieceView, telling_variants
 from maylink.tuning.plainly import plainly
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.settings import Tuning
-from maylink.tuning.settings_prior import USUAL, around
+from maylink.tuning.settings_prior import around, usual_setting
 from maylink.tuning.spread import same_spread, with_spread
 from maylink.views.neighbours import NeighbourGraph
 
@@ -215,16 +216,8 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
     """
     comparable = _comparable({name: view.problem for name, view in views.items()})
     if not comparable and any(view.problem.family.learns for view in views.values()):
-        count, weight = USUAL
-        return DataChoice(
-            min(
-                tried,
-                key=lambda one: (
-                    abs(one.neighbours - count),
-                    abs(np.log(one.data_weight / weight)),
-                ),
-            )
-        )
+        usual = usual_setting(tried)
+        return DataChoice(best_by_neighbours(views[usual.family], tried, usual))
     plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]
     firsts = {one.family: one for one in reversed(plain) if one.family in comparable}
     if len(firsts) < 2:

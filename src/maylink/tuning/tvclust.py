@@ -33,6 +33,7 @@ from maylink.solvers import merging
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
+from maylink.tuning.by_neighbours import best_by_neighbours
 from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate
 from maylink.tuning.candidates import FEW_FEATURES, gaussians
 from maylink.tuning.folds import Fold
@@ -176,7 +177,9 @@ class TVClustTuner:
             logger.info("%d links are too few to hold any out", self.links.n_links)
             return chosen, "evidence", rows
         many = not self.views.plain
-        prior = of_many_features(self.candidates[0].family) if many else around(chosen)
+        prior = around(chosen)
+        if many and chosen == usual_setting(self.candidates):
+            prior = of_many_features(self.candidates[0].family)
         tried = self.candidates if many else self.screened(chosen, prior, progress)
         result = self.race(tried, progress, prior)
         self.held_out = result.held_out
@@ -367,7 +370,11 @@ class TVClustTuner:
         word = request.partition_prior.name
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
         if not views.plain:
-            return usual_setting(self.candidates), []
+            usual = usual_setting(self.candidates)
+            view = views.pieces[usual.family]
+            if view.problem.family.learns:
+                usual = best_by_neighbours(view, self.candidates, usual)
+            return usual, []
         settings = replace(request.settings, data_weight=weight)
         fits = {}
         for name in sorted(views.plain):

@@ -1,0 +1,88 @@
+"""Choosing without judged links, on data of many features: held-out pairs of the neighbour graph.
+
+Nobody vouches for the graph, so where there are judged links it is never scored. Where there are
+none, the graph is the only second view of the clusters. A quarter of its links is held out, each
+candidate is fitted by hard assignment with the others, and the candidate that predicts the held-out
+ones best is taken. Clusters that are too coarse put random pairs together; clusters that are too
+fine put neighbours apart. The usual setting stays unless another one is better by more than a
+standard error.
+
+Compared are data weights that let the data say something, with the graph: without it, the fit and
+what it is scored by would not be of one kind.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from maylink.arrays import Array
+from maylink.links import Links
+from maylink.runtime.progress import tick
+from maylink.solvers.score_settings import ScoreSettings
+from maylink.tuning.hard_fits import hard_fit
+from maylink.tuning.pieces import PieceView
+from maylink.tuning.scores import partition_scores, summary
+from maylink.tuning.settings_prior import Setting
+
+logger = logging.getLogger("maylink")
+
+COUNT = 10  # neighbours of each point in the graph that is scored
+HELD_OUT = 0.25  # of its links
+LEAST_WEIGHT = 0.1  # below it the graph alone makes the clusters, and agrees with itself
+
+S = TypeVar("S", bound=Setting)
+
+
+def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> S:
+    """Return the candidate whose clusters predict held-out pairs of the neighbour graph best.
+
+    Parameters
+    ----------
+    view : PieceView
+        The data under the family of the usual setting.
+    tried : sequence of candidates
+        What may be chosen; those of other families, without neighbours, or of low data weights are
+        not compared.
+    usual : candidate
+        What is chosen unless another one is better by more than a standard error.
+    """
+    others = [
+        one
+        for one in tried
+        if one != usual and one.family == usual.family
+        if one.neighbours and one.data_weight >= LEAST_WEIGHT
+    ]
+    if not others or not usual.neighbours:
+        return usual
+    held_out, seen = _dealt(view)
+    best, first = usual, _scores(view, usual, held_out, seen)
+    votes, lead = held_out.weight, 0.0
+    for one in others:
+        tick(neighbours=one.neighbours, data_weight=one.data_weight)
+        ahead = summary(_scores(view, one, held_out, seen) - first, votes)
+        if ahead.mean > max(lead, ahead.error):
+            best, lead = one, ahead.mean
+    logger.info(
+        "held-out neighbours chose data weight %g, %d neighbours", best.data_weight, best.neighbours
+    )
+    return best
+
+
+def _dealt(view: PieceView) -> tuple[Links, Links]:
+    """Return the links of the graph that are held out, and those that are not."""
+    graph = view.neighbours(min(COUNT, view.problem.n - 1))
+    out = np.random.default_rng(view.seed).random(graph.n_links) < HELD_OUT
+    return graph.chosen(out, graph.n), graph.chosen(~out, graph.n)
+
+
+def _scores(view: PieceView, one: Setting, held_out: Links, seen: Links) -> Array:
+    """Return the log probability of each link that is held out."""
+    graph = view.neighbours(one.neighbours)
+    visible = ~np.isin(graph.pair_keys, held_out.pair_keys)
+    score = ScoreSettings(one.data_weight, alpha=None)
+    fit = hard_fit(view, graph.chosen(visible, graph.n), score)
+    return partition_scores(fit.labels, held_out, seen)

@@ -1,0 +1,70 @@
+"""Choosing without links: pairs of the neighbour graph that were held out."""
+
+import numpy as np
+import pytest
+
+import maylink as ml
+from maylink.metrics import pair_f
+from maylink.problem import Problem
+from maylink.tuning import by_neighbours
+from maylink.tuning.by_neighbours import best_by_neighbours
+from maylink.tuning.hard_candidates import HardCandidate
+from maylink.tuning.pieces import PieceView
+from maylink.views.neighbours import NeighbourGraph
+
+USUAL = HardCandidate("plda", 0.3, 20)
+TRIED = [HardCandidate("plda", weight, count) for count in (10, 20) for weight in (1.0, 0.3, 0.1)]
+
+
+def many_clusters(seed, n=900, d=64, k=30, r=20, apart=5.5):
+    """Round clusters in r hidden directions, in some of which they lie further apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    centers = rng.normal(size=(k, r)) * apart / np.sqrt(2 * r) * np.linspace(1.5, 0.5, r)
+    turn = np.linalg.qr(rng.normal(size=(d, r)))[0]
+    hidden = centers[y] + rng.normal(size=(n, r))
+    return hidden @ turn.T + 0.3 * rng.normal(size=(n, d)), y
+
+
+def view_of(X):
+    problem = Problem.build(X, None, "plda")
+    return PieceView.of(problem, NeighbourGraph(problem, 20), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_clusters_are_found_without_links(seed):
+    """The usual data weight alone finds less than half of them."""
+    X, y = many_clusters(seed)
+    usual = ml.TVClust("plda", data_weight=0.3, neighbours=20, random_state=0).fit(X)
+    for model in (ml.TVClust(random_state=0).fit(X), ml.RDPMeans(random_state=0).fit(X)):
+        assert pair_f(y, model.labels_) > pair_f(y, usual.labels_) + 0.1
+
+
+def test_links_that_are_scored_were_not_seen(monkeypatch):
+    seen = []
+    plain = by_neighbours.hard_fit
+
+    def watched(view, links, score):
+        seen.append(links)
+        return plain(view, links, score)
+
+    monkeypatch.setattr(by_neighbours, "hard_fit", watched)
+    view = view_of(many_clusters(0, n=200)[0])
+    best_by_neighbours(view, TRIED, USUAL)
+    held_out, others = by_neighbours._dealt(view)
+    assert len(seen) == len(TRIED)
+    assert held_out.n_links + others.n_links == view.neighbours(10).n_links
+    for links in seen:
+        assert not np.isin(held_out.pair_keys, links.pair_keys).any()
+
+
+def test_the_usual_setting_stays_where_all_predict_alike():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 50)
+    X = rng.normal(size=(200, 40)) + 8.0 * np.eye(40)[y]
+    assert best_by_neighbours(view_of(X), TRIED, USUAL) == USUAL
+
+
+def test_without_neighbours_there_is_nothing_to_choose_by():
+    plain = HardCandidate("plda", 1.0, 0)
+    assert best_by_neighbours(None, [plain, HardCandidate("plda", 0.3, 0)], plain) == plain
