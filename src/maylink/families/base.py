@@ -397,19 +397,7 @@ class Family(ABC):
     def cluster_statistics(
         self, X: Matrix, labels: NDArray[Any], n_clusters: int, log_base: Array | None = None
     ) -> Statistics:
-        """Sum the statistics of the points of each cluster.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-            The data.
-        labels : array of shape (n,)
-            The cluster of each point, 0 … K − 1.
-        n_clusters : int
-            K.
-        log_base : array of shape (n,), optional
-            log h(x) of each point, where it is known already.
-        """
+        """Sum the statistics of the points of each cluster; log h(x) may be known already."""
         base = self.log_base(X) if log_base is None else log_base
         return Statistics(
             size=np.bincount(labels, minlength=n_clusters).astype(np.float64),

@@ -76,4 +76,4 @@ def _products(T: Matrix, columns: Index) -> float:
         nearest = np.argpartition(far, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
         for at in nearest.T:
             total += float((judge[some] * judge[at]).sum(dtype=np.float64))
-    return total / (n * NEIGHBOURS)
+    return float(total / (n * NEIGHBOURS))
