@@ -88,9 +88,14 @@ def test_expected_f_is_the_mean_over_draws():
     belief, _ = some_belief(4)
     rows, _ = rows_of(belief)
     best = np.repeat(belief.best, belief.n_rows.astype(int))
-    assert belief.pairs_of_best.expected_f == pytest.approx(
-        np.mean([pair_f(row, best) for row in rows])
-    )
+    mean = np.mean([pair_f(row, best) for row in rows])
+    assert belief.pairs_of_best.expected_f() == pytest.approx(mean)
+
+
+def test_pairs_that_nobody_knows_of_are_right_half_of_the_time():
+    counts = Belief(np.zeros((5, 4), int), np.full(4, 3.0)).pairs_of_best
+    assert counts.expected_f() == 1.0
+    assert counts.expected_f(0.2) == pytest.approx(0.9)
 
 
 def test_a_more_reliable_source_tells_more():

@@ -43,20 +43,21 @@ class DoubtfulPairs(NamedTuple):
     together: Array
     covariance: Array
 
-    def gains(self, p: float, q: float, at: Index | None = None) -> PairGains:
+    def named(self, at: Index) -> DoubtfulPairs:
+        """Return the pairs with other numbers of the pieces."""
+        return self._replace(a=at[self.a], b=at[self.b])
+
+    def gains(self, p: float, q: float) -> PairGains:
         """Return what an answer of a source would put right, the best pair first.
 
         Parameters
         ----------
         p, q : float
             Reliability of who answers.
-        at : array of int, optional
-            Names of the pieces; their numbers if not given.
         """
         may = chance_of_may(self.together, p, q)
         gain = (p + q - 1.0) ** 2 * self.covariance / np.maximum(may * (1.0 - may), 1e-12)
-        a, b = (self.a, self.b) if at is None else (at[self.a], at[self.b])
-        return PairGains(a, b, self.together, gain).best_first()
+        return PairGains(self.a, self.b, self.together, gain).best_first()
 
 
 class PairGains(NamedTuple):
@@ -112,15 +113,19 @@ class PairCounts(NamedTuple):
         both, drawn = self.both + other.both, self.drawn + other.drawn
         return PairCounts(both, drawn, self.own + other.own)
 
-    @property
-    def expected_f(self) -> float:
-        """The pairwise F of the partition, on average over all draws."""
-        either = self.own + self.drawn
-        return float(
-            np.where(
-                either > 0.0, 2.0 * self.both / np.where(either > 0.0, either, 1.0), 1.0
-            ).mean()
-        )
+    def expected_f(self, surprise: float = 0.0) -> float:
+        """Return the pairwise F of the partition, on average over all draws.
+
+        Parameters
+        ----------
+        surprise : float, default 0
+            Share of pairs about which no draw knows anything: of those that the partition has
+            together, half are.
+        """
+        either, some = self.own + self.drawn, self.own + self.drawn > 0.0
+        both = surprise * self.own / 2.0 + (1.0 - surprise) * self.both
+        f = np.where(some, 2.0 * both / np.where(some, either, 1.0), 1.0)
+        return float(f.mean())
 
 
 class Belief:

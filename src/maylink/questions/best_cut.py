@@ -20,7 +20,7 @@ from maylink.questions.pieces import Pieces
 if TYPE_CHECKING:
     from maylink.questions.trees import Mergers
 
-LOOKS = 256  # numbers of clusters that are tried at most
+LOOKS = 128  # numbers of clusters that are tried at most
 RIGHT, WRONG = 9.0, 1.0  # votes that the graph is right and wrong before anything is known
 
 
@@ -56,7 +56,7 @@ class BestCut(NamedTuple):
 def best_cut(trees: Sequence[Mergers], parts: Sequence[Part], pieces: Pieces) -> BestCut:
     """Return the best of the cuts that stop merging at some number of clusters.
 
-    Of many pieces, 256 numbers of clusters are tried, each larger than the last by the same share.
+    Of many pieces, 128 numbers of clusters are tried, each larger than the last by the same share.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _in_order(trees: Sequence[Mergers]) -> list[tuple[int, int, int]]:
 def _numbers(n_pieces: int, n_mergers: int) -> set[int]:
     """Return the numbers of clusters that are looked at."""
     fewest = n_pieces - n_mergers
-    if n_mergers <= LOOKS:
+    if n_mergers <= 2 * LOOKS:
         return set(range(fewest, n_pieces))
     return set(np.geomspace(fewest, n_pieces - 1, LOOKS).astype(int).tolist())
 

@@ -1,8 +1,9 @@
 """Experts: opinions about which tree of mergers to cut where, weighed by what answers showed.
 
 An expert believes one linkage, cuts its tree at about exp(center) clusters, is more or less sure
-of that (width), and takes answers to be right with some accuracy. Given the answers, its posterior
-over all cuts of its tree is exact (:mod:`maylink.kernels.tree_cuts`).
+of that (width), takes answers to be right with some accuracy, and knows nothing about some share of
+the pairs (surprise): the truth is a cut of no tree, and pieces are not pure. Given the answers, its
+posterior over all cuts of its tree is exact (:mod:`maylink.kernels.tree_cuts`).
 
 How far an expert is believed is decided by prediction: before an answer is taken in, every expert
 says how probable it is, and its weight is multiplied by that. Answers that a tree was built with
@@ -24,11 +25,13 @@ OF_MANY = 0.25  # widths of hundreds of clusters, in those of a few: their numbe
 WITHIN = 3.0  # hundreds of clusters are within this factor of what is found without answers
 ACCURACIES = np.array([0.6, 0.7, 0.8, 0.9, 0.97])
 ACCURACY_PRIOR = np.array([0.3, 0.6, 1.0, 1.5, 1.0])  # mean .85
+SURPRISES = np.array([0.05, 0.2, 0.5])  # share of pairs about which an expert knows nothing
+SURPRISE_PRIOR = np.array([1.0, 1.0, 1.0]) / 3.0
 OWN = 0.8  # prior weight of the expert that believes what the model finds without answers
 
 
 class Experts:
-    """A grid of experts: linkage × center × width × accuracy.
+    """A grid of experts: linkage × center × width × accuracy × surprise.
 
     Parameters
     ----------
@@ -55,13 +58,24 @@ class Experts:
         prior = np.full((n_linkages, N_CENTERS, len(WIDTHS)), 1.0)
         prior *= (1.0 - OWN) / prior.size
         prior[0, own, 0] += OWN
-        self._score = np.log(prior)[..., None] + np.log(ACCURACY_PRIOR / ACCURACY_PRIOR.sum())
+        by_accuracy = np.outer(ACCURACY_PRIOR / ACCURACY_PRIOR.sum(), SURPRISE_PRIOR)
+        self._score = np.log(prior)[..., None, None] + np.log(by_accuracy)
 
     @property
     def weights(self) -> Array:
         """How far each expert is believed, shape (linkages, centers, widths, accuracies)."""
+        weights: Array = self._weights.sum(axis=-1)
+        return weights
+
+    @property
+    def _weights(self) -> Array:
         weights: Array = np.exp(self._score - logsumexp(self._score))
         return weights
+
+    @property
+    def surprise(self) -> float:
+        """The share of pairs about which experts know nothing, as far as is known."""
+        return float(self._weights.sum(axis=(0, 1, 2, 3)) @ SURPRISES)
 
     @property
     def accuracy(self) -> float:
@@ -71,7 +85,7 @@ class Experts:
     def usual_cut(self, linkage: int) -> tuple[float, float]:
         """Return center and width that those who believe a linkage hold on average."""
         score = self._score[linkage]
-        weights = np.exp(score - logsumexp(score))
+        weights = np.exp(score - logsumexp(score)).sum(axis=-1)
         center = float(weights.sum(axis=(1, 2)) @ self.centers)
         return center, float(np.exp(weights.sum(axis=(0, 2)) @ np.log(self.widths)))
 
@@ -91,9 +105,12 @@ class Experts:
         weight : array of shape (m,)
             Votes of each answer.
         """
-        for k, chance in enumerate(together):
-            said = np.where(may, p, 1.0 - p) * chance + np.where(may, 1.0 - q, q) * (1.0 - chance)
-            self._score[k] += np.log(said) @ weight
+        for k, known in enumerate(together):
+            for at, surprise in enumerate(SURPRISES):
+                chance = surprise / 2.0 + (1.0 - surprise) * known
+                said = np.where(may, p, 1.0 - p) * chance
+                said += np.where(may, 1.0 - q, q) * (1.0 - chance)
+                self._score[k, ..., at] += np.log(said) @ weight
 
 
 def by_accuracy(shift: Array) -> Array:

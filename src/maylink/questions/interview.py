@@ -210,7 +210,7 @@ class Interview:
         """How far the interview has come."""
         mind = self._mind
         beliefs = [view.belief for view in mind.views]
-        return standing_of(beliefs, self._heard.n_answers, mind.best_gain)
+        return standing_of(beliefs, self._heard.n_answers, mind.best_gain, mind.surprise)
 
 
 def _checked(source: Hashable, p: float, q: float) -> tuple[float, float]:

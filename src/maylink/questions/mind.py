@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from maylink.arrays import Array, Index
 from maylink.labels import size_ranks
 from maylink.pairs import ordered
-from maylink.questions.belief import CONSIDERED, IN_DOUBT, PairGains
+from maylink.questions.belief import CONSIDERED, IN_DOUBT, DoubtfulPairs, PairGains
 from maylink.questions.experts import Experts, by_accuracy
 from maylink.questions.heard import AnswerColumns
 from maylink.questions.part_view import PartView
@@ -23,7 +23,7 @@ from maylink.questions.trees import linkages
 from maylink.questions.words import Answer
 
 FEWEST, USUAL, MOST = 32, 128, 256  # pieces: of few rows, of many, and after many answers
-OF_A_PART = 128  # pieces, where there are more than the most
+OF_A_PART = 64  # pieces, where there are more than the most
 ROWS_A_PIECE = 4
 PIECES_A_CLUSTER = 2  # at least, of the clusters that there seem to be without answers
 ANSWERS_A_PIECE = 2  # after which pieces are made smaller
@@ -60,15 +60,19 @@ class Mind:
         self._sources: dict[Hashable, int] = {}
         self.views: list[PartView] = []
         self._chances: Array = np.empty(0)  # that the pair of each answer is together
-        self._count, self._finer = 0, 1
+        self._count, self._finer, self._most = 0, 1, min(MOST, ground.n)
+        self._alone = ground.has_tiny_groups
         self._cut(self._count_of_pieces())
+        if self._alone and not self._has_many:
+            self._alone = False
+            self._cut(self._count_of_pieces())
         while self._count < min(ground.n_looked_at, PIECES_A_CLUSTER * self._usual_clusters):
             self._finer *= 2
+            self._most = ground.n_looked_at if self._has_many else self._most
             self._cut(self._count_of_pieces())
-        many = len(self._parts) > 1
-        most = self._count if many else min(MOST, ground.n)
-        usual = min(self._usual_clusters, most)
-        self._experts = Experts(usual, len(self._opinions), most, many=many)
+        self._most = max(self._most, self._count)
+        usual, many = min(self._usual_clusters, self._most), self._count > MOST
+        self._experts = Experts(usual, len(self._opinions), self._most, many=many)
         self.trust = self._trust_before()
         self._think(range(len(self._parts)))
 
@@ -92,7 +96,7 @@ class Mind:
             self.trust = self._trusted(spoken_of)
             anew = self._cut(self._count_of_pieces())
             self._think(range(len(self._parts)) if anew else spoken_of)
-        if len(self._parts) > 1:
+        if answers and len(self._parts) > 1:
             self._think(self._longest_ago())
         while self.best_gain < LITTLE * self._n_pairs and self._look_closer():
             pass
@@ -106,8 +110,7 @@ class Mind:
 
     def gains(self, source: Hashable) -> PairGains:
         """Return the pairs of pieces about which some draws differ, the best first."""
-        p, q = self.reliability_of(source)
-        return _all(view.belief.doubtful.gains(p, q, view.part.at) for view in self.views)
+        return self._doubtful.gains(*self.reliability_of(source))
 
     def batch(self, n: int, source: Hashable, found: PairGains) -> PairGains:
         """Choose pairs whose answers tell different things, the best first."""
@@ -128,15 +131,25 @@ class Mind:
         """Return pairs of pieces about which all draws agree, the best first."""
         p, q = self.reliability_of(source)
         most = None if len(self.views) == 1 else AGREED
-        some = (view.agreed(self._experts).gains(p, q, view.part.at) for view in self.views)
-        return _all(one.some(slice(most)) for one in some)
+        some = (view.agreed(self._experts).named(view.part.at) for view in self.views)
+        return _all(one.gains(p, q).some(slice(most)) for one in some)
 
     @cached_property
     def best_gain(self) -> float:
         """What the best question is expected to put right, in pairs, whoever is asked."""
-        usual = self.trust.accuracy
-        gains = [view.belief.gains(usual, usual).gain for view in self.views]
-        return float(max((gain[0] for gain in gains if len(gain)), default=0.0))
+        gain = self._doubtful.gains(self.trust.accuracy, self.trust.accuracy).gain
+        return float(gain[0]) if len(gain) else 0.0
+
+    @property
+    def surprise(self) -> float:
+        """The share of pairs about which nobody knows anything, as answers have shown."""
+        return self._experts.surprise if self.pieces.count > 1 else 0.0
+
+    @cached_property
+    def _doubtful(self) -> DoubtfulPairs:
+        """The pairs of pieces about which some draws differ, of all parts."""
+        named = (view.belief.doubtful.named(view.part.at) for view in self.views)
+        return DoubtfulPairs(*map(np.concatenate, zip(*named, strict=True)))
 
     @cached_property
     def clusters(self) -> Index:
@@ -179,6 +192,11 @@ class Mind:
         return self._opinions[0].n_clusters or 1
 
     @property
+    def _has_many(self) -> bool:
+        """Whether there seem to be so many clusters that one tree cannot hold them."""
+        return PIECES_A_CLUSTER * self._usual_clusters > MOST
+
+    @property
     def _n_pairs(self) -> float:
         """The expected number of pairs of rows that are together."""
         return float(all_pairs([view.belief for view in self.views]).drawn.mean() / 2.0)
@@ -194,10 +212,12 @@ class Mind:
         return True
 
     def _count_of_pieces(self) -> int:
+        if self._alone:
+            return self._ground.n_looked_at
         count = self._finer * max(FEWEST, min(USUAL, self._ground.n // ROWS_A_PIECE))
         while count < MOST and len(self._taken) > ANSWERS_A_PIECE * count:
             count = min(2 * count, MOST)
-        return int(min(count, self._ground.n_looked_at))
+        return int(min(count, self._most))
 
     def _cut(self, count: int) -> bool:
         """Cut the data into so many pieces; False where they are cut so."""
@@ -297,7 +317,7 @@ class Mind:
             )  # fmt: skip
             self._thought[k] = len(self._taken)
         self.views = [made.get(k) or self.views[k] for k in range(len(self._parts))]
-        for name in ("best_gain", "clusters", "right"):
+        for name in ("_doubtful", "best_gain", "clusters", "right"):
             self.__dict__.pop(name, None)
 
     def _votes(self, told: AnswerColumns) -> Array:

@@ -15,7 +15,6 @@ from maylink.questions.parts import Part
 from maylink.questions.trees import Linkage, Tree
 
 N_DRAWS = 128
-SURPRISE = 0.2  # share of pairs about which an expert knows nothing, however sure it is
 PURE = 0.97  # probability that two rows of one piece belong together
 
 
@@ -89,7 +88,7 @@ class PartView:
         found = []
         for tree, merged in zip(self._trees, self._merged, strict=True):
             nodes = tree.meeting(a, b)
-            together = SURPRISE / 2.0 + (1.0 - SURPRISE) * merged[..., nodes]
+            together = merged[..., nodes]
             together[..., nodes < tree.n_pieces] = PURE
             found.append(together)
         return found

@@ -22,7 +22,7 @@ from maylink.links import MAY, Links
 from maylink.problem import DataFacts, Problem, check
 from maylink.tuning.candidates import candidates
 from maylink.tuning.kmeans_starts import kmeans_partitions
-from maylink.tuning.pieces import PieceView
+from maylink.tuning.pieces import POINTS_A_PIECE, PieceView
 from maylink.views.nearest import Neighbours, nearest
 from maylink.views.neighbours import NeighbourGraph
 
@@ -113,6 +113,15 @@ class Ground:
     def n_looked_at(self) -> int:
         """Rows that are looked at closely."""
         return len(self._some)
+
+    @property
+    def has_tiny_groups(self) -> bool:
+        """Whether rows, merged while that pays, stay in groups of a few: records, say.
+
+        Merging stops at groups of ten in any case, and the last round may double them.
+        """
+        groups = int(self._view.starts[0].max()) + 1
+        return groups * POINTS_A_PIECE > 2 * self.n_looked_at
 
     @property
     def problem(self) -> Problem:

@@ -18,7 +18,9 @@ WORTH = 0.01  # share of all pairs together that they must put right
 FEWEST_ANSWERS = 20  # below which nobody knows how good the answers are
 
 
-def standing_of(beliefs: Sequence[Belief], n_answers: int, gain: float) -> Standing:
+def standing_of(
+    beliefs: Sequence[Belief], n_answers: int, gain: float, surprise: float
+) -> Standing:
     """Say how far an interview has come.
 
     Parameters
@@ -29,11 +31,13 @@ def standing_of(beliefs: Sequence[Belief], n_answers: int, gain: float) -> Stand
         Answers so far.
     gain : float
         Pairs that the best question is expected to put right.
+    surprise : float
+        Share of pairs about which the draws know nothing, as answers have shown.
     """
     n_clusters = sum(int(one.best.max()) + 1 for one in beliefs)
     n_settled = sum(int(settled(one).sum()) for one in beliefs)
     counts = all_pairs(beliefs)
-    expected = counts.expected_f
+    expected = counts.expected_f(surprise)
     more = NEXT * gain / max(counts.drawn.mean() / 2.0, 1.0)
     if n_answers < FEWEST_ANSWERS:
         why = f"fewer than {counted(FEWEST_ANSWERS, 'answer')}: too few to know how good they are"
