@@ -91,7 +91,7 @@ class PairGains(NamedTuple):
         return PairGains(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
 
-class PairCounts(NamedTuple):
+class SharedPairs(NamedTuple):
     """Pairs of rows, each counted twice, of a partition beside draws of it.
 
     Parameters
@@ -108,10 +108,10 @@ class PairCounts(NamedTuple):
     drawn: Array
     own: float
 
-    def with_those_of(self, other: PairCounts) -> PairCounts:
+    def with_those_of(self, other: SharedPairs) -> SharedPairs:
         """Return the counts of both."""
         both, drawn = self.both + other.both, self.drawn + other.drawn
-        return PairCounts(both, drawn, self.own + other.own)
+        return SharedPairs(both, drawn, self.own + other.own)
 
     def expected_f(self, surprise: float = 0.0) -> float:
         """Return the pairwise F of the partition, on average over all draws.
@@ -164,14 +164,14 @@ class Belief:
         return float(((labels[:, None] == labels) * (1.0 - 2.0 * self.together) * pairs).sum())
 
     @cached_property
-    def pairs_of_best(self) -> PairCounts:
+    def pairs_of_best(self) -> SharedPairs:
         """The pairs of the best partition beside those of each draw."""
         own, total, best = np.diag(self._shared), self.n_rows.sum(), self.best
         several = best.max() + 1
         both = [np.bincount(draw * several + best, self.n_rows) for draw in self.draws]
         shared = np.array([(one**2).sum() for one in both])
         alone = (np.bincount(best, self.n_rows) ** 2).sum()
-        return PairCounts(shared - total, own - total, float(alone - total))
+        return SharedPairs(shared - total, own - total, float(alone - total))
 
     @cached_property
     def together(self) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from maylink.arrays import Array
 from maylink.errors import counted
-from maylink.questions.belief import Belief, PairCounts
+from maylink.questions.belief import Belief, SharedPairs
 from maylink.questions.words import Standing
 
 SETTLED = 0.05  # share of a cluster's pairs that may be in doubt
@@ -56,9 +56,9 @@ def standing_of(
     return Standing(n_answers, n_clusters, n_settled, expected, True, why)
 
 
-def all_pairs(beliefs: Sequence[Belief]) -> PairCounts:
+def all_pairs(beliefs: Sequence[Belief]) -> SharedPairs:
     """Return the pairs of the best draws beside those of all draws, all parts together."""
-    return reduce(PairCounts.with_those_of, (one.pairs_of_best for one in beliefs))
+    return reduce(SharedPairs.with_those_of, (one.pairs_of_best for one in beliefs))
 
 
 def settled(belief: Belief) -> Array:
