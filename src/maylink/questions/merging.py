@@ -8,6 +8,7 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.kernels.merge_tree import AVERAGE, merge_tree
+from maylink.labels import first_appearance
 
 
 class TreeGroups(NamedTuple):
@@ -73,4 +74,4 @@ def merged_while(alike: Array, size: Array, least: float) -> Index:
     for node in range(2 * n - 2, n - 1, -1):
         if label[node] != node or scores[node] > least:
             label[children[node]] = label[node]
-    return np.asarray(np.unique(label[:n], return_inverse=True)[1], np.int64)
+    return first_appearance(label[:n])[0]
