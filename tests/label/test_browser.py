@@ -345,7 +345,7 @@ def drag_by_touch(window, tile, group):
         touch = {"type": kind, "touchPoints": [{"x": x, "y": y}]}
         finger.send("Input.dispatchTouchEvent", touch)
     ghosts = window.locator(".ghost").count()
-    window.wait_for_timeout(300)  # the finger rests: a flick would make the next tap stop it
+    window.wait_for_timeout(300)  # without a rest the next tap made no click; why is not known
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     return ghosts
 
