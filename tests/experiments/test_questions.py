@@ -52,7 +52,22 @@ def test_cells_are_of_every_method_and_accuracy():
     assert {one.trial for one in whole} == {0, 1}
 
 
+def test_large_sets_go_without_most_rivals_and_say_so():
+    with pytest.warns(UserWarning, match="goes without explore-consolidate, min-max, NPU"):
+        found = questions.cells(plan(quick=False, data=("records",)))
+    assert {one.method for one in found} == set(questions.ON_LARGE)
+    named = questions.cells(plan(quick=False, data=("records",), methods=("NPU",)))
+    assert {one.method for one in named} == {"NPU"}
+
+
+def test_columns_of_own_units_are_standardised_for_all():
+    X = questions.data_of("iris", 0, 0).X
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), 1.0)
+
+
 def test_the_list_of_numbers_of_questions():
+    assert len(questions.checkpoints(2000)) < len(questions.checkpoints(500))
     assert questions.checkpoints(150)[:5] == [0, 5, 10, 15, 20]
     assert {75, 150, 300, 600} <= set(questions.checkpoints(150))
     assert max(questions.checkpoints(150)) == 600
@@ -145,6 +160,18 @@ def test_goals_are_those_that_were_set():
     assert goals.loc[0.9, "goal met"] == 2
     assert goals.loc[0.9, "missed"] == "b"
     assert question_tables.figure(runs_of(reach)) is not None
+
+
+def test_a_rival_whose_time_is_up_is_in_the_table():
+    runs = runs_of({("a", 0.9, "maylink"): 20, ("a", 0.9, "NPU"): None, ("a", 0.9, "COBRAS"): None})
+    late = runs["method"] == "NPU"
+    runs.loc[late, "failure"] = question_tables.LATE
+    runs.loc[late, "ARI"] = np.nan
+    table = next(iter(question_tables.tables(runs).values()))
+    assert table.loc[("a", 0.9), "maylink"] == "20"
+    assert table.loc[("a", 0.9), "NPU"] == "late"
+    assert table.loc[("a", 0.9), "COBRAS"] == "–"
+    assert question_tables.tables(runs)["failures"].loc[("late", "NPU"), "runs"] == 1
 
 
 def test_no_runs_no_tables():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from label_page import BoardInterview, N, ScriptedInterview, make_items, new_key, said, until
+from maylink.errors import LinksError
 from maylink.label.pictures import Pictures
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
@@ -258,3 +259,15 @@ def test_a_problem_of_the_interview_is_told(open_page, caplog):
     page.get("question", who="ann")
     turn = until(lambda: page.get("question", who="ann").json().get("problem"))
     assert "division by zero" in turn
+
+
+def test_an_answer_that_was_left_out_is_told_in_the_state(open_page):
+    interview = ScriptedInterview()
+    page = open_page(interview)
+    page.post("join", {"name": "ann"})
+    page.settle()
+    interview.failure = LinksError("answer: no such rows")
+    page.answer("ann")
+    told = until(lambda: page.get("state", who="ann").json()["problem"])
+    assert told == "1 answer could not be taken in; the last one: answer: no such rows"
+    assert len(page.answers()) == 1  # it is on disk all the same

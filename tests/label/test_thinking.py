@@ -1,6 +1,7 @@
 import pytest
 
 from label_page import BoardInterview, ScriptedInterview, said, until
+from maylink.errors import LinksError
 from maylink.label.thinking import AHEAD, AnswerChange, Thinking, boards_of_questions
 from maylink.questions import Question
 
@@ -152,3 +153,27 @@ def test_boards_of_questions_are_never_of_a_pair():
 
 def test_the_thread_is_one_that_does_not_keep_the_program_alive(start):
     assert start(ScriptedInterview())._thread.daemon
+
+
+def test_a_bad_answer_among_many_is_left_out_and_told(start, caplog):
+    class Strict(ScriptedInterview):
+        def add(self, answers):
+            if any(one.j == 3 for one in answers):
+                raise LinksError("answer: row 3 is compared with itself")
+            super().add(answers)
+
+    interview = Strict()
+    thinking = start(interview)
+    settle(thinking)
+    assert thinking.left_out is None
+    thinking.tell(AnswerChange(given=(said(0, 1, 1), said(0, 3, 1), said(0, 2, 1))))
+    settle(thinking)
+    assert [one[0] for one in interview.told[-2:]] == [said(0, 1, 1), said(0, 2, 1)]
+    assert thinking.problem is None
+    assert thinking.left_out == (
+        "1 answer could not be taken in; the last one: answer: row 3 is compared with itself"
+    )
+    assert "an answer was left out" in caplog.text
+    thinking.tell(AnswerChange(given=(said(1, 2, 1),)))
+    settle(thinking)
+    assert thinking.left_out.startswith("1 answer")  # it stays left out

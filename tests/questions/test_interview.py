@@ -180,6 +180,60 @@ def test_enough_is_said_when_clusters_are_settled_and_not_before():
     assert "more answers would put right less than 1%" in standing.why
 
 
+@pytest.fixture(scope="module")
+def records():
+    return ml.datasets.make_records(400, 180, rng=1)
+
+
+def test_hundreds_of_small_clusters_are_found_and_answers_make_them_better(records):
+    interview = Interview(records.X, random_state=0)
+    assert len(interview._mind.views) > 1
+    before = ml.metrics.pair_f(records.y, interview.labels)
+    assert before > 0.9
+    for _ in range(12):
+        asked = interview.questions(10)
+        interview.add([answer(records.y, one) for one in asked])
+    after = ml.metrics.pair_f(records.y, interview.labels)
+    assert after > before + 0.5 * (1.0 - before)
+    assert interview.standing.n_clusters == pytest.approx(180, abs=5)
+
+
+def test_many_parts_ask_about_pairs_of_one_part_with_reasons(records):
+    interview = Interview(records.X, random_state=0)
+    batch = interview.questions(30)
+    assert len({(one.i, one.j) for one in batch}) == 30
+    assert np.all(np.diff([one.gain for one in batch[:10]]) <= 1e-9)
+    assert all(one.reason.startswith("decides whether") for one in batch)
+    part, of_row = interview._mind._part_of, interview._mind.pieces.of_row
+    assert all(part[of_row[one.i]] == part[of_row[one.j]] for one in batch)
+    board = interview.board(6)
+    assert len(set(board)) == 6
+
+
+def test_parts_are_joined_when_answers_say_that_a_cluster_lies_in_both(records):
+    interview = Interview(
+        records.X, reliability={"ann": (0.99, 0.99), "guesser": (0.5, 0.5)}, random_state=0
+    )
+    mind = interview._mind
+    part, n_parts = mind._part_of[mind.pieces.of_row], len(mind.views)
+    i, j = np.flatnonzero(part == 0)[0], np.flatnonzero(part == 1)[0]
+    near = np.flatnonzero(part == 1)[1]
+    interview.add([Answer(int(i), int(near), -1, "ann"), Answer(int(i), int(near), 1, "guesser")])
+    assert len(mind.views) == n_parts  # a guesser and one who says no join nothing
+    interview.add([Answer(int(i), int(j), 1, "ann")])
+    assert len(mind.views) == n_parts - 1
+    assert mind._part_of[mind.pieces.of_row[i]] == mind._part_of[mind.pieces.of_row[j]]
+    assert sorted(np.concatenate([view.part.at for view in mind.views])) == list(range(400))
+    assert len(interview.labels) == 400
+
+
+def test_smaller_pieces_of_large_clusters_stay_one_part():
+    interview = ask(Interview(MOONS.X, random_state=0), MOONS.y, 170)
+    assert len(interview._mind.views) == 1
+    assert interview._mind.pieces.count <= MOST
+    assert ml.metrics.adjusted_rand(MOONS.y, interview.labels) > 0.98
+
+
 def test_boards_have_different_rows():
     X, _ = blobs()
     board = Interview(X, random_state=0).board(8)

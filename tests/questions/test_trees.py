@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage as scipy_linkage
+from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
 from maylink.kernels.merge_tree import AVERAGE, ENERGY, MARGINAL, SINGLE
+from maylink.questions.parts import parts_of
 from maylink.questions.pieces import Pieces
 from maylink.questions.trees import Linkage, linkages
 
@@ -21,9 +23,19 @@ def some_pieces(n=9, seed=0, ones=False):
     precision = np.array([0.3, 0.8])
     random = rng.random((n, n))
     return Pieces(
-        of_row, size, size, total, 3.0 * (total**2 / size[:, None]).sum(), precision, near, near,
-        random + random.T, near / 100.0, members,
+        of_row, size, size, total, 3.0 * (total**2 / size[:, None]).sum(), precision,
+        total / size[:, None], csr_array(near), csr_array(near), csr_array(random + random.T),
+        members,
     )  # fmt: skip
+
+
+def some_part(n=9, seed=0, ones=False):
+    return parts_of(some_pieces(n, seed, ones), n)[0]
+
+
+def linkage_of(rule, part, near):
+    """A linkage of one part, in which the likeness of pieces is given."""
+    return Linkage("it", rule, [part], lambda _: near)
 
 
 def groups_of(tree):
@@ -36,14 +48,14 @@ def groups_of(tree):
 
 @pytest.mark.parametrize(("rule", "method"), [(AVERAGE, "average"), (SINGLE, "single")])
 def test_trees_of_single_points_are_those_of_scipy(rule, method):
-    pieces = some_pieces(12, seed=1, ones=True)
+    pieces = some_part(12, seed=1, ones=True)
     distance = squareform(10.0 - pieces.close * (1.0 - np.eye(12)), checks=False)
     theirs = scipy_linkage(distance, method)
     names = {k: frozenset([k]) for k in range(12)}
     for k, (a, b, *_) in enumerate(theirs):
         names[12 + k] = names[int(a)] | names[int(b)]
     expected = [names[12 + k] for k in range(11)]
-    tree = Linkage("it", rule, pieces, pieces.close).tree(np.zeros((12, 12)), 1.0, 1.0)
+    tree = linkage_of(rule, pieces, pieces.close).tree(pieces, None, 1.0, 1.0)
     assert groups_of(tree) == expected
 
 
@@ -61,9 +73,9 @@ def plain_gain(pieces, a, b):
 
 @pytest.mark.parametrize("rule", [MARGINAL, ENERGY])
 def test_the_best_pair_is_merged_next(rule):
-    pieces = some_pieces(seed=2)
+    pieces = some_part(seed=2)
     odds = pieces.wide - 1.0
-    tree = Linkage("it", rule, pieces, odds).tree(np.zeros((9, 9)), 1.0, 1.0)
+    tree = linkage_of(rule, pieces, odds).tree(pieces, np.zeros((9, 9)), 1.0, 1.0)
     live = [frozenset([k]) for k in range(9)]
 
     def score(a, b):
@@ -80,25 +92,38 @@ def test_the_best_pair_is_merged_next(rule):
 
 
 def test_heights_are_the_log_of_the_number_of_clusters_before_a_merger():
-    pieces = some_pieces(seed=3, ones=True)
-    tree = Linkage("it", SINGLE, pieces, pieces.close).tree(np.zeros((9, 9)), 1.0, 1.0)
+    pieces = some_part(seed=3, ones=True)
+    tree = linkage_of(SINGLE, pieces, pieces.close).tree(pieces, None, 1.0, 1.0)
     np.testing.assert_allclose(tree.heights[9:], np.log(np.arange(9, 1, -1)))
 
 
 def test_answers_join_and_part():
-    pieces = some_pieces(seed=4)
-    linkage = Linkage("it", AVERAGE, pieces, pieces.wide)
+    pieces = some_part(seed=4)
+    linkage = linkage_of(AVERAGE, pieces, pieces.wide)
     votes = np.zeros((9, 9))
     votes[0, 1] = votes[1, 0] = 50.0
-    assert groups_of(linkage.tree(votes, 1.0, 1.0))[0] == {0, 1}
+    assert groups_of(linkage.tree(pieces, votes, 1.0, 1.0))[0] == {0, 1}
     votes[0, 1] = votes[1, 0] = -50.0
-    assert not any({0, 1} <= group for group in groups_of(linkage.tree(votes, 1.0, 1.0))[:-1])
+    assert not any(
+        {0, 1} <= group for group in groups_of(linkage.tree(pieces, votes, 1.0, 1.0))[:-1]
+    )
 
 
 def test_the_clusters_of_a_fit_are_merged_first():
     pieces = some_pieces(seed=5)
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])[pieces.of_row]
-    tree = linkages(pieces, labels)[0].tree(np.zeros((9, 9)), 1.0, 1.0)
+    parts = parts_of(pieces, 9)
+    tree = linkages(pieces, parts, labels)[0].tree(parts[0], None, 1.0, 1.0)
     assert {frozenset([0, 1, 2]), frozenset([3, 4, 5]), frozenset([6, 7, 8])} <= set(
         groups_of(tree)[:6]
     )
+
+
+def test_heights_count_the_clusters_of_all_parts():
+    pieces = some_pieces(12, seed=6, ones=True)
+    parts = parts_of(pieces, 4)
+    assert len(parts) > 1
+    linkage = Linkage("it", SINGLE, parts, lambda part: part.close)
+    heights = [linkage.tree(part, None, 1.0, 1.0).heights[part.count :] for part in parts]
+    every = np.sort(np.concatenate(heights))
+    np.testing.assert_allclose(every, np.log(np.arange(len(parts) + 1, 13)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from maylink.cli.ask_request import AskRequest
 from maylink.cli.options import READ, parse_key_values
 from maylink.cli.printing import first_few, print_note
+from maylink.cli.same_rows import rows_fingerprint
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RowsOfFile(NamedTuple):
-    """What judges see, and the fingerprint of all that stands in the rows."""
+    """What judges see, and the fingerprint of the rows."""
 
     shown: ShownRows
     fingerprint: str
@@ -35,4 +36,4 @@ def read_rows(request: AskRequest, table: Table) -> RowsOfFile:
         hidden = {table.id_name, request.reading.id, *(request.reading.drop or ())}
         shown = rows.without([str(name) for name in hidden])
     print_note("judges", f"see {first_few(shown.columns)}", quiet=request.quiet)
-    return RowsOfFile(shown, rows.fingerprint)
+    return RowsOfFile(shown, rows_fingerprint(request.data, table))

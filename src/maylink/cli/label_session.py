@@ -12,6 +12,7 @@ from maylink.cli.label_end import end
 from maylink.cli.label_request import LabelRequest
 from maylink.cli.options import READ, parse_key_values
 from maylink.cli.printing import first_few, print_note, write_stdout
+from maylink.cli.same_rows import rows_fingerprint
 from maylink.errors import counted, not_one_of
 
 if TYPE_CHECKING:
@@ -41,18 +42,6 @@ def gather(request: LabelRequest) -> None:
         _print_answers(request, store)
         _serve(request, table, links, items, store)
         end(request, table, links, store)
-
-
-def rows_fingerprint(path: str, table: Table) -> str:
-    """Return a fingerprint of the rows that answers are about: of their ids, or of the file."""
-    import hashlib
-
-    from maylink.io.fingerprint import fingerprint
-
-    if table.ids is not None:
-        return fingerprint([str(name) for name in table.ids])
-    with open(path, "rb") as file:
-        return fingerprint(hashlib.file_digest(file, "sha256").hexdigest(), table.rows)
 
 
 def _items(request: LabelRequest, table: Table) -> Items:

@@ -125,10 +125,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         parser.error(f"{unknown[0]!r} is not one of {', '.join(EXHIBITS)}")
     options.exhibits = options.exhibits or [x for x in EXHIBITS if x not in WHEN_NAMED]
-    if "today" not in options.exhibits:
-        for name in ("pairs", "links", "accuracy", "hindsight"):
-            if getattr(options, name):
-                parser.error(f"--{name}: only 'today' has such a choice; name it")
+    choices = {"pairs": ["today"], "links": ["today"], "accuracy": ["today", "questions"]}
+    for name, exhibits in (choices | {"hindsight": ["today"]}).items():
+        if getattr(options, name) and not set(exhibits) & set(options.exhibits):
+            those = " and ".join(map(repr, exhibits))
+            have = "has" if len(exhibits) == 1 else "have"
+            parser.error(f"--{name}: only {those} {have} such a choice; name it")
     if options.cell is not None:
         try:
             options.cell = _cell(options.cell, options.seed)

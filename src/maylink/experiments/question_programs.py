@@ -40,12 +40,12 @@ def run(X, a):
             failure = f"{type(error).__name__}: {error}"[:200]
             break
         if oracle.late and AGAIN:
-            failure = "timeout"
+            failure = "late"
             break
         found.update({str(n): np.asarray(one).astype(int).tolist() for n, one in labels.items()})
         pairs.update({str(n): oracle.pairs[:n] for n in labels})
         if oracle.late:
-            failure = "timeout"
+            failure = "late"
     return dict(labels=found, pairs=pairs, stopped=failure)
 """
 

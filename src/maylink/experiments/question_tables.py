@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 GOOD = 0.8  # ARI that is to be reached
 MAYLINK = "maylink"
+LATE = "late"  # a rival that had not ended when its time was up
 SHOWN = (0, 10, 20, 50, 100, 200, 500)  # numbers of questions in the table of curves
 
 
@@ -24,12 +25,15 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if told.empty:
         return {"failures": _failures(runs)}
     long = _long(told)
-    reached = told.groupby(["data", "p", "method"], sort=False)["reach"].agg(_median)
+    by = ["data", "p", "method"]
+    reached = runs.groupby(by, sort=False)["reach"].agg(_median)
     floor = told.groupby(["data", "p"], sort=False)["floor"].mean().round()
-    wide = reached.unstack("method")[list(dict.fromkeys(told["method"]))]
+    wide = reached.unstack("method")[list(dict.fromkeys(runs["method"]))]
+    late = (runs["failure"] == LATE).groupby([runs[one] for one in by], sort=False).mean()
     wide["floor"] = floor.reindex(wide.index)
     found = {
-        "questions to reach ARI .8 and stay there: medians, empty where it is not reached": wide,
+        f"questions to reach ARI .8 and stay there: medians, – where it is not reached, {LATE} "
+        "where most runs had not ended after their minute": _in_words(wide, late > 0.5),
     }
     if MAYLINK in wide:
         found["summary: goals"] = _goals(wide)
@@ -103,6 +107,13 @@ def _median(reach: Any) -> float:
     """Return the median; who did not get there needs more questions than anybody."""
     middle = float(np.median(reach.astype(float).fillna(np.inf)))
     return middle if np.isfinite(middle) else np.nan
+
+
+def _in_words(wide: pd.DataFrame, late: pd.Series) -> pd.DataFrame:
+    """Return numbers as words, and say where time ran out before the goal was reached."""
+    late_at = late.unstack("method").reindex(index=wide.index, columns=wide.columns).eq(True)
+    shown = wide.astype(object).map(lambda one: f"{one:g}")
+    return shown.mask(wide.isna(), "–").mask(wide.isna() & late_at, LATE)
 
 
 def _goals(wide: pd.DataFrame) -> pd.DataFrame:

@@ -144,7 +144,7 @@ class Teller:
             "here": len({*gathering.here, person}),
             "people": self._people(survey) if self.show_reliability else [],
             "busy": gathering.thinking.is_busy,
-            "problem": gathering.thinking.problem,
+            "problem": gathering.thinking.problem or gathering.thinking.left_out,
             "standing": None if survey is None else _standing(survey),
             "clusters": self._clusters(survey, seen),
         }

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from maylink.arrays import Index
-from maylink.errors import MaylinkError
+from maylink.errors import MaylinkError, counted
 from maylink.questions.words import Answer, Question, Standing
 
 logger = logging.getLogger(__name__)
@@ -127,6 +127,7 @@ class Thinking:
         self._stocks: dict[str, Stock] = {}
         self._survey: Survey | None = None
         self._problem: str | None = None
+        self._refused: list[str] = []  # why answers were left out
         self._failed = self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="maylink-interview", daemon=True)
@@ -192,6 +193,14 @@ class Thinking:
     def problem(self) -> str | None:
         """What went wrong, in words; answers are kept all the same."""
         return self._problem
+
+    @property
+    def left_out(self) -> str | None:
+        """How many answers were left out, and why the last one was; None where none was."""
+        if not self._refused:
+            return None
+        count = counted(len(self._refused), "answer")
+        return f"{count} could not be taken in; the last one: {self._refused[-1]}"
 
     @property
     def is_busy(self) -> bool:
@@ -266,6 +275,7 @@ class Thinking:
                         refused.append(error)
         for why in refused:
             logger.warning("an answer was left out: %s", why)
+            self._refused.append(_short(why))
 
     def _make_stock(self, interview: Asker, person: str, boards: bool, n_taken: int) -> Stock:
         questions = tuple(interview.questions(AHEAD, person))
@@ -285,10 +295,13 @@ class Thinking:
         return Survey(version, interview.standing, np.asarray(interview.labels), reliability)
 
     def _say(self, error: Exception, what: str) -> None:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        self._problem = f"{what}: {reason}"
+        self._problem = f"{what}: {_short(error)}"
         logger.warning("%s", self._problem)
         logger.debug("%s", what, exc_info=error)
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def boards_of_questions(questions: Sequence[Question], size: int) -> tuple[tuple[int, ...], ...]:

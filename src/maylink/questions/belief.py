@@ -19,9 +19,45 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.kernels.tree_cuts import overlaps
+from maylink.questions.merging import merged_while
 
 IN_DOUBT = 0.02  # pairs whose probability is nearer to 0 or 1 are not asked about
 CONSIDERED = 1_000  # pairs from which a batch is chosen: those whose answers tell most
+
+
+class DoubtfulPairs(NamedTuple):
+    """Pairs of pieces, and what is worth knowing about them, whoever answers.
+
+    Parameters
+    ----------
+    a, b : array of int of shape (m,)
+        The pieces.
+    together : array of shape (m,)
+        The probability that they are one cluster.
+    covariance : array of shape (m,)
+        ½ Σ over pairs of rows of Cov², see above.
+    """
+
+    a: Index
+    b: Index
+    together: Array
+    covariance: Array
+
+    def named(self, at: Index) -> DoubtfulPairs:
+        """Return the pairs with other numbers of the pieces."""
+        return self._replace(a=at[self.a], b=at[self.b])
+
+    def gains(self, p: float, q: float) -> PairGains:
+        """Return what an answer of a source would put right, the best pair first.
+
+        Parameters
+        ----------
+        p, q : float
+            Reliability of who answers.
+        """
+        may = chance_of_may(self.together, p, q)
+        gain = (p + q - 1.0) ** 2 * self.covariance / np.maximum(may * (1.0 - may), 1e-12)
+        return PairGains(self.a, self.b, self.together, gain).best_first()
 
 
 class PairGains(NamedTuple):
@@ -46,9 +82,50 @@ class PairGains(NamedTuple):
         """Return some of the pairs."""
         return PairGains(self.a[which], self.b[which], self.together[which], self.gain[which])
 
+    def best_first(self) -> PairGains:
+        """Return the pairs in the order of their gains."""
+        return self.some(np.argsort(-self.gain, kind="stable"))
+
     def then(self, other: PairGains) -> PairGains:
         """Return these pairs, and others after them."""
         return PairGains(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
+
+class SharedPairs(NamedTuple):
+    """Pairs of rows, each counted twice, of a partition beside draws of it.
+
+    Parameters
+    ----------
+    both : array of shape (D,)
+        Together in the partition and in each draw.
+    drawn : array of shape (D,)
+        Together in each draw.
+    own : float
+        Together in the partition.
+    """
+
+    both: Array
+    drawn: Array
+    own: float
+
+    def with_those_of(self, other: SharedPairs) -> SharedPairs:
+        """Return the counts of both."""
+        both, drawn = self.both + other.both, self.drawn + other.drawn
+        return SharedPairs(both, drawn, self.own + other.own)
+
+    def expected_f(self, surprise: float = 0.0) -> float:
+        """Return the pairwise F of the partition, on average over all draws.
+
+        Parameters
+        ----------
+        surprise : float, default 0
+            Share of pairs about which no draw knows anything: of those that the partition has
+            together, half are.
+        """
+        either, some = self.own + self.drawn, self.own + self.drawn > 0.0
+        both = surprise * self.own / 2.0 + (1.0 - surprise) * self.both
+        f = np.where(some, 2.0 * both / np.where(some, either, 1.0), 1.0)
+        return float(f.mean())
 
 
 class Belief:
@@ -68,26 +145,33 @@ class Belief:
         self._shared = np.empty((n_draws, n_draws))
         overlaps(draws, n_rows, np.empty((n, n)), self._shared)
 
-    @property
+    @cached_property
     def best(self) -> Index:
-        """The draw that has the least expected distance to all others (Binder 1978)."""
-        best: Index = self.draws[self._best_at]
-        return best
+        """The partition of least expected distance to all draws (Binder 1978) that was found.
 
-    @cached_property
-    def _best_at(self) -> int:
+        It is the best draw, or what comes of merging while that lowers the distance: two groups
+        whose pairs are together with a probability above one half on average.
+        """
         own = np.diag(self._shared)
-        distance = own[:, None] + own - 2.0 * self._shared
-        return int(np.argmin(distance.mean(axis=1)))
+        at = int(np.argmin((own[:, None] + own - 2.0 * self._shared).mean(axis=1)))
+        drawn: Index = self.draws[at]
+        merged = merged_while(self.together, self.n_rows, 0.5)
+        return merged if self._distance(merged) < self._distance(drawn) else drawn
+
+    def _distance(self, labels: Index) -> float:
+        """Return the expected distance to the draws, but for what all partitions have."""
+        pairs = np.outer(self.n_rows, self.n_rows)
+        return float(((labels[:, None] == labels) * (1.0 - 2.0 * self.together) * pairs).sum())
 
     @cached_property
-    def expected_f(self) -> float:
-        """The pairwise F of the best draw, on average over all draws."""
-        own, total = np.diag(self._shared), self.n_rows.sum()
-        at = self._best_at
-        both = 2.0 * (self._shared[at] - total)
-        either = own[at] + own - 2.0 * total
-        return float(np.where(either > 0.0, both / np.where(either > 0.0, either, 1.0), 1.0).mean())
+    def pairs_of_best(self) -> SharedPairs:
+        """The pairs of the best partition beside those of each draw."""
+        own, total, best = np.diag(self._shared), self.n_rows.sum(), self.best
+        several = best.max() + 1
+        both = [np.bincount(draw * several + best, self.n_rows) for draw in self.draws]
+        shared = np.array([(one**2).sum() for one in both])
+        alone = (np.bincount(best, self.n_rows) ** 2).sum()
+        return SharedPairs(shared - total, own - total, float(alone - total))
 
     @cached_property
     def together(self) -> Array:
@@ -99,10 +183,14 @@ class Belief:
         found /= n_draws
         return found
 
-    @property
-    def n_pairs(self) -> float:
-        """The expected number of pairs of rows that are together."""
-        return float((np.diag(self._shared) - self.n_rows.sum()).mean() / 2.0)
+    @cached_property
+    def doubtful(self) -> DoubtfulPairs:
+        """The pairs about which some draws differ."""
+        a, b = np.triu_indices(self.draws.shape[1], 1)
+        together = self.together[a, b]
+        keep = (together > IN_DOUBT) & (together < 1.0 - IN_DOUBT)
+        a, b, together = a[keep], b[keep], together[keep]
+        return DoubtfulPairs(a, b, together, self._quadratic(self._centred(a, b, together)))
 
     def gains(self, p: float, q: float) -> PairGains:
         """Return pairs of pieces and what an answer about each would put right, best first.
@@ -112,13 +200,7 @@ class Belief:
         p, q : float
             Reliability of who answers.
         """
-        a, b = np.triu_indices(self.draws.shape[1], 1)
-        together = self.together[a, b]
-        keep = (together > IN_DOUBT) & (together < 1.0 - IN_DOUBT)
-        a, b, together = a[keep], b[keep], together[keep]
-        centred = self._centred(a, b, together)
-        gain = self._gain(centred, together, p, q)
-        return PairGains(a, b, together, gain).some(np.argsort(-gain, kind="stable"))
+        return self.doubtful.gains(p, q)
 
     def batch(self, n: int, found: PairGains, p: float, q: float) -> PairGains:
         """Choose pairs whose answers tell different things.
@@ -126,8 +208,7 @@ class Belief:
         After each choice the draws are taken as if its answer were known, as far as a linear rule
         tells: what the next answer would tell again does not count.
         """
-        in_doubt = (found.together > IN_DOUBT) & (found.together < 1.0 - IN_DOUBT)
-        found = found.some(np.flatnonzero(in_doubt)[:CONSIDERED])
+        found = found.some(slice(CONSIDERED))
         n, together = min(n, len(found.a)), found.together
         original = centred = self._centred(found.a, found.b, together)
         said = chance_of_may(together, p, q)
@@ -162,10 +243,6 @@ class Belief:
         sums = ((self._centred_overlaps @ centred) * centred).sum(axis=0, dtype=np.float64)
         quadratic: Array = 0.5 * np.maximum(sums, 0.0) / len(centred) ** 2
         return quadratic
-
-    def _gain(self, centred: Array, together: Array, p: float, q: float) -> Array:
-        said = chance_of_may(together, p, q)
-        return (p + q - 1.0) ** 2 * self._quadratic(centred) / (said * (1.0 - said))
 
 
 def chance_of_may(together: Array, p: float, q: float) -> Array:

@@ -6,6 +6,7 @@ graph is believed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,11 +14,13 @@ from scipy.special import betaln, gammaln
 
 from maylink.arrays import Array
 from maylink.kernels.merge_tree import DATA_WEIGHT
+from maylink.questions.parts import Part
 from maylink.questions.pieces import Pieces
 
 if TYPE_CHECKING:
-    from maylink.questions.trees import Tree
+    from maylink.questions.trees import Mergers
 
+LOOKS = 128  # numbers of clusters that are tried at most
 RIGHT, WRONG = 9.0, 1.0  # votes that the graph is right and wrong before anything is known
 
 
@@ -41,36 +44,73 @@ class BestCut(NamedTuple):
     variance: float
     counts: tuple[float, float, float, float]
 
-    def odds(self, pieces: Pieces) -> Array:
+    def odds(self, part: Part) -> Array:
         """Return what the graph says of every two pieces: log odds that they are one cluster."""
         near_together, near_apart, random_apart, random_together = self.counts
         p = (RIGHT + near_together) / (RIGHT + WRONG + near_together + random_together)
         q = (RIGHT + random_apart) / (RIGHT + WRONG + random_apart + near_apart)
-        odds: Array = pieces.wide * np.log(p / (1.0 - q)) + pieces.random * np.log((1.0 - p) / q)
+        odds: Array = part.wide * np.log(p / (1.0 - q)) + part.random * np.log((1.0 - p) / q)
         return odds
 
 
-def best_cut(tree: Tree, pieces: Pieces) -> BestCut:
-    """Return the best of the cuts that stop merging at some number of clusters."""
+def best_cut(trees: Sequence[Mergers], parts: Sequence[Part], pieces: Pieces) -> BestCut:
+    """Return the best of the cuts that stop merging at some number of clusters.
+
+    Of many pieces, 128 numbers of clusters are tried, each larger than the last by the same share.
+
+    Parameters
+    ----------
+    trees : sequence of Mergers
+        The tree of each part.
+    parts : sequence of Part
+        The parts.
+    pieces : Pieces
+        All pieces.
+    """
     size, total = pieces.size.copy(), pieces.total.copy()
-    graph = np.stack([pieces.wide, pieces.random])
     live = np.ones(pieces.count, np.bool_)
-    slot = list(range(pieces.count))
-    together = np.trace(graph, axis1=1, axis2=2) / 2.0
-    apart = graph.sum(axis=(1, 2)) / 2.0 - together
-    best = _scored(pieces, size, total, together, apart)
-    for left, right in tree.children[pieces.count :]:
-        a, b = slot[left], slot[right]
-        moved = graph[:, a, b].copy()
-        together, apart = together + moved, apart - moved
+    slots = [part.at.tolist() for part in parts]
+    graph = [np.stack([part.wide, part.random]) for part in parts]
+    everything = np.array([pieces.wide.sum(), pieces.random.sum()]) / 2.0
+    together = sum(np.trace(one, axis1=1, axis2=2) for one in graph) / 2.0
+    local = [{at: k for k, at in enumerate(part.at.tolist())} for part in parts]
+    best = _scored(pieces, size, total, together, everything - together)
+    order = _in_order(trees)
+    looked_at = _numbers(pieces.count, len(order))
+    for left_over, (k, left, right) in zip(range(pieces.count - 1, 0, -1), order, strict=False):
+        a, b = slots[k][left], slots[k][right]
         size[a] += size[b]
         total[a] += total[b]
-        graph[:, a] += graph[:, b]
-        graph[:, :, a] += graph[:, :, b]
+        x, y = local[k][a], local[k][b]
+        between = graph[k]
+        together = together + between[:, x, y]
+        between[:, x] += between[:, y]
+        between[:, :, x] += between[:, :, y]
         live[b] = False
-        slot.append(a)
-        best = max(best, _scored(pieces, size[live], total[live], together, apart))
+        slots[k].append(a)
+        if left_over in looked_at:
+            apart = everything - together
+            best = max(best, _scored(pieces, size[live], total[live], together, apart))
     return best
+
+
+def _in_order(trees: Sequence[Mergers]) -> list[tuple[int, int, int]]:
+    """Return all mergers, those of high scores first, a part's in its own order."""
+    found = []
+    for k, (children, scores) in enumerate(trees):
+        lowest = np.minimum.accumulate(scores)
+        for step, (pair, score) in enumerate(zip(children[len(scores) + 1 :], lowest, strict=True)):
+            found.append((-float(score), k, step, int(pair[0]), int(pair[1])))
+    found.sort()
+    return [(k, left, right) for _, k, _, left, right in found]
+
+
+def _numbers(n_pieces: int, n_mergers: int) -> set[int]:
+    """Return the numbers of clusters that are looked at."""
+    fewest = n_pieces - n_mergers
+    if n_mergers <= 2 * LOOKS:
+        return set(range(fewest, n_pieces))
+    return set(np.geomspace(fewest, n_pieces - 1, LOOKS).astype(int).tolist())
 
 
 def _scored(pieces: Pieces, size: Array, total: Array, together: Array, apart: Array) -> BestCut:

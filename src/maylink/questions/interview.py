@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from maylink.labels import complete_codes
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, check_integer
+from maylink.questions.belief import PairGains
 from maylink.questions.choosing import RowPairs
 from maylink.questions.heard import AnswerColumns, Heard
 from maylink.questions.mind import Mind
@@ -98,25 +99,33 @@ class Interview:
         mind = self._mind
         if not n or mind.pieces.count < 2:
             return []
-        p, q = mind.reliability_of(source)
-        with one_thread():
-            found = mind.gains(source)
-            pairs = mind.belief.batch(2 * n, found, p, q).then(found)
         choosing = RowPairs(mind, self._heard, source)
         questions: list[Question] = []
-        while True:
+        for number, pairs in enumerate(self._rounds(n, source)):
             before = len(questions)
             for a, b, together, gain in zip(*pairs, strict=True):
                 if len(questions) == n:
                     return questions
                 pair = choosing.next(int(a), int(b))
                 if pair is not None:
-                    why = reason_for(mind.belief, mind.clusters, int(a), int(b), again=pair.again)
+                    why = reason_for(mind, int(a), int(b), again=pair.again)
                     one = Question(pair.i, pair.j, float(together), float(gain), why, pair.again)
                     questions.append(one)
-            if len(questions) == before:
-                return questions
-            pairs = found  # further rows of the same pieces
+            if len(questions) == before and number > 1:
+                break
+        return questions
+
+    def _rounds(self, n: int, source: Hashable) -> Iterator[PairGains]:
+        """Yield pairs of pieces: those in doubt first, in the end all, again and again."""
+        with one_thread():
+            found = self._mind.gains(source)
+            chosen = self._mind.batch(2 * n, source, found)
+        yield chosen.then(found)
+        with one_thread():
+            agreed = self._mind.agreed(source)
+        yield agreed
+        while True:  # for further rows of the same pieces
+            yield found.then(agreed)
 
     def board(self, size: int = 8, source: Hashable = 0) -> list[int]:
         """Return rows to sort into groups: those whose pairs tell most.
@@ -129,21 +138,22 @@ class Interview:
             Who sorts them.
         """
         check_integer("size", size, 2)
-        pieces = self._mind.pieces
-        if pieces.count < 2:
+        mind = self._mind
+        if mind.pieces.count < 2:
             return []
         with one_thread():
-            found = self._mind.gains(source)
-        gain = np.zeros((pieces.count, pieces.count))
-        gain[found.a, found.b] = gain[found.b, found.a] = found.gain
-        chosen = [int(found.a[0]), int(found.b[0])]
-        while len(chosen) < min(size, pieces.count):
+            found = mind.gains(source)
+            found = found if len(found.a) else mind.agreed(source)
+        view, first = mind.view_of(int(found.a[0]))
+        gain = mind.gain_matrix(view, source)
+        chosen = [first, mind.view_of(int(found.b[0]))[1]]
+        while len(chosen) < min(size, view.part.count):
             more = gain[chosen].sum(axis=0)
             more[chosen] = -1.0
             chosen.append(int(np.argmax(more)))
-        typical = [pieces.members[one][: (len(pieces.members[one]) + 1) // 2] for one in chosen]
+        members = [mind.pieces.members[view.part.at[one]] for one in chosen]
         rng = np.random.default_rng([self._seed, len(self._heard.answers)])
-        return [int(rng.choice(rows)) for rows in typical]
+        return [int(rng.choice(rows[: (len(rows) + 1) // 2])) for rows in members]
 
     def add(self, answers: Iterable[Answer]) -> None:
         """Take answers."""
@@ -199,7 +209,8 @@ class Interview:
     def standing(self) -> Standing:
         """How far the interview has come."""
         mind = self._mind
-        return standing_of(mind.belief, mind.clusters, self._heard.n_answers, mind.best_gain)
+        beliefs = [view.belief for view in mind.views]
+        return standing_of(beliefs, self._heard.n_answers, mind.best_gain, mind.surprise)
 
 
 def _checked(source: Hashable, p: float, q: float) -> tuple[float, float]:

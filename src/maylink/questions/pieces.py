@@ -7,11 +7,12 @@ dozen of them stand for any number of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maylink.arrays import Array, Index, Matrix
 from maylink.data_forms import as_coded
@@ -21,14 +22,15 @@ from maylink.links import MAY, Links
 from maylink.problem import DataFacts, Problem, check
 from maylink.tuning.candidates import candidates
 from maylink.tuning.kmeans_starts import kmeans_partitions
-from maylink.tuning.pieces import PieceView
+from maylink.tuning.pieces import POINTS_A_PIECE, PieceView
 from maylink.views.nearest import Neighbours, nearest
 from maylink.views.neighbours import NeighbourGraph
 
 COLUMNS_OF_WORDS = 10  # whole numbers in fewer columns are measurements
 SAMPLE = 10_000  # rows that are looked at closely; others go to the piece that is nearest
 WIDE, CLOSE = 20, 5  # neighbours of each point: enough for round clusters, and for thin ones
-FAR = 1e-3  # likeness of pieces that no neighbours join, in neighbours; less with distance
+ALONE = 0.5  # share of rows: where more pieces than that are asked for, each row is one,
+FEW = 256  # unless there are few
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,13 @@ class Pieces:
         Sum of squares of all these rows.
     precision : array of shape (r,)
         Precision of the centres of clusters there.
-    wide, close : array of shape (M, M)
+    centers : array of shape (M, d)
+        Means of these rows, where the distance between rows counts.
+    wide, close : CSR array of shape (M, M)
         How often a row of one piece is among the 20, or the 5, nearest of a row of the other; on
         the diagonal twice as often.
-    random : array of shape (M, M)
+    random : CSR array of shape (M, M)
         How many random pairs, as many as there are neighbours in all, lie between two pieces.
-    far : array of shape (M, M)
-        A little likeness that every two pieces have, by their distance.
     members : list of array of int
         Rows of each piece, the most typical first.
     """
@@ -66,25 +68,16 @@ class Pieces:
     total: Array
     square: float
     precision: Array
-    wide: Array
-    close: Array
-    random: Array
-    far: Array
+    centers: Array
+    wide: Matrix
+    close: Matrix
+    random: Matrix
     members: list[Index]
 
     @property
     def count(self) -> int:
         """How many pieces there are."""
         return len(self.size)
-
-    def in_units_of(self, variance: float) -> Pieces:
-        """Return the pieces where clusters of this variance have variance 1."""
-        return replace(
-            self,
-            total=self.total / np.sqrt(variance),
-            square=self.square / variance,
-            precision=self.precision * variance,
-        )
 
 
 class Ground:
@@ -117,6 +110,20 @@ class Ground:
         self._cuts: dict[int, Pieces] = {}
 
     @property
+    def n_looked_at(self) -> int:
+        """Rows that are looked at closely."""
+        return len(self._some)
+
+    @property
+    def has_tiny_groups(self) -> bool:
+        """Whether rows, merged while that pays, stay in groups of a few: records, say.
+
+        Merging stops at groups of ten in any case, and the last round may double them.
+        """
+        groups = int(self._view.starts[0].max()) + 1
+        return groups * POINTS_A_PIECE > 2 * self.n_looked_at
+
+    @property
     def problem(self) -> Problem:
         """The rows that were looked at, prepared for the family."""
         return self._view.problem
@@ -132,12 +139,11 @@ class Ground:
         return self._cuts[count]
 
     def _cut(self, count: int) -> Pieces:
-        found = kmeans_partitions(self.problem, [min(count, len(self._some))], self._seed)[0]
+        found = self._in_pieces(min(count, len(self._some)))
         n_pieces = int(found.max()) + 1
         statistics = self.problem.family.cluster_statistics(self.problem.X, found, n_pieces)
         centers = membership(found, n_pieces) @ self._some / statistics.size[:, None]
         of_row = found if self.n == len(self._some) else self._nearest_piece(found, centers)
-        apart = ((centers[:, None] - centers) ** 2).sum(axis=2)
         near = np.repeat(found, self._near.shape[1]), found[self._near.ravel()]
         may = self._links.kind == MAY
         return Pieces(
@@ -147,12 +153,18 @@ class Ground:
             np.ascontiguousarray(statistics.total, np.float64),
             float(np.square(self.problem.X, dtype=np.float64).sum()),
             np.asarray(self.problem.prior.precision, np.float64),
+            centers=np.asarray(centers),
             wide=_between(found[self._links.i[may]], found[self._links.j[may]], n_pieces),
             close=_between(*near, n_pieces),
             random=_between(found[self._links.i[~may]], found[self._links.j[~may]], n_pieces),
-            far=FAR / (1.0 + apart),
             members=self._members(found, centers),
         )
+
+    def _in_pieces(self, count: int) -> Index:
+        """Return the piece of each row that is looked at."""
+        if count > max(ALONE * len(self._some), FEW):
+            return np.arange(len(self._some))
+        return kmeans_partitions(self.problem, [count], self._seed)[0]
 
     def _nearest_piece(self, found: Index, centers: Array) -> Index:
         from sklearn.metrics import pairwise_distances_argmin
@@ -197,8 +209,8 @@ def comparable_rows(X: Any) -> Matrix:
     return problem.family.neighbour_rows(problem.X)
 
 
-def _between(a: Index, b: Index, n_pieces: int) -> Array:
+def _between(a: Index, b: Index, n_pieces: int) -> Matrix:
     """Return how many pairs lie between pieces, both ways."""
-    counts = np.zeros((n_pieces, n_pieces))
-    np.add.at(counts, (a, b), 1.0)
-    return counts + counts.T
+    shape = n_pieces, n_pieces
+    counts = sparse.coo_array((np.ones(len(a)), (a, b)), shape=shape).tocsr()
+    return (counts + counts.T).tocsr()

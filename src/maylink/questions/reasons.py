@@ -6,27 +6,28 @@ import numpy as np
 
 from maylink.arrays import Index
 from maylink.questions.belief import Belief
+from maylink.questions.mind import Mind
 
 WHOLE = 0.5  # share of a cluster that goes with a piece: then the question is about the cluster
 GOES_WITH = 0.9  # probability of being together from which on a piece goes with another
 
 
-def reason_for(belief: Belief, clusters: Index, a: int, b: int, *, again: bool) -> str:
+def reason_for(mind: Mind, a: int, b: int, *, again: bool) -> str:
     """Return what an answer about two pieces would decide.
 
     Parameters
     ----------
-    belief : Belief
-        What is believed.
-    clusters : array of int of shape (M,)
-        The cluster of each piece.
+    mind : Mind
+        What is thought.
     a, b : int
-        The pieces.
+        Two pieces of one part.
     again : bool
         Whether the pair is asked about again.
     """
     if again:
         return "asks again, as an answer about these rows looks wrong or is in doubt"
+    (view, a), (_, b) = mind.view_of(a), mind.view_of(b)
+    belief, clusters = view.belief, mind.clusters[view.part.at]
     one, other = int(clusters[a]), int(clusters[b])
     if one == other:
         return f"decides whether cluster {one} is one or two"

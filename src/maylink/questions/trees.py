@@ -6,10 +6,12 @@ of its own; answers tell which of them to believe (:mod:`maylink.questions.exper
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from maylink.arrays import Array, Index
 from maylink.kernels.merge_tree import (
@@ -21,25 +23,27 @@ from maylink.kernels.merge_tree import (
 )
 from maylink.kernels.tree_cuts import meeting_nodes
 from maylink.questions.best_cut import BestCut, best_cut
+from maylink.questions.merging import TreeGroups
+from maylink.questions.parts import Part
 from maylink.questions.pieces import Pieces
 
 NOTHING = np.empty(0)
 A_FIT = 0.99  # weight of a fit's clusters beside the neighbour graph, in the tree of the fit
 
 
-class TreeGroups(NamedTuple):
-    """Groups that are merged, by slots 0 … M − 1; what :func:`merge_tree` changes."""
+class Mergers(NamedTuple):
+    """A tree without answers.
 
-    size: Array
-    total: Array
-    near: Array
-    votes: Array
-    score: Array
-    soon: Array
-    alone: Array
-    live: Array
-    node: Index
-    partner: Index
+    Parameters
+    ----------
+    children : array of int of shape (2B − 1, 2)
+        The two parts of each node, see :class:`Tree`.
+    scores : array of shape (B − 1,)
+        The score of each merger, in order.
+    """
+
+    children: Index
+    scores: Array
 
 
 @dataclass(frozen=True)
@@ -83,99 +87,120 @@ class Linkage:
         ``MARGINAL``: how much log p(x) rises by merging, for each row of the smaller group.
         ``ENERGY``: how much log p(x) and the log odds of the neighbour graph rise. ``AVERAGE``:
         mean likeness of two rows. ``SINGLE``: likeness of the two pieces that are most alike.
-    pieces : Pieces
-        The pieces.
-    near : array of shape (M, M)
-        Likeness of pieces.
+    parts : sequence of Part
+        All the pieces, in parts.
+    near : callable
+        Returns the likeness of the pieces of a part, shape (B, B).
+    variance : float, default 1
+        Of clusters, in units of that which pieces suggest.
     """
 
-    def __init__(self, name: str, rule: int, pieces: Pieces, near: Array) -> None:
-        self.name, self._rule, self._pieces, self._near = name, rule, pieces, near
+    def __init__(
+        self,
+        name: str,
+        rule: int,
+        parts: Sequence[Part],
+        near: Callable[[Part], Array],
+        variance: float = 1.0,
+    ) -> None:
+        self.name, self._rule, self._near, self._variance = name, rule, near, variance
         self._known = self._heights = NOTHING
-        _, scores = self._merge(np.zeros_like(near), 0.0, 1.0)
-        rising = np.sort(scores)
         self.n_clusters: int | None = None
         """The most probable number of clusters without answers, where it is known."""
+        alone = [self._merge(part, None, 0.0, 1.0) for part in parts]
+        self.mergers = [Mergers(*one) for one in alone]
+        """The tree of each part without answers, and the scores of its mergers."""
+        rising = np.sort(np.concatenate([one.scores for one in self.mergers]))
         self._known, first = np.unique(rising, return_index=True)
-        self._heights = np.log(2.0 + first)
+        self._heights = np.log(1.0 + len(parts) + first)  # parts are never merged
 
-    @property
-    def n_pieces(self) -> int:
-        """M."""
-        return self._pieces.count
-
-    def tree(self, votes: Array, center: float, width: float) -> Tree:
-        """Return the tree, given answers.
+    def tree(self, part: Part, votes: Array | None, center: float, width: float) -> Tree:
+        """Return the tree of a part, given answers.
 
         Parameters
         ----------
-        votes : array of shape (M, M)
+        part : Part
+            The pieces.
+        votes : array of shape (B, B), optional
             Log odds of the answers about each two pieces.
         center, width : float
             See :func:`maylink.kernels.merge_tree.merge_tree`.
         """
-        children, scores = self._merge(votes, center, width)
+        children, scores = self._merge(part, votes, center, width)
         heights = np.zeros(len(children))
         if len(scores):
-            heights[self._pieces.count :] = np.interp(scores, self._known, self._heights)
+            heights[part.count :] = np.interp(scores, self._known, self._heights)
         return Tree(children, heights)
 
-    def _merge(self, votes: Array, center: float, width: float) -> tuple[Index, Array]:
-        n, pieces = self._pieces.count, self._pieces
-        groups = TreeGroups(
-            pieces.size.copy(), pieces.total.copy(), self._near.copy(), votes.copy(),
-            np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.ones(n, np.bool_),
-            np.arange(n), np.zeros(n, np.int64),
-        )  # fmt: skip
+    def _merge(
+        self, part: Part, votes: Array | None, center: float, width: float
+    ) -> tuple[Index, Array]:
+        n, near = part.count, self._near(part)
+        part = part.in_units_of(self._variance)
+        groups = TreeGroups.of(part.size, part.total, near, votes)
         children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
         if n > 1:
             merge_tree(
-                self._rule, groups, pieces.precision, self._known, self._heights, center, width,
+                self._rule, groups, part.precision, self._known, self._heights, center, width,
                 children, scores,
             )  # fmt: skip
         return children, scores[n:]
 
 
-def linkages(pieces: Pieces, labels: Index | None = None) -> list[Linkage]:
+def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None) -> list[Linkage]:
     """Return all opinions: the one that is most believed before any answer is the first.
 
     Parameters
     ----------
     pieces : Pieces
         The pieces.
+    parts : sequence of Part
+        The pieces in parts.
     labels : array of int of shape (n,), optional
         Clusters of a fit; they are an opinion of their own then, and the first.
     """
-    pairs = np.outer(pieces.size, pieces.size)
-    smaller = np.minimum.outer(pieces.size, pieces.size)
-    far = pieces.far * pairs / 100.0
-    nothing = np.zeros_like(pairs)
     found = [
-        Linkage("data", MARGINAL, pieces, nothing),
-        Linkage("many neighbours", AVERAGE, pieces, pieces.wide + far),
-        Linkage("nearest neighbours", SINGLE, pieces, pieces.close / smaller + pieces.far),
-        Linkage("close neighbours", AVERAGE, pieces, pieces.close + far),
-    ]
-    cut = max(best_cut(one.tree(nothing, 1.0, 1.0), pieces) for one in found)
-    energy = _energy(pieces, cut)
-    again = best_cut(energy.tree(nothing, 1.0, 1.0), pieces)
+        Linkage("data", MARGINAL, parts, lambda one: np.zeros_like(one.wide)),
+        Linkage("many neighbours", AVERAGE, parts, lambda one: one.wide + _far(one)),
+        Linkage(
+            "nearest neighbours", SINGLE, parts,
+            lambda one: one.close / np.minimum.outer(one.size, one.size) + one.far,
+        ),
+        Linkage("close neighbours", AVERAGE, parts, lambda one: one.close + _far(one)),
+    ]  # fmt: skip
+    cut = max(best_cut(one.mergers, parts, pieces) for one in found)
+    energy = _energy(parts, cut)
+    again = best_cut(energy.mergers, parts, pieces)
     if again > cut:
-        cut, energy = again, _energy(pieces, again)
+        cut, energy = again, _energy(parts, again)
     energy.n_clusters = cut.n_clusters
     found.insert(0, energy)
-    if labels is None:
-        return found
-    shares = np.zeros((pieces.count, int(labels.max()) + 1))
-    np.add.at(shares, (pieces.of_row, labels), 1.0)
-    together = (shares @ shares.T) / np.outer(pieces.n_rows, pieces.n_rows)
-    near = pieces.wide / max(float(pieces.wide.max()), 1.0)
-    alike = A_FIT * together * pairs + (1.0 - A_FIT) * (near + far)
-    fit = Linkage("the fit", AVERAGE, pieces, alike)
-    fit.n_clusters = len(np.unique(labels))
-    return [fit, *found]
+    return found if labels is None else [_fitted(pieces, parts, labels), *found]
 
 
-def _energy(pieces: Pieces, cut: BestCut) -> Linkage:
+def _far(part: Part) -> Array:
+    far: Array = part.far * np.outer(part.size, part.size) / 100.0
+    return far
+
+
+def _energy(parts: Sequence[Part], cut: BestCut) -> Linkage:
     """Return the linkage of data and graph, with clusters as wide as those of a cut."""
-    wide = pieces.in_units_of(cut.variance)
-    return Linkage("data and neighbours", ENERGY, wide, cut.odds(pieces))
+    return Linkage("data and neighbours", ENERGY, parts, cut.odds, cut.variance)
+
+
+def _fitted(pieces: Pieces, parts: Sequence[Part], labels: Index) -> Linkage:
+    """Return the linkage of the clusters of a fit."""
+    ends = pieces.of_row, labels
+    shape = pieces.count, int(labels.max()) + 1
+    shares = sparse.coo_array((1.0 / pieces.n_rows[ends[0]], ends), shape=shape).tocsr()
+    most = max(float(pieces.wide.max()), 1.0)
+
+    def alike(part: Part) -> Array:
+        own = shares[part.at]
+        together = (own @ own.T).toarray() * np.outer(part.size, part.size)
+        found: Array = A_FIT * together + (1.0 - A_FIT) * (part.wide / most + _far(part))
+        return found
+
+    linkage = Linkage("the fit", AVERAGE, parts, alike)
+    linkage.n_clusters = len(np.unique(labels))
+    return linkage
