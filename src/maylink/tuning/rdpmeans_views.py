@@ -173,8 +173,8 @@ def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool
     """Whether data are fitted from pieces without links: many features, or neighbours asked for."""
     if _wants_neighbours(request):
         return True
-    learns = [one.family.learns for name, one in samples.items() if name in gaussians()]
-    return bool(learns) and all(learns)
+    many = next(iter(samples.values())).X.shape[1] > FEW_FEATURES
+    return not _comparable(samples) and many and request.neighbours == "auto"
 
 
 def _comparable(samples: dict[str, Problem]) -> list[str]:
@@ -215,7 +215,7 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
     the covariance with the highest bound on the probability of the data is taken, at data weight 1.
     """
     comparable = _comparable({name: view.problem for name, view in views.items()})
-    if not comparable and any(view.problem.family.learns for view in views.values()):
+    if not comparable and any(one.neighbours for one in tried):
         usual = usual_setting(tried)
         return DataChoice(best_by_neighbours(views[usual.family], tried, usual))
     plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]

@@ -372,9 +372,7 @@ class TVClustTuner:
         if not views.plain:
             usual = usual_setting(self.candidates)
             view = views.pieces[usual.family]
-            if view.problem.family.learns:
-                usual = best_by_neighbours(view, self.candidates, usual)
-            return usual, []
+            return best_by_neighbours(view, self.candidates, usual), []
         settings = replace(request.settings, data_weight=weight)
         fits = {}
         for name in sorted(views.plain):
