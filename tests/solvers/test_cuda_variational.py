@@ -3,6 +3,8 @@
 Where there is no GPU, ``TRITON_INTERPRET=1`` runs the same tests slowly, in Triton's interpreter.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -91,6 +93,30 @@ def test_sums_of_clusters_are_those_of_the_processor(name):
         np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-8)
     points = soft.T @ problem.family.points(problem.X)
     np.testing.assert_allclose(gpu.rows.soft_points(there), points, rtol=1e-6, atol=1e-5)
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", ["gaussian", "plda", "multinomial"])
+def test_data_may_stay_here_and_be_copied_in_every_sweep(name, tmp_path):
+    X = data_of(name, 11)
+    np.save(tmp_path / "X.npy", X)
+    problem = Problem.build(X, links_of(SIZE, 12), name)
+    settings = VariationalSettings(max_sweeps=4, data_weight=0.5)
+    held = CudaVariationalSolver(problem, problem.prior, settings, DEVICE)
+    device = replace(DEVICE, stream=True, chunk=100 * X.shape[1])
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    streamed = CudaVariationalSolver(problem, problem.prior, settings, device, mapped)
+    assert streamed.rows.values is None
+    first, second = (loop.run(one, one.init(start(SIZE))) for one in (held, streamed))
+    assert second.objective == pytest.approx(first.objective, rel=1e-12)
+    found = streamed.brought_here(second.state).responsibilities
+    np.testing.assert_allclose(found, held.brought_here(first.state).responsibilities, atol=1e-10)
+    assert streamed.omitted_log_base == pytest.approx(held.omitted_log_base, abs=1e-8)
+    labels, there = streamed.renormalised(second.state)
+    np.testing.assert_allclose(
+        streamed.rows.soft_points(there), held.rows.soft_points(there), rtol=1e-9, atol=1e-9
+    )
+    assert labels.size == SIZE
 
 
 @needs_gpu

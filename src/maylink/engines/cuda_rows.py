@@ -11,6 +11,7 @@ on this machine, some rows at a time.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -60,10 +61,12 @@ def check_rows(X: Any, family: Family, settings: CudaSettings, n_clusters: int =
             "give CudaSettings(precision='exact')"
         )
     n, columns = int(X.shape[0]), family.n_statistics(int(X.shape[1])) + 2
+    held = 0 if settings.stream else columns
+    advice = "give fewer rows, or device='cpu'"
     check_memory(
-        8 * n * (columns + 5 * n_clusters) + 64 * settings.chunk + 200_000_000,
+        8 * n * (held + 5 * n_clusters) + 64 * settings.chunk + 200_000_000,
         settings.place,
-        "give fewer rows, or device='cpu'",
+        advice if settings.stream else f"give CudaSettings(stream=True), {advice[5:]}",
     )
 
 
@@ -96,39 +99,99 @@ class DeviceRows:
             self.family, data = family.prepared(as_host(X))
         known = family if self.is_mapped else self.family
         self.n_columns = width = known.n_statistics(int(data.shape[1]))
-        shape = (self.n, width + 2)
-        self.values = torch.empty(shape, dtype=torch.float64, device=self.place)
-        is_constant = self.is_mapped and not isinstance(family, PLDA)
-        base = float(family.log_base(as_host(X[:1]))[0]) if is_constant else None
-        for rows in self._pieces(max(int(data.shape[1]), width)):
-            part = self.values[rows]
+        self.base = self._constant_base() if self.is_mapped else 0.0
+        self.data, self.values = data, None
+        if not settings.stream:
+            shape = (self.n, width + 2)
+            values = torch.empty(shape, dtype=torch.float64, device=self.place)
+            for rows, part in self._parts():
+                values[rows] = part
+            self.values = values
+
+    # ------------------------------------------------------------------ some rows at a time
+
+    def _parts(self) -> Iterator[tuple[slice, Any]]:
+        """Yield T(x), 1 and log h(x), of all rows together where they are held."""
+        import torch
+
+        if self.values is not None:
+            yield slice(0, self.n), self.values
+            return
+        width = self.n_columns
+        for rows, X in self._copied():
+            shape = (rows.stop - rows.start, width + 2)
+            part = torch.empty(shape, dtype=torch.float64, device=self.place)
             part[:, width] = 1.0
             if self.is_mapped:
-                self._map(self._on_device(data[rows]), part, base)
+                self._map(X, part)
             else:
-                here = np.asarray(data[rows])
-                part[:, :width] = torch.as_tensor(
-                    np.asarray(self.family.statistics(here), np.float64), device=self.place
-                )
-                part[:, -1] = torch.as_tensor(self.family.log_base(here), device=self.place)
+                there = np.asarray(self.family.statistics(X), np.float64)
+                part[:, :width] = torch.as_tensor(there, device=self.place)
+                part[:, -1] = torch.as_tensor(self.family.log_base(X), device=self.place)
+            yield rows, part
+
+    def _copied(self) -> Iterator[tuple[slice, Any]]:
+        """Yield rows of the data, on the GPU where they are mapped there.
+
+        The next ones are copied while these are worked on.
+        """
+        pieces = list(self._pieces(max(int(self.data.shape[1]), self.n_columns)))
+        if not self.is_mapped or self.place.type != "cuda" or is_on_device(self.data):
+            yield from ((rows, self._plainly(rows)) for rows in pieces)
+            return
+        import torch
+
+        side, ahead = torch.cuda.Stream(self.place), deque[Any]()
+        for number, rows in enumerate(pieces):
+            for one in pieces[number + len(ahead) : number + 2]:
+                ahead.append(self._begun(one, side))
+            there, ready = ahead.popleft()
+            stream = torch.cuda.current_stream(self.place)
+            stream.wait_event(ready)
+            there.record_stream(stream)
+            yield rows, there
+
+    def _begun(self, rows: slice, side: Any) -> tuple[Any, Any]:
+        """Begin to copy some rows, through memory that the GPU can read by itself."""
+        import torch
+
+        part = self.data[rows]
+        form = torch.float64 if part.dtype == np.float64 else torch.float32
+        pinned = torch.empty(part.shape, dtype=form, pin_memory=True)
+        np.copyto(pinned.numpy(), part)
+        with torch.cuda.stream(side):
+            there = pinned.to(self.place, non_blocking=True)
+            ready = torch.cuda.Event()
+            ready.record(side)
+        return there, ready
+
+    def _plainly(self, rows: slice) -> Any:
+        """Return some rows: on the GPU where they are mapped there."""
+        import torch
+
+        part = self.data[rows]
+        if not self.is_mapped:
+            return np.asarray(part)
+        if not is_on_device(part):
+            return torch.tensor(np.asarray(as_host(part)), device=self.place)
+        short = part.dtype in (torch.float16, torch.bfloat16)
+        return part.to(torch.float32) if short else part
 
     def _pieces(self, width: int) -> Iterator[slice]:
         step = max(1, self.settings.chunk // width)
         for low in range(0, self.n, step):
             yield slice(low, min(low + step, self.n))
 
-    def _on_device(self, part: Any) -> Any:
-        import torch
-
-        if is_on_device(part):
-            short = part.dtype in (torch.float16, torch.bfloat16)
-            return part.to(torch.float32) if short else part
-        part = np.asarray(as_host(part))
-        return torch.as_tensor(part if part.flags.writeable else part.copy(), device=self.place)
-
     # ------------------------------------------------------------------ mapping
 
-    def _map(self, X: Any, out: Any, base: float | None) -> None:
+    def _constant_base(self) -> float:
+        """Return what log h(x) has in common for all points, of a family that is mapped here."""
+        family = self.given
+        if isinstance(family, PLDA):
+            return -0.5 * self.n_columns * LOG_2PI - family.log_volume
+        return float(family.log_base(as_host(self.X[:1]))[0])
+
+    def _map(self, X: Any, out: Any) -> None:
         """Write statistics and log h(x) of some rows, as the family has them on this machine."""
         import torch
 
@@ -138,9 +201,9 @@ class DeviceRows:
         out[:, :d] = T
         square = T * T
         if isinstance(family, PLDA):
-            out[:, -1] = -0.5 * (d * LOG_2PI + square.sum(dim=1)) - family.log_volume
+            out[:, -1] = self.base - 0.5 * square.sum(dim=1)
             return
-        out[:, -1] = base
+        out[:, -1] = self.base
         if isinstance(family, DiagonalGaussian):
             out[:, d : 2 * d] = square
         else:
@@ -154,7 +217,10 @@ class DeviceRows:
 
         by_column = torch.as_tensor(np.ascontiguousarray(slopes.T), device=self.place)
         start = torch.as_tensor(starts, device=self.place)
-        return torch.addmm(start, self.values[:, : self.n_columns], by_column)
+        out = torch.empty((self.n, len(starts)), dtype=torch.float64, device=self.place)
+        for rows, part in self._parts():
+            torch.addmm(start, part[:, : self.n_columns], by_column, out=out[rows])
+        return out
 
     def most_probable(self, slopes: Array, starts: Array) -> Any:
         """Return the cluster with the greatest score of each point, on this machine."""
@@ -162,7 +228,7 @@ class DeviceRows:
 
     def soft_statistics(self, responsibilities: Any) -> Statistics:
         """Sum the statistics of each cluster, each point by its responsibility."""
-        sums = self._summed(responsibilities, self.values).cpu().numpy()
+        sums = self._sums(responsibilities)
         width = self.n_columns
         return Statistics(
             np.ascontiguousarray(sums[:, width]),
@@ -176,8 +242,7 @@ class DeviceRows:
 
         family: Any = self.given
         if self.is_mapped:
-            totals: Array = self._summed(responsibilities, self.values).cpu().numpy()
-            T = totals[:, : family.n_likelihood_columns(int(self.X.shape[1]))]
+            T = self._sums(responsibilities)[:, : family.n_likelihood_columns(int(self.X.shape[1]))]
             if isinstance(family, WhitenedFamily):
                 return np.ascontiguousarray(T)
             points = np.zeros((len(T), int(self.X.shape[1])))
@@ -192,18 +257,16 @@ class DeviceRows:
         assert total is not None
         return np.asarray(total.cpu().numpy())
 
-    def _summed(self, responsibilities: Any, values: Any) -> Any:
-        """Return φᵀ V, part by part: one product of so long matrices would keep few cores busy."""
-        import torch
+    @property
+    def log_base(self) -> float:
+        """The sum of log h(x) of all points."""
+        return float(sum(part[:, -1].sum() for _, part in self._parts()))
 
-        size = max(ROWS, -(-self.n // PARTS))
-        parts = self.n // size
-        whole = parts * size
-        total = responsibilities[whole:].T @ values[whole:]
-        if parts:
-            some = responsibilities[:whole].view(parts, size, -1).transpose(1, 2)
-            total = total + torch.bmm(some, values[:whole].view(parts, size, -1)).sum(dim=0)
-        return total
+    def _sums(self, responsibilities: Any) -> Array:
+        """Return φᵀ (T(x), 1, log h(x)), shape (K, s + 2)."""
+        parts = (_product(responsibilities[rows], part) for rows, part in self._parts())
+        total: Any = sum(parts)
+        return np.asarray(total.cpu().numpy())
 
     def entropy(self, responsibilities: Any) -> float:
         """Return −Σ φ log φ."""
@@ -240,3 +303,18 @@ def _there(values: Any, like: Any) -> Any:
     import torch
 
     return torch.as_tensor(values, device=like.device)
+
+
+def _product(responsibilities: Any, values: Any) -> Any:
+    """Return φᵀ V, part by part: one product of so long matrices would keep few cores busy."""
+    import torch
+
+    n = len(values)
+    size = max(ROWS, -(-n // PARTS))
+    parts = n // size
+    whole = parts * size
+    total = responsibilities[whole:].T @ values[whole:]
+    if parts:
+        some = responsibilities[:whole].view(parts, size, -1).transpose(1, 2)
+        total = total + torch.bmm(some, values[:whole].view(parts, size, -1)).sum(dim=0)
+    return total

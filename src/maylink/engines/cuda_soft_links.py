@@ -48,44 +48,54 @@ class SoftLinks:
         import torch
 
         self.links, self.place = links, place
-        rows: Index = np.flatnonzero(links.degree > 0)
+        rows: Index = np.flatnonzero(links.touches())
         self.size = len(rows)
         self.rows = torch.as_tensor(rows, device=place)
         if not self.size:
             return
-        number = np.zeros(links.n, np.int32)
-        number[rows] = np.arange(self.size, dtype=np.int32)
-        csr = links.csr
-        indptr = np.append(csr.indptr[rows], csr.indptr[-1])
-        neighbour = number[csr.neighbour]
-        order, self.runs = _in_levels(indptr, neighbour)
-        code = (2 * links.source.astype(np.int32) + (links.kind == MAY))[csr.link]
-        self.order, self.indptr, self.neighbour, self.code, self.weight = (
-            torch.as_tensor(np.ascontiguousarray(column), device=place)
-            for column in (order, indptr, neighbour, code, links.weight[csr.link])
-        )
-        self._lay_out_votes(number)
+        number = torch.zeros(links.n, dtype=torch.int32, device=place)
+        number[self.rows] = torch.arange(self.size, dtype=torch.int32, device=place)
+        i, j = (number[_there(end, np.int64, place)] for end in (links.i, links.j))
+        group = 2 * _there(links.source, np.int32, place)
+        group += _there(links.kind == MAY, np.int32, place)
+        weight = _there(links.weight, np.float64, place)
+        self._lay_out_links(i, j, group, weight)
+        self._lay_out_votes(i, j, group, weight)
 
-    def _lay_out_votes(self, number: NDArray[np.int32]) -> None:
+    def _lay_out_links(self, i: Any, j: Any, group: Any, weight: Any) -> None:
+        """Put the links of every point beside each other, as :mod:`maylink.link_csr` does."""
+        import torch
+
+        ends = torch.cat([i, j])
+        order = ends.sort(stable=True).indices
+        link = torch.where(order < len(i), order, order - len(i))
+        self.neighbour = torch.cat([j, i])[order]
+        self.code, self.weight = group[link], weight[link]
+        sizes = torch.bincount(ends, minlength=self.size)
+        self.indptr = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
+        order_of_visits, self.runs = _in_levels(
+            self.indptr.cpu().numpy(), self.neighbour.cpu().numpy()
+        )
+        self.order = torch.as_tensor(order_of_visits, device=self.place)
+
+    def _lay_out_votes(self, i: Any, j: Any, group: Any, weight: Any) -> None:
         """Put links in blocks of one source and kind each; links without weight fill them up."""
         import torch
 
-        links = self.links
-        group = 2 * links.source.astype(np.int64) + (links.kind == MAY)
-        order = np.argsort(group, kind="stable")
-        sizes = np.bincount(group, minlength=2 * len(links.sources))
+        order = group.sort(stable=True).indices
+        sizes = torch.bincount(group, minlength=2 * len(self.links.sources))
         blocks = -(-sizes // BLOCK)
-        self.group: Index = np.repeat(np.arange(len(sizes)), blocks)
-        begin = np.cumsum(blocks * BLOCK) - blocks * BLOCK
-        place = np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(order))
-        length = int(blocks.sum()) * BLOCK
-        first, second = np.zeros(length, np.int32), np.zeros(length, np.int32)
-        first[place], second[place] = number[links.i[order]], number[links.j[order]]
-        weight = np.zeros(length)
-        weight[place] = links.weight[order]
-        self.first, self.second, self.votes = (
-            torch.as_tensor(column, device=self.place) for column in (first, second, weight)
-        )
+        self.group: Index = np.repeat(np.arange(len(sizes)), blocks.cpu().numpy())
+        behind = (blocks.cumsum(0) - blocks) * BLOCK - (sizes.cumsum(0) - sizes)
+        place = behind[group[order].to(torch.int64)] + torch.arange(len(i), device=self.place)
+        length = len(self.group) * BLOCK
+
+        def filled(values: Any) -> Any:
+            out = torch.zeros(length, dtype=values.dtype, device=self.place)
+            out[place] = values[order]
+            return out
+
+        self.first, self.second, self.votes = filled(i), filled(j), filled(weight)
 
     def pull(self, may: Array, may_not: Array) -> Any:
         """Return what each link adds, as :func:`~maylink.model.reliability.link_pull` does."""
@@ -94,7 +104,7 @@ class SoftLinks:
         if not self.size:
             return None
         table = np.column_stack([-may_not, may]).ravel()
-        return torch.as_tensor(table, device=self.place)[self.code] * self.weight
+        return torch.as_tensor(table, device=self.place)[self.code.to(torch.int64)] * self.weight
 
     def visit(self, scores: Any, before: Any, pull: Any) -> Any:
         """Return the new responsibilities of the linked points, shape (m, K).
@@ -143,10 +153,10 @@ class SoftLinks:
             CENTERS=centers,
         )  # fmt: skip
         parts = torch.stack([self.votes * together, self.votes * (1.0 - together)])
-        same, other = parts.view(2, -1, BLOCK).sum(dim=2).cpu().numpy()
+        by_block = parts.view(2, -1, BLOCK).sum(dim=2).cpu().numpy()
         same, other = (
-            np.bincount(self.group, part, minlength=2 * size).reshape(size, 2)
-            for part in (same, other)
+            np.bincount(self.group, part, minlength=2 * size).reshape(size, 2).astype(np.float64)
+            for part in by_block
         )
         return LinkCounts(same[:, 1], same[:, 0], other[:, 0], other[:, 1])
 
@@ -173,3 +183,10 @@ def _in_levels(
 
 def _warps(n_clusters: int) -> int:
     return 1 if n_clusters <= 128 else 4
+
+
+def _there(values: Any, form: Any, place: Any) -> Any:
+    """Return a column of links on the GPU."""
+    import torch
+
+    return torch.as_tensor(np.array(values, form), device=place)

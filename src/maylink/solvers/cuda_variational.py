@@ -67,7 +67,7 @@ class CudaVariationalSolver(VariationalSolver):
         """What preparing the data has left out of log h(x), of all points together."""
         if self.rows.is_mapped:
             return 0.0
-        return float(self.problem.log_base.sum()) - float(self.rows.values[:, -1].sum())
+        return float(self.problem.log_base.sum()) - self.rows.log_base
 
     def init(self, labels: Index) -> VariationalState:
         """Start from a partition; large clusters first, as sticks expect them."""
@@ -100,7 +100,7 @@ class CudaVariationalSolver(VariationalSolver):
             prior = source_prior(self.settings.reliability_prior, self.problem.links.sources)
             expected = reliabilities(factors.counts, prior, self.settings.reliability)
             pull = links.pull(expected.may_weight, expected.may_not_weight)
-            linked: Any = links.visit(scores[links.rows], before[links.rows], pull)  # type: ignore[call-overload]
+            linked: Any = links.visit(scores[links.rows], before[links.rows], pull)
             responsibilities[links.rows] = linked
         return self._state(responsibilities, factors.alpha)
 

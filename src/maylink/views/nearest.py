@@ -75,8 +75,8 @@ def nearest(
     search : NeighbourSearch, optional
         From how many rows on an index is used (``pip install 'maylink[neighbours]'``), and so on.
     device : str, default "cpu"
-        Where to look: "cpu", or a GPU in the words of PyTorch ("cuda", "cuda:1"), on which all pairs
-        of dense rows are compared, however many there are.
+        Where to look: "cpu", or a GPU in the words of PyTorch ("cuda", "cuda:1"), on which all
+        pairs of dense rows are compared, however many there are.
 
     Returns
     -------
