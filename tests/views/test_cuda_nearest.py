@@ -77,8 +77,11 @@ def test_few_points_and_many_neighbours_are_compared_one_by_one():
 def test_the_same_function_looks_here_and_on_the_gpu():
     X = rows_of(SIZE, 33, 1)
     here, there = nearest(X, 15), nearest(X, 15, device="cuda")
-    np.testing.assert_array_equal(there, here)
     assert there.dtype == here.dtype
+    # The processor takes differences in single precision, which decide between near ties.
+    assert np.mean(there != here) < 1e-3
+    far = [np.square(X[:, None].astype(np.float64) - X[one]).sum(axis=2) for one in (here, there)]
+    np.testing.assert_allclose(*far, rtol=1e-5)
 
 
 def test_sparse_rows_are_refused():

@@ -20,6 +20,7 @@ from maylink.engines.points import PointStore
 from maylink.engines.tile_shapes import power_of_two
 from maylink.engines.totals import Stored
 from maylink.engines.visits import NOBODY
+from maylink.runtime.gpu import sent
 
 AHEAD = 4  # rounds that are begun before anybody looks at what came of them
 ROUNDS = 64  # more are left to the plain loop
@@ -119,7 +120,7 @@ class DeviceLinks:
         counts[0] = 1
         visit = LinkVisit(
             scores, before[self.rows], turns,
-            torch.tensor(costs, dtype=torch.float64, device=place),
+            sent(costs, place),
             torch.empty(self.size, dtype=torch.int32, device=place), counts,
         )  # fmt: skip
         now = visit.old

@@ -28,7 +28,7 @@ from maylink.engines.tile_shapes import (
 from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.families.gaussian import Gaussian
-from maylink.runtime.gpu import as_host, is_on_device
+from maylink.runtime.gpu import as_host, is_on_device, sent
 
 UNIT = 2.0**-23  # of rounding on tensor cores, which cut digits off
 LISTED = 0.4  # share of the points up to which to look at these alone is quicker
@@ -341,13 +341,11 @@ class DevicePoints:
 
     def _decide(self, task: LookTask, least: Any = None) -> None:
         """Let points that are still in doubt choose by exact scores; or find the least of all."""
-        import torch
-
         from maylink.engines.cuda_kernels.exact import exact
 
         listed, block, centers = least is None, 32, task.centers
         tiles = -(-self.n // block)
-        penalty = torch.tensor([centers.rule.penalty], dtype=torch.float64, device=self.place)
+        penalty = sent([centers.rule.penalty], self.place)
         exact[(min(tiles, self.programs) if listed else tiles,)](
             self.exact, centers.exact, centers.c, self.potential, task.rank, centers.opened,
             self.doubts_left, task.counts[3:], self.potential if least is None else least,

@@ -29,6 +29,7 @@ from maylink.families.plda import PLDA
 from maylink.families.shared_gaussian import SharedGaussian
 from maylink.families.whitened import WhitenedFamily
 from maylink.runtime.gpu import as_host, check_memory, is_on_device
+from maylink.runtime.threads import share
 
 MAPPED = (Gaussian, DiagonalGaussian, SharedGaussian, PLDA)
 """Families whose points are mapped on the GPU."""
@@ -158,7 +159,9 @@ class DeviceRows:
         part = self.data[rows]
         form = torch.float64 if part.dtype == np.float64 else torch.float32
         pinned = torch.empty(part.shape, dtype=form, pin_memory=True)
-        np.copyto(pinned.numpy(), part)
+        here = pinned.numpy()
+        # One processor alone copies more slowly than the GPU reads.
+        share(lambda low, high: np.copyto(here[low:high], part[low:high]), len(part), part.shape[1])
         with torch.cuda.stream(side):
             there = pinned.to(self.place, non_blocking=True)
             ready = torch.cuda.Event()

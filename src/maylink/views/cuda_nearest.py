@@ -58,7 +58,7 @@ def nearest_on_device(rows: NDArray[Any], count: int, place: str) -> NDArray[np.
     """
     check_gpu(place)
     n, d = rows.shape
-    needed = n * d * (3 * rows.itemsize + 6) + 8 * n * count
+    needed = n * d * (4 * rows.itemsize + 6) + 8 * n * count
     check_memory(needed + 3_000_000_000, place, "give fewer rows, or device='cpu'")
     return NeighbourTable(rows, place).nearest(count)
 
@@ -78,21 +78,22 @@ class NeighbourTable:
         import torch
 
         rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-        there = torch.tensor(rows, device=place)
-        there /= float(there.abs().max()) or 1.0  # squares keep their digits, none overflows
-        there -= there.mean(dim=0, dtype=torch.float64).to(there.dtype)
-        self.exact, (self.n, self.d), self.place = there, rows.shape, there.device
+        self.exact = torch.tensor(rows, device=place)
+        self.place, (self.n, self.d) = self.exact.device, rows.shape
+        # About their mean and of size about 1: squares keep their digits, none overflows.
+        self.centred = self.exact / (float(self.exact.abs().max()) or 1.0)
+        self.centred -= self.centred.mean(dim=0, dtype=torch.float64).to(self.exact.dtype)
         self.norm = self._norms()
         self.longest = float(self.norm.max())
 
     def _norms(self) -> Any:
-        """Return ‖x‖ of each point, in double precision."""
+        """Return ‖x‖ of each point, counted from the mean, in double precision."""
         import torch
 
         norm = torch.empty(self.n, dtype=torch.float64, device=self.place)
         step = max(1, NUMBERS_AT_ONCE // self.d)
         for low in range(0, self.n, step):
-            norm[low : low + step] = self.exact[low : low + step].to(torch.float64).norm(dim=1)
+            norm[low : low + step] = self.centred[low : low + step].to(torch.float64).norm(dim=1)
         return norm
 
     def nearest(self, count: int) -> NDArray[np.int64]:
@@ -139,7 +140,7 @@ class NeighbourTable:
         size = -(-self.n // LANES) * LANES
         form = torch.float16 if products.is_short else torch.float32
         points = torch.zeros((size, stride), dtype=form, device=self.place)
-        points[: self.n, : self.d] = self.exact.to(form)
+        points[: self.n, : self.d] = self.centred.to(form)
         squares = torch.full((size,), torch.inf, device=self.place)
         squares[: self.n] = (self.norm * self.norm).to(torch.float32)
         return points, squares
