@@ -139,9 +139,9 @@ def soft_fits():
     return [
         f"## A whole fit of TVClust: {n:,} × {d}, {k} clusters, {links.n_links:,} links",
         "",
-        f"`TVClust(random_state=0).fit` in this order, checks and choices included; the first fit "
-        f"waits for the compilers, too. The processor has {n_cores()} cores. Without the graph {differ} labels of GPU and CPU differ, and "
-        f"responsibilities by {apart:.1e} at most.",
+        "`TVClust(random_state=0).fit` in this order, checks and choices included; the first fit "
+        f"waits for the compilers, too. The processor has {n_cores()} cores. Without the graph "
+        f"{differ} labels of GPU and CPU differ, and responsibilities by {apart:.1e} at most.",
         "",
         "| where | what | seconds | family | neighbours | clusters | sweeps | adjusted Rand index "
         "| bound |",
