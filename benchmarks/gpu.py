@@ -346,7 +346,8 @@ def main(asked):
             "# The GPU engine, measured",
             "",
             f"By `python benchmarks/gpu.py` on one {torch.cuda.get_device_name()} "
-            f"(PyTorch {torch.__version__}, Triton {triton.__version__}).",
+            f"(PyTorch {torch.__version__}, Triton {triton.__version__}). Parts may come from "
+            "separate runs.",
         ]
         for other in PARTS:
             lines += ["", *parts[other]] if other in parts else []
