@@ -1,8 +1,9 @@
-"""The GPU engine beside the CPU engine and flash-kmeans: labels, ms a sweep, a whole fit.
+"""The GPU beside the processor and flash-kmeans: labels, ms a sweep, whole fits, neighbours.
 
-Prints three tables and writes them to benchmarks/RESULTS_GPU.md with the name of the device.
+Prints tables and writes them to benchmarks/RESULTS_GPU.md with the name of the device; parts that
+are not asked for stay as they are there.
 
-    python benchmarks/gpu.py [agreement] [sweeps] [fit]
+    python benchmarks/gpu.py [agreement] [sweeps] [fit] [soft-agreement] [soft-fits] [neighbours]
 
 flash-kmeans is measured where it is installed (pip install flash-kmeans==0.2.0).
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpu_soft import neighbours, soft_agreement, soft_fits
 from maylink import Links, RDPMeans, Schedule
 from maylink.engines.cuda import CudaEngine
 from maylink.engines.settings import CudaSettings
@@ -300,24 +302,56 @@ def fit():
     ]
 
 
-PARTS = {"agreement": agreement, "sweeps": sweeps, "fit": fit}
+PARTS = {
+    "agreement": agreement,
+    "sweeps": sweeps,
+    "fit": fit,
+    "soft-agreement": soft_agreement,
+    "soft-fits": soft_fits,
+    "neighbours": neighbours,
+}
+TITLES = {
+    "agreement": "## Labels of",
+    "sweeps": "## Milliseconds a sweep",
+    "fit": "## A whole fit:",
+    "soft-agreement": "## TVClust: responsibilities",
+    "soft-fits": "## A whole fit of TVClust",
+    "neighbours": "## The neighbour graph",
+}
+
+
+def written():
+    """Return the parts that stand in the file, by name."""
+    if not OUT.exists():
+        return {}
+    sections = OUT.read_text(encoding="utf-8").split("\n## ")[1:]
+    texts = ["## " + section.strip() for section in sections]
+    return {
+        name: text.splitlines()
+        for name, title in TITLES.items()
+        for text in texts
+        if text.startswith(title)
+    }
 
 
 def main(asked):
     import torch
     import triton
 
-    lines = [
-        "# The GPU engine, measured",
-        "",
-        f"By `python benchmarks/gpu.py` on one {torch.cuda.get_device_name()} "
-        f"(PyTorch {torch.__version__}, Triton {triton.__version__}).",
-    ]
     for name in asked or PARTS:
         part = PARTS[name]()
         print("\n".join(part), flush=True)
-        lines += ["", *part]
-    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        parts = written() | {name: part}
+        lines = [
+            "# The GPU engine, measured",
+            "",
+            f"By `python benchmarks/gpu.py` on one {torch.cuda.get_device_name()} "
+            f"(PyTorch {torch.__version__}, Triton {triton.__version__}). Parts may come from "
+            "separate runs.",
+        ]
+        for other in PARTS:
+            lines += ["", *parts[other]] if other in parts else []
+        OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import maylink.solvers
+from gpu import DEVICE, PLACE
 from maylink import Links
 from maylink.engines.choice import engine_of
 from maylink.families import Family
@@ -19,6 +20,7 @@ from maylink.runtime.progress import Progress
 from maylink.solvers import loop
 from maylink.solvers.chains import ChainPlan, ChainSolver
 from maylink.solvers.chunked_variational import ChunkedVariationalSolver
+from maylink.solvers.cuda_variational import CudaVariationalSolver
 from maylink.solvers.fit import Fit, Status
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
@@ -63,6 +65,13 @@ def rdpmeans():
 
 def variational():
     solver = VariationalSolver(PROBLEM, PROBLEM.prior, VariationalSettings())
+    return solver, solver.init(START)
+
+
+def cuda_variational():
+    if PLACE is None:
+        pytest.skip("there is no GPU that PyTorch can see")
+    solver = CudaVariationalSolver(PROBLEM, PROBLEM.prior, VariationalSettings(), DEVICE)
     return solver, solver.init(START)
 
 
@@ -116,6 +125,7 @@ def spectral():
 EXAMPLES = {
     RDPMeansSolver: rdpmeans,
     VariationalSolver: variational,
+    CudaVariationalSolver: cuda_variational,
     BatchSolver: batches,
     StreamBatchSolver: stream_batch,
     MeansBatchSolver: means_batch,

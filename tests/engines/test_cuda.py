@@ -4,7 +4,6 @@ Where there is no GPU, ``TRITON_INTERPRET=1`` runs the same tests slowly, in Tri
 """
 
 import importlib.util
-import os
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from gpu import DEVICE, PLACE, needs_gpu
 from maylink import DPMeans, Links, RDPMeans
 from maylink.engines.choice import as_device
 from maylink.engines.cpu import CpuEngine
@@ -24,22 +24,7 @@ from maylink.errors import MaylinkError
 from maylink.families import Gaussian, as_family
 from maylink.runtime.gpu import as_host, as_tensor, like
 
-
-def place():
-    """Where kernels can run: on a GPU, in the interpreter, or nowhere."""
-    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
-        return None
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "cpu" if os.environ.get("TRITON_INTERPRET") == "1" else None
-
-
-PLACE = place()
 SIZE = 3000 if PLACE == "cuda" else 120
-needs_gpu = pytest.mark.skipif(PLACE is None, reason="there is no GPU that PyTorch can see")
-DEVICE = CudaSettings(place=PLACE or "cuda")
 
 
 def problem(seed, name="gaussian", d=5, share=0.3, dtype=np.float32):
@@ -224,6 +209,11 @@ def test_arrays_stay_on_the_processor(device):
 def test_sparse_data_are_refused():
     with pytest.raises(MaylinkError, match=r"the GPU takes dense data"):
         check_room(sparse.csr_array(np.eye(3)), Gaussian(), CudaSettings())
+
+
+def test_streams_are_refused_where_all_points_are_held():
+    with pytest.raises(MaylinkError, match=r"holds all points on the GPU.*stream=False"):
+        check_room(np.eye(3), Gaussian(), CudaSettings(stream=True))
 
 
 def test_families_that_compare_roots_are_refused():

@@ -24,6 +24,11 @@ class DeviceRequest(NamedTuple):
     tensor: Any  # None where the data are on this machine
     host: Any  # the data on this machine
 
+    @property
+    def place(self) -> str:
+        """Which GPU."""
+        return self.settings.place
+
     def data(self, X: Any) -> Any:
         """Return data as they are on the GPU, if they are there."""
         return self.tensor if self.tensor is not None and X is self.host else X

@@ -25,6 +25,7 @@ from maylink.engines.cuda_round import DeviceLabels, DeviceOrder
 from maylink.engines.cuda_sums import all_of
 from maylink.engines.cuda_sweep import CudaSweeper
 from maylink.engines.points import HEAVIEST
+from maylink.engines.remote import RemoteEngine
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings, EngineSettings
 from maylink.engines.totals import Stored, Swept, Totals
@@ -33,11 +34,10 @@ from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.model.reliability import ClusterVotes
 from maylink.runtime.gpu import as_host, check_memory, is_on_device
 
 
-class CudaEngine:
+class CudaEngine(RemoteEngine):
     """Points of one data set under one family, on a GPU.
 
     Parameters
@@ -134,34 +134,9 @@ class CudaEngine:
 
     # ------------------------------------------------------------------ scores and sums
 
-    def tangent(self, centers: Array) -> tuple[Array, Array]:
-        """Return θ and c of centres."""
-        return self.local.tangent(centers)
-
-    def means(self, totals: Totals) -> Array:
-        """Return the centres of a partition without empty clusters, shape (K, s)."""
-        return self.local.means(totals)
-
-    @cached_property
-    def whole(self) -> Totals:
-        """The sums of all points as one cluster."""
-        return self.totals(self.together(), 1)
-
     def totals(self, labels: DeviceLabels, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
         return all_of(self.points, labels.all, n_clusters, self.local.cut)
-
-    def distortion(self, labels: DeviceLabels, totals: Totals, centers: Array) -> float:
-        """Return Σ_i D(x_i, μ_k) of a partition from its sums."""
-        return self.local.distortion(labels.linked, totals, centers)
-
-    def votes(self, labels: DeviceLabels) -> Array:
-        """Count links by class and by whether their points share a cluster."""
-        return self.local.votes(labels.linked)
-
-    def between(self, labels: DeviceLabels, n_clusters: int) -> ClusterVotes:
-        """Return the votes for and against between clusters, by source."""
-        return self.local.between(labels.linked, n_clusters)
 
     def scores(self, centers: Array) -> Array:
         """Return the divergence of every point from every centre, shape (n, K)."""
@@ -259,6 +234,10 @@ def check_room(X: Any, family: Family, device: CudaSettings) -> None:
     """Raise, in one sentence, where data of this kind or size cannot lie on the GPU."""
     if sparse.issparse(X):
         raise MaylinkError("X: the GPU takes dense data; give X.toarray(), or device='cpu'")
+    if device.stream:
+        raise MaylinkError(
+            "device: RDP-means holds all points on the GPU; give CudaSettings(stream=False)"
+        )
     if family.root:
         raise MaylinkError(f"family: {family.name!r} compares √D, which the GPU does not; use D")
     n, columns = int(X.shape[0]), int(family.points(as_host(X[:1])).shape[1])

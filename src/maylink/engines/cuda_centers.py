@@ -82,12 +82,13 @@ def copied(
     padded = -(-size // CENTERS) * CENTERS
     if padded * span <= RESIDENT:
         padded = max(CENTERS, power_of_two(size))
-    here = np.empty((size, s + 1))
+    staged = torch.empty((size, s + 1), dtype=torch.float64, pin_memory=place.type == "cuda")
+    here = staged.numpy()
     here[:, :s], here[:, s] = rule.theta, rule.c
     steepest = float(np.sqrt(np.einsum("ks,ks->k", rule.theta, rule.theta).max(initial=0.0)))
     farthest = float(np.abs(rule.c).max(initial=0.0))
     scale = _scale(points, steepest, farthest)
-    values = torch.as_tensor(here, device=place)
+    values = staged.to(place, non_blocking=True)
     slopes = torch.empty((padded, span), dtype=points.form, device=place)
     single = torch.empty((padded, span if points.is_sure else 1), device=place)
     starts = torch.empty((padded, 16), dtype=points.form, device=place)

@@ -20,7 +20,9 @@ from maylink.engines.points import PointStore
 from maylink.engines.tile_shapes import power_of_two
 from maylink.engines.totals import Stored
 from maylink.engines.visits import NOBODY
+from maylink.runtime.gpu import sent
 
+AHEAD = 4  # rounds that are begun before anybody looks at what came of them
 ROUNDS = 64  # more are left to the plain loop
 LARGEST = 500_000_000  # scores of linked points that are kept
 
@@ -33,6 +35,18 @@ class LinkScores(NamedTuple):
     c: Any  # (K,)
     is_exact: Any  # (m,) those of which points are exact
     room: float  # more than rounding can do to the difference of two others
+
+
+class LinkVisit(NamedTuple):
+    """Rounds in which linked points choose."""
+
+    scores: LinkScores
+    old: Any  # (m,) labels of before the sweep
+    turns: Any  # (m,)
+    costs: Any  # (4,)
+    doubts: Any  # (m,) points whose scores must be exact
+    counts: Any  # (AHEAD + 1, 3) what came of each round
+    now: Any = None  # (m,) labels after the rounds
 
 
 class DeviceLinks:
@@ -82,10 +96,10 @@ class DeviceLinks:
         rows = points.exact[self.rows, : points.columns].to(torch.float64)
         return rows, points.potential[self.rows]
 
-    def visit(
+    def begin(
         self, scores: LinkScores, before: Any, turns: Any, weights: tuple[float, float]
-    ) -> Any:
-        """Return the labels of all linked points after a sweep; None where one wants to open.
+    ) -> LinkVisit:
+        """Let all linked points choose, a few rounds long; nobody waits for what comes of it.
 
         Parameters
         ----------
@@ -100,28 +114,63 @@ class DeviceLinks:
         """
         import torch
 
-        from maylink.engines.cuda_kernels.exact import choose_linked
-
-        n_clusters, place = scores.centers.size, self.points.place
-        old, phi = before[self.rows], self._points[1]
+        place = self.points.place
         costs = [*weights, scores.centers.rule.penalty, scores.room]
-        now, doubts = old, torch.empty(self.size, dtype=torch.int32, device=place)
-        cost = torch.tensor(costs, dtype=torch.float64, device=place)
-        for self.n_rounds in range(1, ROUNDS + 1):
-            then = torch.empty_like(now)
-            counts = torch.zeros(3, dtype=torch.int32, device=place)
-            choose_linked[(self.size,)](
-                scores.dots, phi, scores.c, scores.is_exact, *self.columns, turns, old, now, then,
-                cost, doubts, counts, n_clusters, CENTERS=power_of_two(n_clusters),
-                num_warps=1 if n_clusters <= 256 else 4, enable_fp_fusion=False,
-            )  # fmt: skip
-            n_other, n_opening, n_doubts = counts.tolist()
-            now = then
+        counts = torch.zeros((AHEAD + 1, 3), dtype=torch.int32, device=place)
+        counts[0] = 1
+        visit = LinkVisit(
+            scores, before[self.rows], turns,
+            sent(costs, place),
+            torch.empty(self.size, dtype=torch.int32, device=place), counts,
+        )  # fmt: skip
+        now = visit.old
+        for number in range(AHEAD):
+            now = self._round(visit, now, counts[number + 1], counts[number])
+        return visit._replace(now=now)
+
+    def finish(self, visit: LinkVisit, counts: list[list[int]]) -> Any:
+        """Return the labels of all linked points after a sweep; None where one wants to open.
+
+        Parameters
+        ----------
+        visit : LinkVisit
+            The rounds that were begun.
+        counts : list of shape (AHEAD + 1, 3)
+            What came of them.
+        """
+        import torch
+
+        now, alike = visit.now, torch.ones(3, dtype=torch.int32, device=self.points.place)
+        done = [row for row in counts[1:] if not row[0]]
+        if done and not any(row[2] for row in counts[1:]):
+            return None if done[0][1] else now
+        if counts[-1][2]:
+            self._make_exact(visit.scores, visit.doubts[: counts[-1][2]].to(torch.int64))
+        for self.n_rounds in range(AHEAD + 1, ROUNDS + 1):
+            round_counts = torch.zeros(3, dtype=torch.int32, device=self.points.place)
+            now = self._round(visit, now, round_counts, alike)
+            n_other, n_opening, n_doubts = round_counts.tolist()
             if n_doubts:
-                self._make_exact(scores, doubts[:n_doubts].to(torch.int64))
+                self._make_exact(visit.scores, visit.doubts[:n_doubts].to(torch.int64))
             elif n_other == 0:
                 return None if n_opening else now
         return None
+
+    def _round(self, visit: LinkVisit, now: Any, counts: Any, last: Any) -> Any:
+        """Let all linked points choose once; return their choices."""
+        import torch
+
+        from maylink.engines.cuda_kernels.exact import choose_linked
+
+        scores, n_clusters = visit.scores, visit.scores.centers.size
+        then = torch.empty_like(now)
+        choose_linked[(self.size,)](
+            scores.dots, self._points[1], scores.c, scores.is_exact, *self.columns, visit.turns,
+            visit.old, now, then, visit.costs, visit.doubts, counts, last, n_clusters,
+            CENTERS=power_of_two(n_clusters), num_warps=1 if n_clusters <= 256 else 4,
+            enable_fp_fusion=False,
+        )  # fmt: skip
+        return then
 
     def _make_exact(self, scores: LinkScores, places: Any) -> None:
         """Write exact scores of some linked points, which decide near ties as on the CPU."""

@@ -28,7 +28,7 @@ from maylink.engines.tile_shapes import (
 from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.families.gaussian import Gaussian
-from maylink.runtime.gpu import as_host, is_on_device
+from maylink.runtime.gpu import as_host, is_on_device, sent
 
 UNIT = 2.0**-23  # of rounding on tensor cores, which cut digits off
 LISTED = 0.4  # share of the points up to which to look at these alone is quicker
@@ -40,6 +40,7 @@ class Glance(NamedTuple):
     after: Any  # (n,) labels
     movers: Any  # rows whose labels have changed, openers included
     openers: Any  # rows to which all centres are λ away
+    rest: tuple[int, ...] = ()  # what else was to be told
 
 
 class LookTask(NamedTuple):
@@ -98,7 +99,9 @@ class DevicePoints:
         self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
         lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
         self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
-        self.n_doubts = self.n_unsettled = 0  # at the last look
+        self.n_doubts = 0  # at the last look
+        self.n_unsettled = self.n  # at the last look, by bounds; all where there were none
+        self.is_bounded = False  # whether there were
         self._cut: tuple[Array, Any] | None = None
         self.processors = _processors(self.place)
         self.programs = 16 * self.processors
@@ -206,8 +209,11 @@ class DevicePoints:
         after = torch.empty_like(before)
         counts = torch.zeros(5, dtype=torch.int32, device=self.place)
         task = LookTask(centers, before, after, rank if centers.is_new else self.nobody, counts)
-        self.n_unsettled = self._wear(task) if bounded else self.n
-        self._score(task, listed=self.n_unsettled < LISTED * self.n)
+        if bounded:
+            self._wear(task)
+        # How many points bounds leave is guessed from the last look: nobody waits for the count.
+        self._score(task, listed=bounded and self.n_unsettled < LISTED * self.n)
+        self.is_bounded = bounded
         if self.is_sure:
             self._collect(task, self.doubts, 0)
             self._refine(task)
@@ -215,14 +221,27 @@ class DevicePoints:
             self._decide(task)
         return task
 
-    def glance(self, task: LookTask) -> Glance:
-        """List the points whose labels a look has changed, and those that want to open."""
-        self._collect(task, None, 0)
-        self.n_doubts, n_movers, n_openers, _, _ = task.counts.tolist()
-        return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers])
+    def glance(self, task: LookTask, others: Any = None) -> Glance:
+        """List the points whose labels a look has changed, and those that want to open.
 
-    def _wear(self, task: LookTask) -> int:
-        """List the points that bounds do not settle; return how many there are."""
+        Parameters
+        ----------
+        task : LookTask
+            The look.
+        others : tensor, optional
+            Other counts that are to be told, too: to wait once costs less than to wait twice.
+        """
+        import torch
+
+        task.counts[1:3].zero_()
+        self._collect(task, None, 0)
+        told = task.counts if others is None else torch.cat([task.counts, others.flatten()])
+        self.n_doubts, n_movers, n_openers, _, n_unsettled, *rest = told.tolist()
+        self.n_unsettled = n_unsettled if self.is_bounded else self.n
+        return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers], tuple(rest))
+
+    def _wear(self, task: LookTask) -> None:
+        """List the points that bounds do not settle."""
         from maylink.engines.cuda_kernels.nearest import wear
 
         drift, shift = task.centers.moves
@@ -231,7 +250,6 @@ class DevicePoints:
             self.gap, self.norm, self.linked, task.before, task.after, drift, shift,
             task.centers.moves.amax(dim=1), self.unsettled, task.counts[4:], self.n, ROWS=block,
         )  # fmt: skip
-        return int(task.counts[4])
 
     def _score(self, task: LookTask, *, listed: bool) -> None:
         """Score points by short products; choices that are not sure become doubts."""
@@ -323,13 +341,11 @@ class DevicePoints:
 
     def _decide(self, task: LookTask, least: Any = None) -> None:
         """Let points that are still in doubt choose by exact scores; or find the least of all."""
-        import torch
-
         from maylink.engines.cuda_kernels.exact import exact
 
         listed, block, centers = least is None, 32, task.centers
         tiles = -(-self.n // block)
-        penalty = torch.tensor([centers.rule.penalty], dtype=torch.float64, device=self.place)
+        penalty = sent([centers.rule.penalty], self.place)
         exact[(min(tiles, self.programs) if listed else tiles,)](
             self.exact, centers.exact, centers.c, self.potential, task.rank, centers.opened,
             self.doubts_left, task.counts[3:], self.potential if least is None else least,

@@ -94,13 +94,21 @@ class CudaSweeper(Sweeper):
         rule = Rule(*theta_c, none, len(none), float(penalty))
         centers = points.centers(rule, None if known is None else known.centers)
         task = points.look(centers, labels.all, bounded=known is not None)
-        scores = None
-        if engine.device_links.size:
-            scores, found = self._linked(engine, centers, None, labels, order, weights)
+        links, scores, glance = engine.device_links, None, None
+        if links.size:
+            if not links.has_room(centers.size):
+                return None
+            scores = links.scores(centers)
+            visit = links.begin(scores, labels.all, engine.visits(order).linked, weights)
+            task.after[links.rows] = visit.now
+            glance = points.glance(task, visit.counts)
+            found = links.finish(visit, np.reshape(glance.rest, (-1, 3)).tolist())
             if found is None:
                 return None
-            task.after[engine.device_links.rows] = found
-        glance = points.glance(task)
+            if found is not visit.now:
+                task.after[links.rows] = found
+                glance = None
+        glance = glance or points.glance(task)
         if len(glance.openers):
             return None
         if not len(glance.movers):
@@ -117,11 +125,13 @@ class CudaSweeper(Sweeper):
         weights: tuple[float, float],
     ) -> Swept | None:
         """Make a sweep in which only link weights have changed; None where a cluster opens."""
-        labels, links = known.labels, engine.device_links
+        labels, links, centers = known.labels, engine.device_links, known.centers
         if links.size:
-            scores, found = self._linked(
-                engine, known.centers, known.scores, labels, order, weights
-            )
+            if not links.has_room(centers.size):
+                return None
+            scores = known.scores or links.scores(centers)
+            visit = links.begin(scores, labels.all, engine.visits(order).linked, weights)
+            found = links.finish(visit, visit.counts.tolist())
             if found is None:
                 return None
             rows = links.rows[found != labels.all[links.rows]]
@@ -132,23 +142,6 @@ class CudaSweeper(Sweeper):
             known = known._replace(scores=scores)
         self.known = known
         return Swept(labels, totals, 0)
-
-    def _linked(
-        self,
-        engine: CudaEngine,
-        centers: DeviceCenters,
-        scores: LinkScores | None,
-        labels: DeviceLabels,
-        order: Index,
-        weights: tuple[float, float],
-    ) -> tuple[LinkScores | None, Any]:
-        """Return the scores and the new labels of the linked points, no labels where one opens."""
-        links = engine.device_links
-        if not links.has_room(centers.size):
-            return None, None
-        if scores is None:
-            scores = links.scores(centers)
-        return scores, links.visit(scores, labels.all, engine.visits(order).linked, weights)
 
     def _swept(
         self,

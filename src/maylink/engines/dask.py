@@ -22,6 +22,7 @@ from maylink.engines.dask_round import DaskSweeper
 from maylink.engines.numbering import by_first_appearance
 from maylink.engines.piece import Piece
 from maylink.engines.points import HEAVIEST
+from maylink.engines.remote import RemoteEngine
 from maylink.engines.rules import Assignment, ChunkRanks, Partition, new_token
 from maylink.engines.settings import EngineSettings
 from maylink.engines.totals import Stored, Swept, Totals
@@ -31,11 +32,10 @@ from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.labels import CHUNK
 from maylink.links import Links
-from maylink.model.reliability import ClusterVotes
 from maylink.runtime.dask import compute, persist, tree
 
 
-class DaskEngine:
+class DaskEngine(RemoteEngine):
     """Points of one data set under one family, on the workers of a Dask cluster.
 
     Parameters
@@ -190,19 +190,6 @@ class DaskEngine:
 
     # ------------------------------------------------------------------ scores and sums
 
-    def tangent(self, centers: Array) -> tuple[Array, Array]:
-        """Return θ and c of centres."""
-        return self.local.tangent(centers)
-
-    def means(self, totals: Totals) -> Array:
-        """Return the centres of a partition without empty clusters, shape (K, s)."""
-        return self.local.means(totals)
-
-    @cached_property
-    def whole(self) -> Totals:
-        """The sums of all points as one cluster."""
-        return self.totals(self.together(), 1)
-
     def totals(self, labels: Partition, n_clusters: int) -> Totals:
         """Return the sums of a partition."""
         from dask import delayed
@@ -218,18 +205,6 @@ class DaskEngine:
         here = self.local.totals(labels.linked, n_clusters)
         totals: Totals = add_totals([here, compute([tree(add_totals, parts)])[0][0]])
         return totals
-
-    def distortion(self, labels: Partition, totals: Totals, centers: Array) -> float:
-        """Return Σ_i D(x_i, μ_k) of a partition from its sums."""
-        return self.local.distortion(labels.linked, totals, centers)
-
-    def votes(self, labels: Partition) -> Array:
-        """Count links by class and by whether their points share a cluster."""
-        return self.local.votes(labels.linked)
-
-    def between(self, labels: Partition, n_clusters: int) -> ClusterVotes:
-        """Return the votes for and against between clusters, by source."""
-        return self.local.between(labels.linked, n_clusters)
 
     @cached_property
     def reach(self) -> float:

@@ -67,6 +67,11 @@ class CudaSettings:
     chunk: int = 4_000_000
     """Numbers that are mapped and copied to the GPU at a time."""
 
+    stream: bool = False
+    """Whether data stay on this machine, or in a memory-mapped file, and are copied to the GPU in
+    every sweep, the next ones while those before are worked on: for data that are larger than its
+    memory. TVClust alone can do that; responsibilities stay on the GPU."""
+
     @property
     def storage(self) -> str:
         """In which form points are stored: "fp16", "bf16", or "fp32"."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from maylink.runtime.gpu import power_of_two
+
+__all__ = ["SumShape", "TileShape", "power_of_two", "resident_shape", "streamed_shape"]
+
 CENTERS = 64  # centres that are scored together
 LOOP = 32  # columns that are scored together, of points with doubts or with very many columns
 AT_ONCE = 512  # columns up to which a tile of points is loaded once
@@ -48,8 +52,3 @@ def resident_shape(numbers: int, is_short: bool) -> TileShape:
     if numbers > RESIDENT // 2:
         return TileShape(64, 4, 2, None, 2) if is_short else TileShape(128, 8, 2, None, 1)
     return TileShape(64, 4, 3, 128, 4)
-
-
-def power_of_two(size: int) -> int:
-    """Return the least power of two that is not smaller."""
-    return 1 << max(0, int(size) - 1).bit_length()

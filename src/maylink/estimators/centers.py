@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maylink.arrays import Array, Index
 from maylink.chunks import in_chunks
-from maylink.engines.choice import DeviceRequest, as_device
-from maylink.engines.settings import CudaSettings
-from maylink.estimators.base import Estimator
-from maylink.estimators.choices import DeviceName
+from maylink.engines.choice import as_device
+from maylink.estimators.on_device import DeviceEstimator
 from maylink.families import Family
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
@@ -109,35 +107,18 @@ def _reliability(labels: Any, links: Links) -> pd.DataFrame | None:
 class CenterEstimator(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    Estimator[RDPMeansRequest, RDPMeansChoice, Clustering],
+    DeviceEstimator[RDPMeansRequest, RDPMeansChoice, Clustering],
 ):
     """An estimator whose clusters have centres: assigns, transforms and scores new points."""
 
     # Pipelines and cross-validation pass links on by default.
     __metadata_request__score: ClassVar = {"links": True}
 
-    device: DeviceName | CudaSettings = "cpu"
-    _device: DeviceRequest | None = None  # during a fit
-
     result_: Fit[Clustering]
     labels_: NDArray[np.int64]
     n_clusters_: int
     cluster_penalty_: float
     prior_: Any
-
-    def _fit(self, X: Any, y: Any, links: Any) -> Self:
-        """Fit data in memory, on a GPU, or in chunks."""
-        data = as_tensor(X)
-        host = as_host(data)
-        self._device = as_device(self.device, data, host)
-        try:
-            return super()._fit(host, y, links)
-        finally:
-            del self._device
-
-    def fit_predict(self, X: Any, y: Any = None, *, links: LinksLike | None = None) -> Any:
-        """Cluster the rows of X and return their clusters, as the kind of array that X is."""
-        return like(super().fit_predict(X, y, links=links), X)
 
     def _labels_of_rows(self, X: Any, links: Any = None) -> Any:
         """Return the nearest cluster of each new row, as the kind of array that X is."""

@@ -10,10 +10,18 @@ from typing import Any, ClassVar, Self
 from sklearn.exceptions import ConvergenceWarning
 
 from maylink.chunks import in_chunks
+from maylink.engines.settings import CudaSettings
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points, warn_overlooked
-from maylink.estimators.choices import Auto, Covariance, InferenceName, PartitionPriorName
+from maylink.estimators.choices import (
+    Auto,
+    Covariance,
+    DeviceName,
+    InferenceName,
+    PartitionPriorName,
+)
 from maylink.estimators.parameter_objects import Gibbs, Variational, as_inference
+from maylink.estimators.tvclust_checks import check_parameters, device_for
 from maylink.estimators.tvclust_describe import (
     TuningSummary,
     TVClustDescription,
@@ -24,16 +32,11 @@ from maylink.estimators.tvclust_describe import (
 from maylink.estimators.tvclust_queries import TVClustQueries
 from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
 from maylink.families import Family
-from maylink.families.registry import covariances
 from maylink.link_forms import LinksLike
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
-from maylink.model.source_prior import SHARED, ReliabilityPrior, check_reliability_prior
+from maylink.model.source_prior import SHARED, ReliabilityPrior
 from maylink.parameters import (
     as_generator,
-    check_choice,
-    check_neighbours,
-    check_number,
-    check_pair,
     forbid_links_as_y,
 )
 from maylink.problem import ChunkedProblem, Problem, check
@@ -45,7 +48,7 @@ from maylink.solvers.variational import VariationalSettings
 from maylink.solvers.variational_stream import VariationalStream
 from maylink.tuning.prior_checks import checked_prior
 from maylink.tuning.settings import Tuning, as_tuning
-from maylink.tuning.starts import STARTS, StartModel, Starts
+from maylink.tuning.starts import StartModel, Starts
 from maylink.tuning.tvclust import tune
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
@@ -112,6 +115,9 @@ class TVClust(TVClustQueries):
         Processes for the chains; all processors by default. It does not change the result.
     verbose : bool, default False
         Whether to show a progress bar at once; in a terminal there is one after two seconds.
+    device : {"auto", "cpu", "cuda"} or CudaSettings, default "auto"
+        Where variational sweeps run (docs/howto/gpu.md). "auto" is the GPU for data that are there,
+        if all families that are open to choice have a form for it.
     time_budget : float or str, optional
         Seconds, or a text such as "5m", after which the best so far is taken, as ``status_`` says.
     random_state : int, RandomState or Generator, optional
@@ -214,6 +220,7 @@ class TVClust(TVClustQueries):
         checkpoint: str | Path | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        device: DeviceName | CudaSettings = "auto",
         time_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -232,6 +239,7 @@ class TVClust(TVClustQueries):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.device = device
         self.time_budget = time_budget
         self.random_state = random_state
 
@@ -258,7 +266,7 @@ class TVClust(TVClustQueries):
     def _request(self) -> TVClustRequest:
         """Check the parameters and return what is asked for."""
         inference = as_inference(self.inference)
-        self._check_parameters(inference)
+        check_parameters(self, inference)
         weights = as_tuning(self.tuning).data_weights
         if isinstance(inference, Gibbs) and inference.sampler == "instantiated":
             weights = (1.0,)  # it has no other
@@ -273,6 +281,7 @@ class TVClust(TVClustQueries):
             0 if in_batches else self.neighbours,
             as_tuning(self.tuning).small_data,
             self.partition_prior == "auto",
+            self._device,
         )
 
     def _check_chunks(self) -> None:
@@ -298,7 +307,10 @@ class TVClust(TVClustQueries):
                 "partition_prior: 'microclustering' needs all data in memory, as a sample of the "
                 "points cuts small clusters up; load X, or use partition_prior='pitman-yor'"
             )
-        tuning = as_tuning(self.tuning)
+        device = device_for(self.device, self._device, problems, as_inference(self.inference))
+        if device is not self._device:
+            self._device = device
+        request, tuning = replace(request, device=device), as_tuning(self.tuning)
         with session.progress("tuning", tuning.folds_of(problems[0].links), "fit") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 
@@ -316,6 +328,7 @@ class TVClust(TVClustQueries):
             as_tuning(self.tuning),
             self.checkpoint,
             self.get_params(),
+            self._device,
         )
         return solve(task, as_inference(self.inference), session)
 
@@ -414,36 +427,3 @@ class TVClust(TVClustQueries):
         """Return the prior of the partition that was given, or the usual one."""
         value = self.partition_prior
         return as_partition_prior(DIRICHLET_PROCESS if value == "auto" else value)
-
-    def _check_parameters(self, inference: Variational | Gibbs) -> None:
-        check_choice("covariance", self.covariance, ("auto", *covariances()))
-        if self.data_weight != "auto":
-            check_number("data_weight", self.data_weight, 0.0)
-        check_neighbours(self.neighbours)
-        if isinstance(self.alpha, (tuple, list)):
-            check_pair("alpha", self.alpha)
-        else:
-            check_number("alpha", self.alpha, 0.0, above=True)
-        self._partition_prior()
-        check_reliability_prior(self.reliability_prior)
-        if self.reliability is not None:
-            check_pair("reliability", self.reliability, 1.0)
-        if isinstance(self.init, str):
-            check_choice("init", self.init, STARTS)
-        if self.checkpoint is not None and self.random_state is None:
-            raise MaylinkError(
-                "checkpoint: needs a random_state, so that a later run can find its chains again"
-            )
-        is_open = isinstance(self.family, str) and self.family in ("auto", "gaussian")
-        if self.prior is not None and is_open and self.covariance == "auto":
-            raise MaylinkError("prior: say what it is a prior of: give family or covariance")
-        if self.covariance != "auto" and not is_open:
-            raise MaylinkError(
-                f"covariance: only for family='gaussian', which {self.family!r} is not; "
-                "leave one of them out"
-            )
-        instantiated = isinstance(inference, Gibbs) and inference.sampler == "instantiated"
-        if instantiated and self.data_weight not in ("auto", 1.0):
-            raise MaylinkError(
-                "data_weight: the instantiated sampler needs 1; use sampler='collapsed'"
-            )

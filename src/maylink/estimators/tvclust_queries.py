@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maylink.chunks import in_chunks
 from maylink.errors import MaylinkError
-from maylink.estimators.base import Estimator, links_of_new_points
+from maylink.estimators.base import links_of_new_points
+from maylink.estimators.on_device import DeviceEstimator
 from maylink.estimators.parameter_objects import as_inference
 from maylink.estimators.tvclust_solve import ClusterSummary
 from maylink.labels import complete_codes
@@ -25,13 +26,14 @@ from maylink.model.posterior import Posterior
 from maylink.model.source_prior import ReliabilityPrior
 from maylink.model.suspect_labels import suspect_labels
 from maylink.problem import Problem
+from maylink.runtime.gpu import as_host, as_tensor, like
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
+class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSummary]):
     """The questions that a fitted TVClust answers."""
 
     inference: Any
@@ -127,11 +129,17 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
             Of a dask array it is a dask array, computed when it is asked for.
         """
         check_is_fitted(self)
-        if links is None or in_chunks(X):
+        if in_chunks(X):
             return self._on_rows(
                 X, links, responsibilities_of_rows, self.mixture_, self.n_clusters_
             )
+        return like(self._probabilities(as_host(as_tensor(X)), links), X)
+
+    def _probabilities(self, X: Any, links: LinksLike | None) -> Any:
+        """Return the probability of each cluster for new points in memory."""
         data = self._new_data(X)
+        if links is None:
+            return responsibilities_of_rows(data, self.family_, self.mixture_, self.n_jobs)
         n = int(self.labels_.size)
         checked = links_of_new_points(links, n, data.shape[0])
         assert checked is not None
@@ -160,7 +168,8 @@ class TVClustQueries(Estimator[TVClustRequest, TVClustChoice, ClusterSummary]):
         check_is_fitted(self)
         if in_chunks(X):
             return self._on_rows(X, links, labels_of_rows, self.mixture_)
-        return np.asarray(self.predict_proba(X, links=links).argmax(axis=1))
+        most = self._probabilities(as_host(as_tensor(X)), links).argmax(axis=1)
+        return like(np.asarray(most), X)
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Return the mean log predictive density of new points.

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from maylink.arrays import Array, Index
+from maylink.engines.choice import DeviceRequest
 from maylink.estimators.parameter_objects import Gibbs, Variational
 from maylink.families.base import Statistics
 from maylink.labels import first_appearance
@@ -30,6 +31,7 @@ from maylink.solvers import chains, loop, variational
 from maylink.solvers.checkpointed_runs import CheckpointedRuns, checkpoint_of
 from maylink.solvers.chunk_sums import renormalised
 from maylink.solvers.chunked_variational import ChunkedState, ChunkedVariationalSolver
+from maylink.solvers.cuda_variational import CudaVariationalSolver
 from maylink.solvers.fit import Ascent, Fit, Trace
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 from maylink.solvers.instantiated import InstantiatedSampler
@@ -119,6 +121,8 @@ class TVClustTask:
         The file or folder of the checkpoint.
     parameters : dict
         The parameters that decide the fit, for the fingerprint of the checkpoint.
+    device : DeviceRequest, optional
+        The GPU that makes the sweeps.
     """
 
     choice: TVClustChoice
@@ -127,6 +131,7 @@ class TVClustTask:
     tuning: Tuning
     checkpoint: str | Path | None
     parameters: dict[str, Any]
+    device: DeviceRequest | None = None
 
     @cached_property
     def problem(self) -> Problem:
@@ -171,6 +176,8 @@ def solve(
         return _in_chunks(task, task.problem, inference, session)
     if inference.batch_size is not None:
         return _in_batches(task, inference, session)
+    if task.device is not None:
+        return _on_device(task, task.device, inference, session)
     return _in_memory(task, inference, session)
 
 
@@ -192,6 +199,34 @@ def _in_memory(task: TVClustTask, inference: Variational, session: Session) -> F
     return _summarised(task, inference, fit, session)
 
 
+def _on_device(
+    task: TVClustTask, device: DeviceRequest, inference: Variational, session: Session
+) -> Fit[ClusterSummary]:
+    """Fit on a GPU; starts that are searched for are made on this machine."""
+    problem, settings, count = task.problem, task.model.settings, task.n_starts(inference)
+    solver = CudaVariationalSolver(
+        problem, task.model.prior, settings, device.settings, device.data(problem.X)
+    )
+    starts = task.starts(session)
+    looked_at = problem if starts.needs_no_search else problem.prepared()
+    with session.progress("TVClust", count, "start") as progress:
+        fit = best_of_restarts(
+            starts.several(looked_at, count),
+            lambda labels: loop.run(solver, solver.init(labels), progress),
+            lambda state: starts.repaired(solver.labels(state)),
+            progress,
+            lambda fit: worth_of(solver, fit),
+        )
+    fit = _shifted(fit, settings.data_weight * solver.omitted_log_base)
+    labels, there = solver.renormalised(fit.state)
+    responsibilities, points = there.cpu().numpy(), solver.rows.soft_points(there)
+    statistics = solver.soft_statistics(there, responsibilities)
+    del there
+    parts = (labels, responsibilities, statistics, points)
+    state = solver.brought_here(fit.state)
+    return _summary(task, inference, replace(fit, state=state), session, *parts)
+
+
 def _in_batches(task: TVClustTask, inference: Variational, session: Session) -> Fit[ClusterSummary]:
     size, model = int(inference.batch_size or 1), task.model
     starts = Starts(task.init, session.rng, task.tuning, session.n_jobs, model)
@@ -209,13 +244,30 @@ def _summarised(
     problem, state = task.problem, fit.state
     labels, columns = first_appearance(state.responsibilities.argmax(axis=1))
     responsibilities = renormalised(state.responsibilities, columns)
-    settings = task.model.settings
-    factors = variational.posterior_of(problem.links, settings, state)
+    statistics = problem.family.soft_statistics(problem.X, responsibilities)
+    points = np.asarray(responsibilities.T @ problem.family.points(problem.X))
+    parts = (labels, responsibilities, statistics, points)
+    return _summary(task, inference, fit, session, *parts)
+
+
+def _summary(
+    task: TVClustTask,
+    inference: Variational,
+    fit: Fit[Any],
+    session: Session,
+    labels: Index,
+    responsibilities: Array,
+    statistics: Statistics,
+    points: Array,
+) -> Fit[ClusterSummary]:
+    """Return a summary of clusters and of what the factors know."""
+    state, settings = fit.state, task.model.settings
+    factors = variational.posterior_of(task.problem.links, settings, state)
     summary = ClusterSummary(
         labels=labels,
         responsibilities=responsibilities,
-        statistics=problem.family.soft_statistics(problem.X, responsibilities),
-        points=np.asarray(responsibilities.T @ problem.family.points(problem.X)),
+        statistics=statistics,
+        points=points,
         posterior=task.judged(_refined(task, factors, labels, inference, session)),
         alpha=expected_alpha(state.factors.alpha),
         prior=task.model.prior,

@@ -35,8 +35,11 @@ def check_gpu(place: str = "cuda") -> None:
         raise MaylinkError(f"device: {place!r} cannot be used ({first}); give 'cuda'") from None
 
 
-def check_memory(needed: int, place: str) -> None:
-    """Raise, in one sentence, where a GPU has too little memory left."""
+ADVICE = "give CudaSettings(precision='fp16'), fewer rows, or device='cpu'"
+
+
+def check_memory(needed: int, place: str, advice: str = ADVICE) -> None:
+    """Raise, in one sentence that ends with advice, where a GPU has too little memory left."""
     import torch
 
     if torch.device(place).type != "cuda":
@@ -46,9 +49,21 @@ def check_memory(needed: int, place: str) -> None:
     if needed > free + unused:
         raise MaylinkError(
             f"device: the fit needs about {needed / 1e9:.1f} GB of GPU memory and "
-            f"{(free + unused) / 1e9:.1f} GB are free; give CudaSettings(precision='fp16'), fewer "
-            "rows, or device='cpu'"
+            f"{(free + unused) / 1e9:.1f} GB are free; {advice}"
         )
+
+
+def sent(values: Any, place: Any) -> Any:
+    """Return a few numbers in double precision on a GPU, without waiting for what it is doing."""
+    import torch
+
+    here = torch.tensor(values, dtype=torch.float64, pin_memory=torch.device(place).type == "cuda")
+    return here.to(place, non_blocking=True)
+
+
+def power_of_two(size: int) -> int:
+    """Return the least power of two that is not smaller."""
+    return 1 << max(0, int(size) - 1).bit_length()
 
 
 def is_on_device(X: Any) -> bool:

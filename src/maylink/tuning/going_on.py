@@ -105,7 +105,9 @@ def going_on(
             labels, pieces = _placed_in_parts(
                 learned, sample, view.starts[0], labels, request, n_jobs
             )
-        view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
+        place = "cpu" if request.device is None else request.device.place
+        graph = NeighbourGraph(problem, chosen.neighbours, place)
+        view = replace(view, problem=learned, graph=graph)
     if chosen.neighbours:
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)

@@ -22,6 +22,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from maylink.arrays import Index, Matrix
+from maylink.engines.choice import DeviceRequest
+from maylink.engines.cuda_rows import DeviceRows
 from maylink.families import Family
 from maylink.families.rows import membership, row_sums
 from maylink.links import MAY, Links
@@ -29,6 +31,7 @@ from maylink.model.joint import joint_of
 from maylink.model.reliability import votes_between
 from maylink.problem import Problem
 from maylink.solvers import loop, merging
+from maylink.solvers.cuda_variational import affine
 from maylink.solvers.fit import Fit
 from maylink.solvers.merging_rounds import ClusterRounds
 from maylink.solvers.partition_weights import expected_alpha
@@ -165,15 +168,21 @@ def learned(problem: Problem, responsibilities: Any) -> Problem:
     return Problem(X, problem.links, family)
 
 
-def placed(problem: Problem, sample: Problem, fit: PieceFit) -> Index:
+def placed(
+    problem: Problem, sample: Problem, fit: PieceFit, device: DeviceRequest | None = None
+) -> Index:
     """Return the most probable cluster of every point, by the clusters of a sample."""
     family, settings, labels = problem.family, fit.solver.settings, fit.labels
     statistics = family.cluster_statistics(sample.X, labels, int(labels.max()) + 1)
     posterior = family.posterior(family.default_prior(sample.X), statistics)
     alpha = expected_alpha(fit.fit.state.factors.alpha)
     weights = settings.partition_prior.log_weights(statistics.size, alpha)[:-1]
-    data = family.expected_log_likelihood(problem.X, posterior)
-    most = (weights + settings.data_weight * data).argmax(axis=1)
+    if device is not None:
+        rows = DeviceRows(device.data(problem.X), family, device.settings)
+        most = rows.most_probable(*affine(family, settings, posterior, weights))
+    else:
+        data = family.expected_log_likelihood(problem.X, posterior)
+        most = (weights + settings.data_weight * data).argmax(axis=1)
     return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
 
 

@@ -415,8 +415,10 @@ class TVClustTuner:
             if self.are_small(labels) and problem.n <= merging.MOST:
                 labels = pieces_of(learned.prepared())  # most clusters have no point in the sample
             else:
-                labels = placed(learned, self.sample, fit)
-            view = replace(view, problem=learned, graph=NeighbourGraph(problem, chosen.neighbours))
+                labels = placed(learned, self.sample, fit, self.request.device)
+            place = "cpu" if self.request.device is None else self.request.device.place
+            graph = NeighbourGraph(problem, chosen.neighbours, place)
+            view = replace(view, problem=learned, graph=graph)
         count = chosen.neighbours
         return TVClustChoice(
             learned,

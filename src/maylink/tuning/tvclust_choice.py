@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from maylink.arrays import Index
+from maylink.engines.choice import DeviceRequest
 from maylink.families import Family
 from maylink.links import Links
 from maylink.model.partition_priors import PartitionPrior
@@ -42,6 +43,8 @@ class TVClustRequest:
         Numbers (rows times columns) up to which data are small.
     prior_is_open : bool
         Whether the prior of the partition may be chosen.
+    device : DeviceRequest, optional
+        The GPU that looks at all points, where they are more than the sample of a choice.
     """
 
     family: Family | str
@@ -53,6 +56,7 @@ class TVClustRequest:
     neighbours: str | int = "auto"
     small_data: int = 20_000
     prior_is_open: bool = False
+    device: DeviceRequest | None = None
 
     def families(self, data: DataFacts) -> list[Family | str]:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""

@@ -20,8 +20,10 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from maylink.arrays import Matrix
+from maylink.errors import MaylinkError
 from maylink.kernels.neighbours import in_order_of_distance, keep_nearest
 from maylink.runtime.threads import one_thread, part_count, share_out, thread_count
+from maylink.views.cuda_nearest import nearest_on_device
 
 Neighbours = NDArray[np.int64]
 
@@ -53,7 +55,11 @@ USUAL_SEARCH = NeighbourSearch()
 
 
 def nearest(
-    rows: Matrix, count: int, n_jobs: int | None = None, search: NeighbourSearch = USUAL_SEARCH
+    rows: Matrix,
+    count: int,
+    n_jobs: int | None = None,
+    search: NeighbourSearch = USUAL_SEARCH,
+    device: str = "cpu",
 ) -> Neighbours:
     """Return the nearest points of every point, the nearest first.
 
@@ -68,6 +74,9 @@ def nearest(
         Threads; all processors by default. They do not change the result.
     search : NeighbourSearch, optional
         From how many rows on an index is used (``pip install 'maylink[neighbours]'``), and so on.
+    device : str, default "cpu"
+        Where to look: "cpu", or a GPU in the words of PyTorch ("cuda", "cuda:1"), on which all
+        pairs of dense rows are compared, however many there are.
 
     Returns
     -------
@@ -88,6 +97,10 @@ def nearest(
     count = max(0, min(count, n - 1))
     if count == 0:
         return np.empty((n, 0), np.int64)
+    if device != "cpu":
+        if sparse.issparse(rows):
+            raise MaylinkError("rows: the GPU takes dense rows; give rows.toarray(), or 'cpu'")
+        return nearest_on_device(np.asarray(rows), count, device)
     wanted = min(count + search.spare, n - 1)
     threads = thread_count(n_jobs)
     if sparse.issparse(rows):

@@ -41,15 +41,18 @@ class NeighbourGraph:
         Data and family.
     most : int
         Neighbours of each point that may be asked for.
+    device : str, default "cpu"
+        Where they are looked for: "cpu", or a GPU in the words of PyTorch.
     """
 
     problem: Problem
     most: int
+    device: str = "cpu"
 
     @cached_property
     def near(self) -> Neighbours:
         """The neighbours of each point, the nearest first."""
-        return nearest(graph_rows(self.problem), self.most)
+        return nearest(graph_rows(self.problem), self.most, device=self.device)
 
     def links(self, count: int, rng: np.random.Generator) -> Links:
         """Return what the graph of so many neighbours says; see :func:`neighbour_links`."""

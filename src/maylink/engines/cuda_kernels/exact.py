@@ -142,10 +142,13 @@ def choose_linked(
     costs,
     doubts,
     counts,
+    last,
     n_clusters,
     CENTERS: tl.constexpr,
 ):
     """Let one linked point choose, in view of the labels that its neighbours have in its turn.
+
+    Where no choice of the round before differed, and none was in doubt, nothing changes.
 
     Parameters
     ----------
@@ -159,8 +162,39 @@ def choose_linked(
     doubts : out, points whose scores must be exact
     counts : in and out, (3,) how many choices differ from ``now``; how many open a cluster; how
         many doubts there are
+    last : in, (3,) those of the round before
     """
     i = tl.program_id(0)
+    if (tl.load(last) == 0) & (tl.load(last + 2) == 0):
+        tl.store(then + i, tl.load(now + i))
+    else:
+        _choose(
+            i, dots, phi, c, is_exact, indptr, neighbour, signed, rank, before, now, then, costs,
+            doubts, counts, n_clusters, CENTERS,
+        )  # fmt: skip
+
+
+@triton.jit
+def _choose(
+    i,
+    dots,
+    phi,
+    c,
+    is_exact,
+    indptr,
+    neighbour,
+    signed,
+    rank,
+    before,
+    now,
+    then,
+    costs,
+    doubts,
+    counts,
+    n_clusters,
+    CENTERS: tl.constexpr,
+):
+    """Let one linked point choose; parameters as in :func:`choose_linked`."""
     k = tl.arange(0, CENTERS)
     pull = tl.zeros([CENTERS], tl.float64)
     mine = tl.load(rank + i)

@@ -168,8 +168,7 @@ def nearest(
             number = start // CENTERS + 0 * k if LOOPED else k
             bits = (g.to(tl.int32, bitcast=True) & ~MASK) | number[None, :]
             g = bits.to(tl.float32, bitcast=True)
-            second = tl.maximum(second, tl.minimum(g, best))
-            best = tl.maximum(g, best)
+            best, second = _best_two(g, best, second)
         _settle(
             best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
             blur, unit, ROWS, CENTERS, MASK, LOOPED, SURE, NEW,
@@ -235,15 +234,12 @@ def nearest_resident(
         second = tl.full([ROWS, CENTERS], FAR, tl.float32)
         if GROUPS > 1:
             g = _numbered(t, parts, theta_1, c_1, k + CENTERS, MASK)
-            second = tl.minimum(g, best)
-            best = tl.maximum(g, best)
+            best, second = _best_two(g, best, second)
         if GROUPS > 2:
             g = _numbered(t, parts, theta_2, c_2, k + 2 * CENTERS, MASK)
-            second = tl.maximum(second, tl.minimum(g, best))
-            best = tl.maximum(g, best)
+            best, second = _best_two(g, best, second)
             g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
-            second = tl.maximum(second, tl.minimum(g, best))
-            best = tl.maximum(g, best)
+            best, second = _best_two(g, best, second)
         _settle(
             best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
             blur, unit, ROWS, CENTERS, MASK, False, SURE, False,
@@ -256,6 +252,12 @@ def _numbered(t, parts, theta, start, k, MASK: tl.constexpr):
     g = tl.dot(t, theta, tl.dot(parts, start))
     bits = (g.to(tl.int32, bitcast=True) & ~MASK) | k[None, :]
     return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _best_two(g, best, second):
+    """Return the greatest and the second greatest of scores so far and some more."""
+    return tl.maximum(g, best), tl.maximum(second, tl.minimum(g, best))
 
 
 @triton.jit
