@@ -19,7 +19,7 @@ import maylink
 
 HERE = Path(__file__).parent
 NAMES = (
-    "cold_start", "first_minutes", "links", "product", "sweep", "fit", "whole_fits",
+    "cold_start", "first_minutes", "links", "product", "sweep", "roofline", "fit", "whole_fits",
     "dp_means", "gibbs",
     "variational", "growth", "memory", "cli_scale", "others", "baselines", "choosing", "today",
 )  # fmt: skip

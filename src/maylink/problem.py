@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from maylink.arrays import Index, Matrix
 from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
 from maylink.data_forms import as_data, filled_to_look_at, has_gaps, knowing_gaps
 from maylink.families import Family, as_family
+from maylink.families.adapting import AdaptsLater
 from maylink.families.base import Statistics
 from maylink.families.columns import (
     SAMPLE,
@@ -109,6 +110,33 @@ class Problem:
     def n(self) -> int:
         """Number of points."""
         return int(self.X.shape[0])
+
+    @classmethod
+    def adapting_later(cls, X: Matrix, links: Links, later: AdaptsLater) -> Problem:
+        """Return a problem whose family looks at the data when it is first read."""
+        problem = object.__new__(cls)
+        problem.__dict__.update(X=X, links=links, later=later)
+        return problem
+
+    if not TYPE_CHECKING:  # or any name would pass the type checker
+
+        def __getattr__(self, name: str) -> Family:
+            """Adapt the family; all other attributes are there."""
+            if name != "family" or "later" not in self.__dict__:
+                raise AttributeError(name)
+            return self.__dict__.setdefault("family", self.__dict__["later"].family)
+
+    @property
+    def given_family(self) -> Family:
+        """The family, perhaps before it has looked at the data; it tells what it is called."""
+        later: AdaptsLater | None = self.__dict__.get("later")
+        return self.family if later is None or "family" in self.__dict__ else later.given
+
+    def under(self, other: Problem) -> Problem:
+        """Return these points under the family of another problem, which adapts when needed."""
+        if "family" in other.__dict__:
+            return Problem(self.X, self.links, other.family)
+        return Problem.adapting_later(self.X, self.links, other.__dict__["later"])
 
     @cached_property
     def prior(self) -> Any:
@@ -201,6 +229,16 @@ class ChunkedProblem(Problem):
         """Number of points."""
         return self.columns.n
 
+    @property
+    def given_family(self) -> Family:
+        """The family, perhaps before it has looked at the data; it tells what it is called."""
+        family: Family | AdaptsLater = self.__dict__["_family"]
+        return family.given if isinstance(family, AdaptsLater) else family
+
+    def under(self, other: Problem) -> Problem:
+        """Return these points under the family of another problem, which adapts when needed."""
+        return Problem(self.X, self.links, other.__dict__["_family"])
+
     @cached_property
     def prior(self) -> Any:
         """The family's prior for these data; made once, when first read."""
@@ -281,7 +319,8 @@ def check(
     Returns
     -------
     list of Problem
-        One for each family, with the same data and links.
+        One for each family, with the same data and links. Of several families those that learn look
+        at the data when they are first asked for.
     """
     if in_chunks(X):
         chunked = as_chunks(X)
@@ -314,7 +353,14 @@ def check(
         open_families = [as_family(family) for family in families(facts)]
         if gaps:
             open_families = [knowing_gaps(data, family) for family in open_families]
-        return [Problem(data, linked, family.adapt(data)) for family in open_families]
+        wait = len(open_families) > 1
+        return [_under(one, data, linked, wait and one.learns) for one in open_families]
+
+
+def _under(family: Family, X: Matrix, links: Links, later: bool) -> Problem:
+    if later:
+        return Problem.adapting_later(X, links, AdaptsLater(family, X))
+    return Problem(X, links, family.adapt(X))
 
 
 def _told(values: Values) -> frozenset[str]:

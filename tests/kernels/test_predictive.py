@@ -61,3 +61,26 @@ def test_a_lone_point_in_its_cluster():
     out = np.empty(32)
     lost = ask(prior, clusters, table, 8, rows[1], 1, scratch, out)
     assert lost == pytest.approx(gain(prior, clusters, 1, rows[1], -1.0, scratch))
+
+
+@pytest.mark.parametrize("name", ["poisson", "multinomial"])
+@pytest.mark.parametrize("most", [3, 40, 5000])
+def test_large_counts_and_small_ones_in_one_row(name, most):
+    rng = np.random.default_rng(most)
+    X = np.floor(np.exp(rng.uniform(0.0, np.log(most), size=(40, 9)))) * (rng.random((40, 9)) < 0.7)
+    X[:, 0] += 1.0
+    problem = Problem.build(X, None, name)
+    prior = prior_of(problem.family.blocks(problem.prior))
+    rows = rows_of(problem.family.likelihood_rows(problem.X)).dense
+    clusters, scratch = make_clusters(prior, 32), np.empty(rows.shape[1])
+    for i, x in enumerate(rows):
+        change = gain(prior, clusters, i % 3, x, 1.0, scratch)
+        put(prior, clusters, i % 3, x, 1.0, change, scratch)
+    table = predictive.make_table(prior, 32)
+    for k in range(3):
+        refresh(prior, clusters, table, k, JOIN)
+    out = np.empty(32)
+    for x in rows:
+        ask(prior, clusters, table, 8, x, 0, scratch, out)
+        expected = [gain(prior, clusters, k, x, 1.0, scratch) for k in range(3)]
+        np.testing.assert_allclose(out[:3], expected, rtol=1e-9, atol=1e-8)

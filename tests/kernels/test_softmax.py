@@ -40,9 +40,10 @@ def test_points_alone_get_the_softmax_of_their_scores():
     scores = rng.normal(size=(5, 4)) * 300
     points = np.array([7, 0, 3, 9, 2])
     responsibilities = np.full((10, 4), 0.25)
-    softmax_unlinked(points, scores, 1, 4, responsibilities)
+    free = np.array([0, 4, 1, 3])
+    softmax_unlinked(points, free, scores, 1, 4, responsibilities)
     expected = np.full((10, 4), 0.25)
-    expected[points[1:4]] = softmax(scores[1:4], axis=1)
+    expected[points[free[1:]]] = softmax(scores[free[1:]], axis=1)
     np.testing.assert_allclose(responsibilities, expected, atol=1e-15)
     assert np.isclose(
         entropy(responsibilities, 2, 8), -xlogy(responsibilities[2:8], responsibilities[2:8]).sum()

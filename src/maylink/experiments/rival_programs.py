@@ -150,7 +150,11 @@ from sklearn.cluster import HDBSCAN
 def fit(X, may, may_not, k, seed):
     return HDBSCAN(copy=True).fit(X).labels_
 """
-PCCC = Rival("", absent="is in no package index, and needs the solver Gurobi")
+PCCC = Rival(
+    "",
+    absent="is in no package index (pccc there is another program), and without a licence its "
+    "solver Gurobi refuses models as large as that of digits",
+)
 
 RIVALS = {
     TVCLUST: _ours("TVClust"),

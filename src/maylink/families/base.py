@@ -34,6 +34,7 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
 from maylink.families.columns import Columns
+from maylink.families.row_blocks import affine_scores, weighted_sums
 from maylink.families.rows import cluster_sums, first_cell
 from maylink.kernels.codes import Block, Code
 
@@ -373,7 +374,7 @@ class Family(ABC):
     def expected_log_likelihood(self, X: Matrix, prior: Any) -> Array:
         """Return the expectation of log p(x | θ) under K priors for all points, shape (n, K)."""
         theta, partition = self.expected_parameters(prior)
-        return np.asarray(self.statistics(X) @ theta.T - partition + self.log_base(X)[:, None])
+        return affine_scores(self.statistics, self.log_base, X, theta, partition)
 
     def scales(self, prior: Any) -> int:
         """Return how many free scales a prior has; :meth:`rescale` multiplies them."""
@@ -407,12 +408,7 @@ class Family(ABC):
 
     def soft_statistics(self, X: Matrix, responsibilities: Array) -> Statistics:
         """Sum the statistics of each cluster, each point by its responsibility, (n, K) in all."""
-        total = responsibilities.T @ self.statistics(X)
-        return Statistics(
-            size=responsibilities.sum(axis=0),
-            total=np.asarray(total),
-            log_base=responsibilities.T @ self.log_base(X),
-        )
+        return Statistics(*weighted_sums(self.statistics, self.log_base, X, responsibilities))
 
     def locations(self, statistics: Statistics) -> Array:
         """Return where clusters lie, shape (K, …): near ones are looked for by Euclidean distance.

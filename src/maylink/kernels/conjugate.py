@@ -23,6 +23,7 @@ from scipy import sparse
 from maylink.arrays import Matrix
 from maylink.kernels.codes import GAPS, Block, Code
 from maylink.kernels.compile import compiled
+from maylink.kernels.rising import log_gamma_rise
 
 GAUSSIAN = int(Code.GAUSSIAN)
 DIAGONAL = int(Code.DIAGONAL_GAUSSIAN)
@@ -210,17 +211,17 @@ def block_gain(prior, clusters, k, x, sign, b, scratch):
         for j in range(low, high):
             if x[j] != 0.0:
                 a = prior.columns[0, j] + clusters.total[k, j]
-                value += lgamma(a + sign * x[j]) - lgamma(a)
+                value += log_gamma_rise(a, x[j], sign)
                 grown += x[j]
         mass = prior.scalars[b, 0] + clusters.square[k, low]
-        value -= lgamma(mass + sign * grown) - lgamma(mass)
+        value -= log_gamma_rise(mass, grown, sign)
     elif code == POISSON:
         for j in range(low, high):
             a = prior.columns[0, j] + clusters.total[k, j]
             rate = prior.columns[1, j] + m
             value += a * log(rate / (rate + sign))
             if x[j] != 0.0:
-                value += lgamma(a + sign * x[j]) - lgamma(a)
+                value += log_gamma_rise(a, x[j], sign)
                 value -= sign * x[j] * log(rate + sign)
     elif code == BERNOULLI:
         for j in range(low, high):

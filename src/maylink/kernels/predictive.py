@@ -6,8 +6,11 @@ clusters at a time. It must be refreshed for a cluster when that has changed, wh
 point leaves its cluster only when its label changes, since the probability of its staying follows
 from the cluster with the point inside (by the determinant lemma for full covariances).
 
-The table has rows for Gaussian and Bernoulli clusters; the other families are asked one cluster at
-a time.
+Counts: Γ(a + x)/Γ(a) = a (a + 1) … (a + x − 1), so that a point with small counts costs a few
+multiplications and one logarithm in eight of them, not two logarithms of Γ for each feature.
+
+The table has rows for Gaussian, Bernoulli, Poisson and multinomial clusters; the other families are
+asked one cluster at a time.
 """
 
 from __future__ import annotations
@@ -18,11 +21,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.kernels.compile import compiled
-from maylink.kernels.conjugate import BERNOULLI, DIAGONAL, FULL, GAUSSIAN, block_gain, gamma_ratio
+from maylink.kernels.conjugate import (
+    BERNOULLI,
+    DIAGONAL,
+    FULL,
+    GAUSSIAN,
+    MULTINOMIAL,
+    POISSON,
+    block_gain,
+    gamma_ratio,
+)
 from maylink.kernels.logs import log_all
 from maylink.kernels.quadratic import quadratic
+from maylink.kernels.rising import MOST_FACTORS
 
 LARGEST = 1e75  # a ratio of which four can be multiplied
+FACTORS, GREATEST = 8, 1e37  # of counts that are multiplied before a logarithm, and none is greater
 
 
 class ClusterTable(NamedTuple):
@@ -70,6 +84,10 @@ def refresh(prior, clusters, table, k, join):
             _refresh_diagonal(prior, clusters, table, k, b)
         elif code == BERNOULLI:
             _refresh_bernoulli(prior, clusters, table, k, b)
+        elif code == POISSON:
+            _refresh_poisson(prior, clusters, table, k, b)
+        elif code == MULTINOMIAL:
+            _refresh_multinomial(prior, clusters, table, k, b)
 
 
 @compiled(inline="always")
@@ -120,12 +138,10 @@ def gains(prior, clusters, table, top, x, scratch, out):
                         out[k] -= power[b, k] * logs[k]
                         value[k] = 1.0
         elif code == BERNOULLI:
-            for j in range(d):
-                if x[low + j] != 0.0:
-                    for k in range(top):
-                        out[k] += rows[at + j, k]
-            for k in range(top):
-                out[k] += constant[b, k]
+            _bit_gains(table, top, x, b, low, d, out)
+            continue
+        elif code in (POISSON, MULTINOMIAL):
+            _count_gains(clusters, table, top, x, b, low, d, code == POISSON, out)
             continue
         else:
             for k in range(top):
@@ -137,6 +153,72 @@ def gains(prior, clusters, table, top, x, scratch, out):
             logs[k] = constant[b, k] - power[b, k] * logs[k]
         for k in range(top):
             out[k] += logs[k]
+
+
+@compiled(allocates=False, inner=True)
+def _bit_gains(table, top, x, b, low, d, out):
+    """Add what the ones and zeros of x would gain each cluster, of one block."""
+    rows, at = table.rows, table.at[b]
+    for j in range(d):
+        if x[low + j] != 0.0:
+            for k in range(top):
+                out[k] += rows[at + j, k]
+    for k in range(top):
+        out[k] += table.constant[b, k]
+
+
+@compiled(allocates=False, inner=True)
+def _count_gains(clusters, table, top, x, b, low, d, is_poisson, out):
+    """Add what the counts of x would gain each cluster, of one block.
+
+    Each factor is divided by what the rate, or the mass, grows to; so it is near the mean of a
+    count, or a proportion.
+    """
+    rows, at, value, base = table.rows, table.at[b], table.value, table.base
+    for k in range(top):
+        value[k] = 1.0
+        out[k] += table.constant[b, k]
+    waiting, before = 0, 0.0
+    for j in range(d):
+        count = x[low + j]
+        if count == 0.0:
+            continue
+        if count > MOST_FACTORS or count != int(count):
+            for k in range(top):
+                if clusters.size[k] > 0.5:
+                    a, mass = rows[at + j, k], base[b, k] + before
+                    out[k] += lgamma(a + count) - lgamma(a)
+                    if is_poisson:
+                        out[k] += count * log(rows[at + d + j, k])
+                    else:
+                        out[k] -= lgamma(mass + count) - lgamma(mass)
+            before += count
+            continue
+        for i in range(int(count)):
+            if is_poisson:
+                for k in range(top):
+                    factor = (rows[at + j, k] + i) * rows[at + d + j, k]
+                    value[k] *= min(max(factor, 1.0 / GREATEST), GREATEST)
+            else:
+                for k in range(top):
+                    factor = (rows[at + j, k] + i) / (base[b, k] + before)
+                    value[k] *= min(max(factor, 1.0 / GREATEST), GREATEST)
+            before += 1.0
+            waiting += 1
+            if waiting == FACTORS:
+                _add_logs(table, top, out)
+                waiting = 0
+    if waiting:
+        _add_logs(table, top, out)
+
+
+@compiled(allocates=False, inner=True)
+def _add_logs(table, top, out):
+    """Add the logarithms of the products so far, and begin new ones."""
+    log_all(table.value, table.bits, top, table.logs)
+    for k in range(top):
+        out[k] += table.logs[k]
+        table.value[k] = 1.0
 
 
 @compiled(inline="always")
@@ -244,3 +326,23 @@ def _refresh_bernoulli(prior, clusters, table, k, b):
         zero = prior.columns[1, low + j] + m - clusters.total[k, low + j]
         rows[at + j, k] = log(one / zero)
         table.constant[b, k] += log(zero / (one + zero))
+
+
+@compiled(allocates=False, inner=True)
+def _refresh_poisson(prior, clusters, table, k, b):
+    low, at, rows, m = prior.first[b], table.at[b], table.rows, clusters.size[k]
+    d = prior.first[b + 1] - low
+    table.constant[b, k] = 0.0
+    for j in range(d):
+        a, rate = prior.columns[0, low + j] + clusters.total[k, low + j], prior.columns[1, low + j]
+        rows[at + j, k] = a
+        rows[at + d + j, k] = 1.0 / (rate + m + 1.0)
+        table.constant[b, k] += a * log((rate + m) / (rate + m + 1.0))
+
+
+@compiled(allocates=False, inner=True)
+def _refresh_multinomial(prior, clusters, table, k, b):
+    low, at = prior.first[b], table.at[b]
+    table.base[b, k] = prior.scalars[b, 0] + clusters.square[k, low]
+    for j in range(prior.first[b + 1] - low):
+        table.rows[at + j, k] = prior.columns[0, low + j] + clusters.total[k, low + j]

@@ -64,13 +64,14 @@ def overlap(responsibilities, i, j, out):
 
 
 @compiled(allocates=False)
-def softmax_unlinked(points, scores, low, high, responsibilities):
-    """Give the points low … high − 1 of the list the responsibilities ``∝ exp(score)``.
+def softmax_unlinked(points, free, scores, low, high, responsibilities):
+    """Give some points of a list the responsibilities ``∝ exp(score)``.
 
-    Scores go with the list.
+    Scores go with the list; ``free[low … high − 1]`` are the positions in it.
     """
     n_clusters = scores.shape[1]
-    for p in range(low, high):
+    for f in range(low, high):
+        p = free[f]
         i = points[p]
         for k in range(n_clusters):
             responsibilities[i, k] = scores[p, k]

@@ -40,7 +40,8 @@ class SoftRule(NamedTuple):
 
         scores = point_scores(self.family, X, self.settings, self.posterior, self.log_weights)
         responsibilities = np.empty_like(scores)
-        softmax_unlinked(np.arange(len(X)), scores, 0, len(X), responsibilities)
+        rows = np.arange(len(X))
+        softmax_unlinked(rows, rows, scores, 0, len(X), responsibilities)
         return responsibilities
 
 

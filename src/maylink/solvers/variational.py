@@ -235,10 +235,10 @@ def update_responsibilities(
     from maylink.kernels.softmax import softmax_linked, softmax_unlinked
 
     linked = links.degree[rows] > 0
-    free, unlinked_scores = (rows[~linked], scores[~linked]) if linked.any() else (rows, scores)
+    free = np.flatnonzero(~linked)
 
     def part(low: int, high: int) -> None:
-        softmax_unlinked(free, unlinked_scores, low, high, responsibilities)
+        softmax_unlinked(rows, free, scores, low, high, responsibilities)
 
     share(part, free.size, 20 * responsibilities.shape[1])
     if linked.any():
@@ -259,8 +259,10 @@ def point_scores(
     family: Family, X: Matrix, settings: VariationalSettings, posterior: Any, log_weights: Array
 ) -> Array:
     """Return E ln π_k + γ E ln p(x_i | θ_k), shape (n, K)."""
-    data = family.expected_log_likelihood(X, posterior)
-    return np.asarray(log_weights + settings.data_weight * data)
+    scores = family.expected_log_likelihood(X, posterior)
+    scores *= settings.data_weight
+    scores += log_weights
+    return scores
 
 
 def pull_of(links: Links, counts: LinkCounts, settings: VariationalSettings) -> Array:

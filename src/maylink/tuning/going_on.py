@@ -19,6 +19,7 @@ from scipy import sparse
 from maylink.arrays import Array, Index
 from maylink.engines.choice import engine_of
 from maylink.engines.cpu import CpuEngine
+from maylink.families.row_blocks import in_blocks
 from maylink.labels import first_appearance
 from maylink.model.reliability import count_links
 from maylink.model.source_prior import SHARED, source_prior
@@ -35,7 +36,6 @@ from maylink.tuning.scores import HeldOut
 from maylink.views.neighbours import NeighbourGraph
 
 LINKS = "held-out links"
-BLOCK = 100_000  # points that are looked at together
 FURTHER = 1.25  # the penalty over the furthest point's divergence, where its centre will yet move
 STILL = 5e-4  # share of very many points that may still move when sweeps end
 
@@ -207,17 +207,20 @@ def _settings(
 
 def _furthest(problem: Problem, centers: Array, labels: Index) -> float:
     """Return how far the furthest point is from the centre of its cluster."""
-    family, furthest = problem.family, 0.0
+    family = problem.family
     theta, c = family.tangent(centers)
-    for low in range(0, problem.n, BLOCK):
-        T, own = family.points(problem.X[low : low + BLOCK]), labels[low : low + BLOCK]
+
+    def part(rows: slice) -> float:
+        T, own = family.points(problem.X[rows]), labels[rows]
         if sparse.issparse(T):
             inner = np.empty(own.size)
             for k in np.unique(own):
                 inner[own == k] = T[own == k] @ theta[k]
         else:
             inner = np.einsum("ns,ns->n", T, theta[own], dtype=np.float64)
-        furthest = max(furthest, float((family.potential(T) - inner + c[own]).max()))
+        return float((family.potential(T) - inner + c[own]).max())
+
+    furthest = max(0.0, *in_blocks(part, problem.n, theta.shape[1]))
     return float(np.sqrt(furthest)) if family.root else furthest
 
 

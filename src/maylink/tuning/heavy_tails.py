@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from maylink.arrays import Array, Index
 from maylink.families.columns import expected_clusters
@@ -60,15 +59,18 @@ def with_tails(problems: Sequence[Problem]) -> list[Problem]:
     stay as they are.
     """
     first = problems[0]
-    gaussian = [one for one in problems if isinstance(one.family, EuclideanFamily)]
-    if len(gaussian) < 2 or isinstance(first, ChunkedProblem) or not _can_tell(first.X):
+    n_gaussian = sum(isinstance(one.given_family, EuclideanFamily) for one in problems)
+    if n_gaussian < 2 or isinstance(first, ChunkedProblem) or not _can_tell(first.X):
         return list(problems)
     tails = find_tails(first.X)
     if tails is None:
         return list(problems)
     inside = tails.drawn_in(first.X)
     logger.info("clusters have heavy tails: points are drawn in towards %d", len(tails.weights))
-    return [_drawn_in(one, inside, tails) if one in gaussian else one for one in problems]
+    return [
+        _drawn_in(one, inside, tails) if isinstance(one.given_family, EuclideanFamily) else one
+        for one in problems
+    ]
 
 
 def _can_tell(X: Any) -> bool:
@@ -76,7 +78,7 @@ def _can_tell(X: Any) -> bool:
 
 
 def _drawn_in(problem: Problem, inside: Any, tails: Tails) -> Problem:
-    family: Any = problem.family.adapt(inside)
+    family: Any = problem.given_family.adapt(inside)
     return replace(problem, family=replace(family, tails=tails))
 
 
@@ -155,17 +157,20 @@ def _mixture(Z: Array, labels: Index, freedom: float, spread: Array) -> TailMixt
         size = shares.sum(axis=0) + 1e-9
         each = shares * scales
         centers = each.T @ Z / (each.sum(axis=0) + 1e-9)[:, None]
-        whitenings = np.empty((count, d, d))
+        scatter = np.empty((count, d, d))
         for k in range(count):
             apart = Z - centers[k]
-            scatter = (each[:, k, None] * apart).T @ apart
-            root = linalg.cholesky((scatter + expected) / (size[k] + d + 2.0), lower=True)
-            whitenings[k] = linalg.solve_triangular(root, np.eye(d), lower=True)
+            scatter[k] = (each[:, k, None] * apart).T @ apart
+        covariance = (scatter + expected) / (size[:, None, None] + d + 2.0)
+        whitenings = np.linalg.inv(np.linalg.cholesky(covariance))
         square = _squares(Z, centers, whitenings)
         height = _log_density(square, d, freedom)
         height += np.log(size / n) + np.linalg.slogdet(whitenings)[1]
-        total = logsumexp(height, axis=1)
-        shares, value = np.exp(height - total[:, None]), float(total.sum())
+        highest = height.max(axis=1, keepdims=True)
+        shares = np.exp(height - highest)
+        total = shares.sum(axis=1, keepdims=True)
+        shares /= total
+        value = float((highest + np.log(total)).sum())
         if np.isfinite(freedom):
             scales = (freedom + d) / (freedom + square)
         if value - last < CLOSE:

@@ -17,9 +17,11 @@ Otherwise the choice goes on as if nothing had been looked at.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from maylink.families.gaussian import EuclideanFamily
 from maylink.links import Links
@@ -40,6 +42,7 @@ from maylink.views.neighbours import NeighbourGraph
 logger = logging.getLogger("maylink")
 
 POINTS_A_CLUSTER = 30  # below it, on average, a small sample does not tell clusters
+FOLDS = 3  # one of them holds out as many links as say how well links are predicted
 STEP = 2  # of the data weights every other one is tried: a decade apart, not half a one
 ALONE = ScoreSettings(1.0, alpha=None)  # by which families are compared without links
 
@@ -73,14 +76,14 @@ def plainly(
         Counts fits.
     """
     covariances = [name for name in samples if name in gaussians()]
-    plain, *others = [name for name in covariances if not samples[name].family.learns] or [""]
+    plain, *others = [name for name in covariances if not samples[name].given_family.learns] or [""]
     if not tuning.plain_size or len(covariances) < len(samples) or not others:
         return None
     if not tuning.can_race(samples[plain].links):
         return None
     state = rng.bit_generator.state
     few = sample_rows(samples[plain], min(tuning.plain_size, samples[plain].n), rng)
-    samples = {name: one.rows(few) for name, one in samples.items()}
+    samples = {name: samples[name].rows(few) for name in (plain, *others)}
     view = PieceView.of(samples[plain], NeighbourGraph(samples[plain], 0), rng, True)
     view, fit = spread_fit(view)
     crowded = len(few) < POINTS_A_CLUSTER * (int(fit.labels.max()) + 1)
@@ -88,12 +91,20 @@ def plainly(
         links, weights = samples[plain].links, tuning.data_weights
         tried = [HardCandidate(plain, weight) for weight in weights]
         tried = [one for one in tried if one.data_weight >= tuning.least_weight_of_pieces][::STEP]
-        result = hard_race({plain: view}, links, tried, around(tried[0]), tuning, rng, progress)
+        view, short = replace(view, starts=[fit.labels]), _short(tuning)
+        result = hard_race({plain: view}, links, tried, around(tried[0]), short, rng, progress)
         if result.says_something and result.chosen == tried[0]:
             logger.info("%s is clearly enough: no other family is tried", plain)
             return PlainChoice(samples[plain], view, result)
     rng.bit_generator.state = state
     return None
+
+
+def _short(tuning: Tuning) -> Tuning:
+    """Return settings of a race that need only tell whether the first candidate is behind."""
+    short: Tuning = clone(tuning)
+    short.set_params(n_folds=FOLDS, behind=tuning.behind[-1:])
+    return short
 
 
 def _is_as_probable(problem: Problem, view: PieceView, fit: HardFit) -> bool:

@@ -101,7 +101,7 @@ def tune(
     problems = with_tails(problems)
     first = problems[0]
     sample = sampled(first, tuning.sample_size, rng)
-    samples = {one.family.word: replace(sample, family=one.family) for one in problems}
+    samples = {one.given_family.word: sample.under(one) for one in problems}
     race_is_open = tuning.can_race(sample.links)
     if not (race_is_open or _goes_by_rule(samples, request)) and len(_comparable(samples)) < 2:
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
@@ -113,7 +113,7 @@ def tune(
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, found.by)
     if fit is None:
         fit = HardFits({chosen.family: view}, sample.links).fit(chosen)
-    problem = next(one for one in problems if one.family.word == chosen.family)
+    problem = next(one for one in problems if one.given_family.word == chosen.family)
     problem = same_spread(problem, view)
     choice = going_on(problem, found, fit, request, n_jobs)
     without = None if sample.n < first.n else found.without
@@ -179,7 +179,9 @@ def _goes_by_rule(samples: dict[str, Problem], request: RDPMeansRequest) -> bool
 
 def _comparable(samples: dict[str, Problem]) -> list[str]:
     """Return the families whose exact scores can be compared: densities of the same values."""
-    return [name for name in gaussians() if name in samples and not samples[name].family.learns]
+    return [
+        name for name in gaussians() if name in samples and not samples[name].given_family.learns
+    ]
 
 
 def _candidates(
@@ -190,7 +192,7 @@ def _candidates(
     The graph is tried with the family that learns, which is for data of many features, or with the
     plainest where none does: of few features the families tell what the graph tells.
     """
-    has_graph = next((name for name, one in samples.items() if one.family.learns), None)
+    has_graph = next((name for name, one in samples.items() if one.given_family.learns), None)
     n, d = next(iter(samples.values())).X.shape
     tried = list[HardCandidate]()
     for name in samples:

@@ -132,7 +132,7 @@ class TVClustTuner:
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.problems = {one.family.word: one for one in problems}
+        self.problems = {one.given_family.word: one for one in problems}
         self.request, self.tuning, self.rng, self.n_jobs = request, tuning, rng, n_jobs
         self.first, self.variants = problems[0], set[str]()
         self.plain_graph: NeighbourGraph | None = None
@@ -198,7 +198,7 @@ class TVClustTuner:
             return None
         if request.wants_neighbours or self.has_pieces(self.first.family):
             return None
-        samples = {name: replace(self.sample, family=self.problems[name].family) for name in names}
+        samples = {name: self.sample.under(self.problems[name]) for name in names}
         clear = plainly(samples, self.tuning, self.rng, progress)
         if clear is None:
             return None
@@ -236,7 +236,7 @@ class TVClustTuner:
         if self.in_chunks or not enough or self.sample.X.shape[1] <= FEW_FEATURES:
             return
         for name, problem in list(self.problems.items()):
-            if problem.family.learns:
+            if problem.given_family.learns:
                 usual, *others = telling_variants(replace(self.sample, family=problem.family))
                 self.problems[name] = replace(problem, family=usual)
                 for other in others:
@@ -251,11 +251,13 @@ class TVClustTuner:
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
         weights, word = request.open_weights, request.partition_prior.name
         for name, problem in self.problems.items():
-            if not self.has_pieces(problem.family):
+            if not self.has_pieces(problem.given_family):
                 tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
                 continue
             counts = tuning.neighbours
-            if not problem.family.learns or name in self.variants:  # none, or as many as may be
+            if (
+                not problem.given_family.learns or name in self.variants
+            ):  # none, or as many as may be
                 counts = (counts[0], counts[-1])
             if request.neighbours != "auto":
                 counts = (int(request.neighbours),)
