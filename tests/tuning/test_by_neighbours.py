@@ -51,7 +51,7 @@ def test_links_that_are_scored_were_not_seen(monkeypatch):
     monkeypatch.setattr(by_neighbours, "hard_fit", watched)
     view = view_of(many_clusters(0, n=200)[0])
     best_by_neighbours(view, TRIED, USUAL)
-    held_out, others = by_neighbours._dealt(view)
+    held_out, others = by_neighbours.hold_out_links(view)
     assert len(seen) == len(TRIED)
     assert held_out.n_links + others.n_links == view.neighbours(10).n_links
     for links in seen:
@@ -68,3 +68,18 @@ def test_the_usual_setting_stays_where_all_predict_alike():
 def test_without_neighbours_there_is_nothing_to_choose_by():
     plain = HardCandidate("plda", 1.0, 0)
     assert best_by_neighbours(None, [plain, HardCandidate("plda", 0.3, 0)], plain) == plain
+
+
+@pytest.mark.parametrize("model", [ml.TVClust, ml.RDPMeans])
+@pytest.mark.parametrize("n", [2, 3])
+def test_two_or_three_points_have_too_few_neighbours_to_hold_any_out(model, n):
+    X = np.array([[0.0, 1, 2], [3, 1, 0], [1, 1, 1]])[:n]
+    for seed in range(4):
+        labels = model("plda", neighbours=1, random_state=seed).fit(X).labels_
+        assert labels.shape == (n,)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_points_that_are_all_equal_are_one_cluster(seed):
+    """Their neighbours are arbitrary, and once chose two clusters."""
+    assert ml.TVClust(random_state=seed).fit(np.ones((300, 100))).n_clusters_ == 1

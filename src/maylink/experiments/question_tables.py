@@ -26,10 +26,11 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
         return {"failures": _failures(runs)}
     long = _long(told)
     by = ["data", "p", "method"]
-    reached = runs.groupby(by, sort=False)["reach"].agg(_median)
+    ran = runs[runs["ARI"].notna() | (runs["failure"] == LATE)]  # what is not installed is no rival
+    reached = ran.groupby(by, sort=False)["reach"].agg(_median)
     floor = told.groupby(["data", "p"], sort=False)["floor"].mean().round()
-    wide = reached.unstack("method")[list(dict.fromkeys(runs["method"]))]
-    late = (runs["failure"] == LATE).groupby([runs[one] for one in by], sort=False).mean()
+    wide = reached.unstack("method")[list(dict.fromkeys(ran["method"]))]
+    late = (ran["failure"] == LATE).groupby([ran[one] for one in by], sort=False).mean()
     wide["floor"] = floor.reindex(wide.index)
     found = {
         f"questions to reach ARI .8 and stay there: medians, – where it is not reached, {LATE} "

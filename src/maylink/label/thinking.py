@@ -127,7 +127,7 @@ class Thinking:
         self._stocks: dict[str, Stock] = {}
         self._survey: Survey | None = None
         self._problem: str | None = None
-        self._refused: list[str] = []  # why answers were left out
+        self._refused: list[tuple[Answer, str]] = []  # answers that were left out, and why
         self._failed = self._closing = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="maylink-interview", daemon=True)
@@ -200,7 +200,7 @@ class Thinking:
         if not self._refused:
             return None
         count = counted(len(self._refused), "answer")
-        return f"{count} could not be taken in; the last one: {self._refused[-1]}"
+        return f"{count} could not be taken in; the last one: {self._refused[-1][1]}"
 
     @property
     def is_busy(self) -> bool:
@@ -253,16 +253,15 @@ class Thinking:
         An answer that the interview refuses is left out, and none of the others with it.
         """
         waiting: list[Answer] = []
-        refused: list[MaylinkError] = []
         for change in changes:
             for answer in change.taken_back:
+                left_out = [one for one in self._refused if one[0] == answer]
                 if answer in waiting:
                     waiting.remove(answer)
-                    continue
-                try:
+                elif left_out:
+                    self._refused.remove(left_out[0])
+                else:
                     interview.take_back(answer)
-                except MaylinkError as error:
-                    refused.append(error)
             waiting += change.given
         if waiting:
             try:
@@ -272,10 +271,8 @@ class Thinking:
                     try:
                         interview.add([answer])
                     except MaylinkError as error:
-                        refused.append(error)
-        for why in refused:
-            logger.warning("an answer was left out: %s", why)
-            self._refused.append(_short(why))
+                        logger.warning("an answer was left out: %s", error)
+                        self._refused.append((answer, _short(error)))
 
     def _make_stock(self, interview: Asker, person: str, boards: bool, n_taken: int) -> Stock:
         questions = tuple(interview.questions(AHEAD, person))

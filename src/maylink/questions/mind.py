@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -230,15 +230,15 @@ class Mind:
         self._put(parts)
         return True
 
-    def _put(self, parts: list[Part]) -> None:
-        """Work with these parts."""
+    def _put(self, parts: list[Part], thought: Sequence[int] = ()) -> None:
+        """Work with these parts; say of the first ones when they were last thought about."""
         self._parts = parts
         self._part_of = np.empty(self.pieces.count, np.int64)
         self._within = np.empty(self.pieces.count, np.int64)
         for k, part in enumerate(parts):
             self._part_of[part.at] = k
             self._within[part.at] = np.arange(part.count)
-        self._thought = [-1] * len(parts)
+        self._thought = [*thought, *[-1] * (len(parts) - len(thought))]
 
     def _join_parts(self, answers: list[Answer]) -> None:
         """Join parts where new answers make it likely that a cluster lies in both.
@@ -258,11 +258,14 @@ class Mind:
             if expit(logit(self._by_chance) + said) > IN_DOUBT:
                 groups.join(int(self._part_of[a[k]]), int(self._part_of[b[k]]))
         members = groups.members()
+        if len(members) == len(self._parts):
+            return
         alone = [one[0] for one in members if len(one) == 1]
         joined = [np.concatenate([self._parts[k].at for k in one]) for one in members if one[1:]]
         self.views = [self.views[k] for k in alone]
         parts = [Part.of(self.pieces, np.sort(at)) for at in joined]
-        self._put([*(self._parts[k] for k in alone), *parts])
+        kept = [self._parts[k] for k in alone]
+        self._put([*kept, *parts], [self._thought[k] for k in alone])
         self._think(range(len(alone), len(self._parts)))
 
     @property

@@ -52,7 +52,7 @@ def merge(
     settings : ScoreSettings
         What else the score depends on.
     labels : array of shape (n,)
-        A partition, 0 … K − 1, that is too fine.
+        A partition, 0 … K − 1 and none of them empty, that is too fine.
     few : int, default 256
         Clusters that are merged two by two; more are merged in rounds until there are so few.
 
@@ -140,7 +140,6 @@ class MergingClusters:
         self.marginal = family.log_marginal(self.statistics, prior)
         self.votes = table_or_rows(votes)
         self.gain = np.full((size, size), -np.inf)  # of the data, upper triangle
-        self.gain_of_sizes = self._gain_of_sizes(statistics.size[:, None])  # of the partition
         first, second = np.triu_indices(size, 1)
         step = max(1, ENTRIES // max(1, self.statistics.total[:1].size))  # pairs at a time
         for low in range(0, first.size, step):
@@ -197,9 +196,6 @@ class MergingClusters:
         self.votes = self.votes.joined(a, b)
         self.alive, self.marginal = self.alive[left], self.marginal[left]
         self.gain = self.gain.take(left, axis=0).take(left, axis=1)
-        self.gain_of_sizes = self.gain_of_sizes.take(left, axis=1).take(left, axis=2)
-        own = self._gain_of_sizes(self.statistics.size[a : a + 1, None])[:, 0]
-        self.gain_of_sizes[:, a], self.gain_of_sizes[:, :, a] = own, own
         # All mergers with a, and in the place of a itself the cluster that it has become.
         both = Statistics(*(part + part[a] for part in self.statistics))
         for joint, part in zip(both, self.statistics, strict=True):
@@ -209,18 +205,13 @@ class MergingClusters:
         gain = self.settings.data_weight * (marginal - self.marginal - marginal[a])
         self.gain[:a, a], self.gain[a, a + 1 :] = gain[:a], gain[a + 1 :]
 
-    def _gain_of_sizes(self, some: Array) -> Array:
-        """Return f(m + n) − f(m) − f(n) of sizes m, as a column, and all n, (components, …, K)."""
-        size, log_size = self.statistics.size, self.settings.partition_prior.log_size
-        return log_size(some + size) - log_size(some) - log_size(size)[:, None]
-
     def _partition_gain(self) -> Array:
         """Return what merging two clusters does to the prior of the partition, (K, K)."""
         sizes, settings = self.statistics.size, self.settings
-        prior, n, n_clusters = settings.partition_prior, round(float(sizes.sum())), len(sizes)
-        fewer = prior.log_number(n_clusters - 1, n, settings.alpha)
-        fewer -= prior.log_number(n_clusters, n, settings.alpha)
-        return np.asarray(prior.averaged(self.gain_of_sizes, sizes) + fewer)
+        different, place = np.unique(sizes, return_inverse=True)
+        a, b = np.broadcast_arrays(different[:, None], different)
+        gains = settings.partition_prior.merger_gains(sizes, a, b, settings.alpha)
+        return gains.take(place, axis=0).take(place, axis=1)
 
 
 def _all_but(one: int, size: int) -> Index:

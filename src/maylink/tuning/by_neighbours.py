@@ -1,11 +1,11 @@
 """Choosing without judged links, on data of many features: held-out pairs of the neighbour graph.
 
-Nobody vouches for the graph, so where there are judged links it is never scored. Where there are
-none, the graph is the only second view of the clusters. A quarter of its links is held out, each
-candidate is fitted by hard assignment with the others, and the candidate that predicts the held-out
-ones best is taken. Clusters that are too coarse put random pairs together; clusters that are too
-fine put neighbours apart. The usual setting stays unless another one is better by more than a
-standard error.
+Nobody vouches for the graph, so it has no say in a race that judged links decide. It says what is
+taken where there are no links, or where links say nothing: there the graph is the only second view
+of the clusters. A quarter of its links is held out, each candidate is fitted by hard assignment
+with the others, and the candidate that predicts the held-out ones best is taken. Clusters that are
+too coarse put random pairs together; clusters that are too fine put neighbours apart. The usual
+setting stays unless another one is better by more than a standard error.
 
 Compared are data weights that let the data say something, with the graph: without it, the fit and
 what it is scored by would not be of one kind.
@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from maylink.arrays import Array
+from maylink.families.columns import column_variances
 from maylink.links import Links
 from maylink.runtime.progress import tick
 from maylink.solvers.score_settings import ScoreSettings
@@ -32,6 +33,7 @@ logger = logging.getLogger("maylink")
 
 COUNT = 10  # neighbours of each point in the graph that is scored
 HELD_OUT = 0.25  # of its links
+FEWEST = 100  # links that are held out; of fewer a standard error says little
 LEAST_WEIGHT = 0.1  # below it the graph alone makes the clusters, and agrees with itself
 
 S = TypeVar("S", bound=Setting)
@@ -56,9 +58,11 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> S:
         if one != usual and one.family == usual.family
         if one.neighbours and one.data_weight >= LEAST_WEIGHT
     ]
-    if not others or not usual.neighbours:
+    if not others or not usual.neighbours or not column_variances(view.problem.X).any():
         return usual
-    held_out, seen = _dealt(view)
+    held_out, seen = hold_out_links(view)
+    if held_out.n_links < FEWEST:
+        return usual
     best, first = usual, _scores(view, usual, held_out, seen)
     votes, lead = held_out.weight, 0.0
     for one in others:
@@ -72,10 +76,10 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> S:
     return best
 
 
-def _dealt(view: PieceView) -> tuple[Links, Links]:
+def hold_out_links(view: PieceView) -> tuple[Links, Links]:
     """Return the links of the graph that are held out, and those that are not."""
     graph = view.neighbours(min(COUNT, view.problem.n - 1))
-    out = np.random.default_rng(view.seed).random(graph.n_links) < HELD_OUT
+    out = np.random.default_rng([view.seed, 1]).random(graph.n_links) < HELD_OUT
     return graph.chosen(out, graph.n), graph.chosen(~out, graph.n)
 
 

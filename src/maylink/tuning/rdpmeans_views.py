@@ -213,8 +213,9 @@ def _candidates(
 def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> DataChoice:
     """Return what is taken without links: what simulated data are fitted best by, or evidence.
 
-    Data of many features are fitted with the usual weight and number of neighbours. Of other data
-    the covariance with the highest bound on the probability of the data is taken, at data weight 1.
+    Data of many features are fitted with the weight and the number of neighbours that held-out
+    neighbours choose (:mod:`maylink.tuning.by_neighbours`). Of other data the covariance with the
+    highest bound on the probability of the data is taken, at data weight 1.
     """
     comparable = _comparable({name: view.problem for name, view in views.items()})
     if not comparable and any(one.neighbours for one in tried):
