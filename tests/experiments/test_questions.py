@@ -174,6 +174,16 @@ def test_a_rival_whose_time_is_up_is_in_the_table():
     assert question_tables.tables(runs)["failures"].loc[("late", "NPU"), "runs"] == 1
 
 
+def test_a_rival_that_is_not_installed_is_not_beaten():
+    runs = runs_of({("a", 1.0, "maylink"): 50, ("a", 1.0, "COBRAS"): None})
+    missing = runs["method"] == "COBRAS"
+    runs.loc[missing, "failure"] = "missing: cobras_ts"
+    runs.loc[missing, "ARI"] = np.nan
+    found = question_tables.tables(runs)
+    assert "COBRAS" not in next(iter(found.values()))
+    assert found["failures"].loc[("missing: cobras_ts", "COBRAS"), "runs"] == 1
+
+
 def test_no_runs_no_tables():
     assert question_tables.tables(pd.DataFrame()) == {}
     assert question_tables.figure(pd.DataFrame()) is None

@@ -177,3 +177,6 @@ def test_a_bad_answer_among_many_is_left_out_and_told(start, caplog):
     thinking.tell(AnswerChange(given=(said(1, 2, 1),)))
     settle(thinking)
     assert thinking.left_out.startswith("1 answer")  # it stays left out
+    thinking.tell(AnswerChange(taken_back=(said(0, 3, 1),)))
+    settle(thinking)
+    assert thinking.left_out is None  # what was taken back need not be told

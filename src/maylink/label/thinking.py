@@ -261,7 +261,10 @@ class Thinking:
                 elif left_out:
                     self._refused.remove(left_out[0])
                 else:
-                    interview.take_back(answer)
+                    try:
+                        interview.take_back(answer)
+                    except MaylinkError as error:
+                        logger.warning("an answer could not be taken back: %s", error)
             waiting += change.given
         if waiting:
             try:
