@@ -181,7 +181,7 @@ def test_a_rival_that_is_not_installed_is_not_beaten():
     runs.loc[missing, "ARI"] = np.nan
     found = question_tables.tables(runs)
     assert "COBRAS" not in next(iter(found.values()))
-    assert found["failures"].loc[("missing: cobras_ts", "COBRAS"), "runs"] == 1
+    assert found["failures"].loc[("missing", "COBRAS"), "runs"] == 1
 
 
 def test_no_runs_no_tables():
