@@ -124,6 +124,24 @@ def test_answers_in_words(words, expected):
     assert answer_of(words) == expected
 
 
+@pytest.mark.parametrize("column", ["same", "kind"])
+def test_words_go_with_numbers_and_only_zero_beside_minus_one_is_refused(column):
+    def kinds(*cells):
+        rows = "".join(f"0,{k + 1},{cell}\n" for k, cell in enumerate(cells))
+        return read(f"i,j,{column}\n{rows}", n=9).kind.tolist()
+
+    assert kinds("yes", "no", 1, 0) == [1, -1, 1, -1]
+    assert kinds("yes", "no", 1, -1, "−1", "-1.0") == [1, -1, 1, -1, -1, -1]
+    for minus in ("-1", "−1"):
+        with pytest.raises(LinkFileError, match="line 3: kind is 0 here and -1 elsewhere"):
+            kinds(1, 0, "no", minus)
+
+
+@pytest.mark.parametrize("words", ["-1", "−1", "-1.0", "-1!", "- -1", "-1, surely"])
+def test_the_sign_of_an_answer_is_no_hyphen(words):
+    assert answer_of(words)[0] == -1
+
+
 def test_confidence_is_a_share_per_cent_or_a_word():
     def weights(*cells):
         rows = "".join(f"0,{k + 1},yes,{cell}\n" for k, cell in enumerate(cells))

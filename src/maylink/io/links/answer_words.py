@@ -61,15 +61,16 @@ def answer_of(value: Any) -> tuple[int | None, float | None] | None:
     >>> answer_of("purple") is None
     True
     """
-    word = plain(value).strip(".,!-")
+    # a hyphen before a number is its sign: -1 is no 1
+    word = re.sub(r"^[.,!-]*?(?=-\d|[^.,!-]|$)", "", plain(value).rstrip(".,!-"), count=1)
     if not word or word in UNSURE:
         return None, None
     kind = kind_of(word if isinstance(value, str) else value)
     if kind is not None:
         return kind, None
-    text = word.replace("-", " ").replace("’", "'")
-    words = re.findall(r"[\w+'/]+", text)
-    head = re.findall(r"[\w+'/]+", re.split(r"[,;:.(!–—]", text)[0])
+    text = re.sub(r"-(?!\d)", " ", word).replace("’", "'")
+    words = re.findall(r"[-\w+'/]+", text)
+    head = re.findall(r"[-\w+'/]+", re.split(r"[,;:.(!–—]", text)[0])
     for part in (head, words):
         kind = _kind_of_words(part)
         if kind is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import BadLine, BadLineError, Place, check_share
-from maylink.io.links.kinds import EXPECTED, ZERO, kind_of
+from maylink.io.links.kinds import EXPECTED, ZERO, kind_of, plain
 from maylink.links import MAY_NOT, Links
 from maylink.row_ids import Ids, id_key, missing
 
@@ -169,7 +169,7 @@ class Collector:
         first, second = self.row(i, place, "i"), self.row(j, place, "j")
         if first == second:
             self.fail(place, f"the link joins row {first} to itself; remove it")
-        if sign == ZERO or whole(kind) == MAY_NOT:
+        if sign == ZERO or whole(plain(kind)) == MAY_NOT:  # words of kind go with both
             self._first.setdefault(sign, place)
         self._i.append(first)
         self._j.append(second)

@@ -27,10 +27,11 @@ from maylink.io.links.content import (
     TableContent,
     few,
 )
+from maylink.io.links.kinds import kind_of
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.table import link_rows
 from maylink.io.links.votes import unit_weights
-from maylink.links import MAY, Links
+from maylink.links import KIND_NAMES, MAY, MAY_NOT, Links
 from maylink.row_ids import missing
 
 CONFIDENCE_COLUMNS = ("confidence", "probability", "certainty", "sure", "score")
@@ -82,7 +83,10 @@ class AnswersLayout(LinkLayout):
             if weight is not None and not missing(cells[weight]):
                 votes *= into.number(cells[weight], place, "weight")
             source = None if model is None else cells[model]
-            into.add(place, cells[ends[0]], cells[ends[1]], kind, votes, source)
+            said = cells[answer]
+            if kind_of(said) != kind:  # a sentence
+                said = KIND_NAMES[kind or MAY_NOT]
+            into.add(place, cells[ends[0]], cells[ends[1]], said, votes, source)
 
         into.each(rows, take, len(content.columns))
         return into.links(words=content.words)
