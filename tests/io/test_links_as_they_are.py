@@ -137,6 +137,23 @@ def test_words_go_with_numbers_and_only_zero_beside_minus_one_is_refused(column)
             kinds(1, 0, "no", minus)
 
 
+@pytest.mark.parametrize("letters", ["yn", "YN", "tf", "TF"])
+def test_letters_are_answers(letters):
+    yes, no = letters
+    for column in ("same", "kind"):
+        assert triples(read(f"i,j,{column}\nann,bob,{yes}\nbob,dee,{no}\n", ids=IDS)) == EXPECTED
+    assert triples(read(f"ann bob {yes}\nbob dee {no}\n", ids=IDS)) == EXPECTED
+    assert answer_of(f"{no}, probably") == (-1, 0.75)
+
+
+def test_letters_that_name_columns_are_no_answers():
+    assert triples(read("i,j,kind,t\nann,bob,yes,3\nbob,dee,no,4\n", ids=IDS)) == EXPECTED
+    with pytest.raises(LinkFileError, match="no known format of links"):
+        read("p,q,y\nann,bob,yes\nbob,dee,no\n", ids=IDS)
+    with pytest.raises(LinkFileError, match="kind: 't' is not known"):
+        read("i,j,x\nann,bob,yes\n", ids=IDS, kind="t")
+
+
 @pytest.mark.parametrize("words", ["-1", "−1", "-1.0", "-1!", "- -1", "-1, surely"])
 def test_the_sign_of_an_answer_is_no_hyphen(words):
     assert answer_of(words)[0] == -1

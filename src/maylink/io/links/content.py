@@ -8,7 +8,7 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
-from maylink.io.links.kinds import kind_of, plain
+from maylink.io.links.kinds import named_kind, plain
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def is_header(cells: Sequence[str], *names: str) -> bool:
     A row with a kind in it that is no name of a column is a link: "a b must".
     """
     table = TableContent(tuple(cells), ())
-    if any(kind_of(cell) is not None and plain(cell) not in KIND_NAMES for cell in cells[2:]):
+    if any(named_kind(cell) is not None and plain(cell) not in KIND_NAMES for cell in cells[2:]):
         return False
     has_score = table.find("match_probability", "match_weight", "clerical_match_score") is not None
     has_ends = table.ends(*ENDS, SPLINK_ENDS) is not None

@@ -25,7 +25,7 @@ from maylink.io.links.content import (
     column_name,
     summary,
 )
-from maylink.io.links.kinds import EXPECTED, kind_of
+from maylink.io.links.kinds import EXPECTED, named_kind
 from maylink.io.links.layouts import LAYOUTS, LinkLayout, Options
 from maylink.io.links.layouts.answers import CONFIDENCE_COLUMNS, MODEL_COLUMNS
 from maylink.io.links.layouts.splink import SCORES
@@ -264,7 +264,7 @@ def _mapped(content: Content, name: str, options: Options) -> tuple[Content, Opt
     if table and isinstance(kind, str) and table.find(column_name(kind)) is not None:
         columns.setdefault("kind", kind)
         kind = None
-    if kind is not None and not kind_of(kind):
+    if kind is not None and not named_kind(kind):
         found = f"; found {summary(content)}" if table else ""
         raise LinkFileError(f"kind: {kind!r} is not known{found}; write {EXPECTED}")
     if not columns:
