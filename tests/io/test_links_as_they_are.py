@@ -36,6 +36,31 @@ def test_the_usual_names_are_known(ends, kind):
     assert triples(read(text, ids=IDS)) == EXPECTED
 
 
+@pytest.mark.parametrize("ends", ["id_a,id_b", "a,b", "i,j"])
+@pytest.mark.parametrize("column", ["different", "apart", "not_same", "Distinct", "cannot_link"])
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("Y", "N"), ("1", "0"), ("True", "False")])
+def test_a_column_of_pairs_that_differ_is_read_the_other_way_round(ends, column, yes, no, caplog):
+    text = f"{ends},{column}\nann,bob,{no}\nbob,dee,{yes}\n"
+    assert triples(read(text, ids=IDS)) == EXPECTED
+    assert f"column '{column}': yes is read as may-not, no as may" in caplog.text
+    assert triples(read(text, ids=IDS, bad_lines="skip")) == EXPECTED
+    assert triples(read(text, ids=IDS, kind=column)) == EXPECTED
+    assert triples(read_links(pd.read_csv(io.StringIO(text)), ids=IDS)) == EXPECTED
+
+
+@pytest.mark.parametrize("word", ["different", "same", "must", "-1"])
+def test_words_of_two_meanings_in_such_a_column_are_refused(word):
+    text = f"id_a,id_b,different\nann,bob,no\nbob,dee,{word}\n"
+    with pytest.raises(LinkFileError, match="line 3: answer '.*' in column 'different' is not yes"):
+        read(text, ids=IDS)
+
+
+def test_the_kind_of_the_first_of_some_lines_is_no_name_of_a_column():
+    ids = ["a", "b", "c"]
+    assert triples(read("a b different\nb c same\n", ids=ids)) == [(0, 1, -1), (1, 2, 1)]
+    assert triples(read("a b cannot\n", ids=ids)) == [(0, 1, -1)]
+
+
 def test_columns_are_mapped():
     text = "one,other,said,how_sure,who\nann,bob,yes,90,x\nbob,dee,no,60,y\n"
     names = {"i": "one", "j": "other", "kind": "said", "confidence": "how_sure", "source": "who"}

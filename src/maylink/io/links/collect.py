@@ -52,6 +52,7 @@ class Collector:
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
         self.unused: tuple[str, ...] = ()  # columns that mean nothing here
+        self.turned: str | None = None  # a column in which yes is may-not
         takes_ids = isinstance(ids, str) and ids == FOUND
         self.file_ids: dict[str, int] | None = {} if takes_ids else None
         self._ids = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from maylink.links import MAY, MAY_NOT
@@ -14,6 +15,7 @@ _WORDS = {
     ZERO: "0 +0 -0",
 }
 KIND_OF = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+YES_NO = {word: KIND_OF[word] for word in "1 0 yes no true false y n t f".split()}
 LETTERS = ("y", "n", "t", "f")  # kinds where a kind must stand; elsewhere they may be any name
 EXPECTED = "may/may-not, must/cannot, +1/-1, 1/0, yes/no, true/false or same/different"
 
@@ -24,8 +26,10 @@ def plain(value: Any) -> str:
     return word.replace("_", "-").replace(" ", "-").replace("−", "-")
 
 
-def kind_of(value: Any) -> int | None:
+def kind_of(value: Any, words: Mapping[str, int] = KIND_OF) -> int | None:
     """Return MAY, MAY_NOT or ZERO for what a file says about a pair; None if it is no kind.
+
+    ``words`` are those that are known: all, or the ``YES_NO`` that answer a question.
 
     Examples
     --------
@@ -35,7 +39,7 @@ def kind_of(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     word = plain(value)
-    return KIND_OF.get(word.removesuffix(".0"))
+    return words.get(word.removesuffix(".0"))
 
 
 def named_kind(name: Any) -> int | None:

@@ -16,8 +16,8 @@ from maylink.io.links.bad_lines import CHOICES, BadLine, told
 from maylink.io.links.collect import Collector, whole
 from maylink.io.links.containers import CONTAINERS, open_container
 from maylink.io.links.content import (
-    ANSWER_COLUMNS,
-    KIND_COLUMNS,
+    APART_COLUMNS,
+    JUDGED,
     NOTHING,
     Content,
     GridContent,
@@ -38,7 +38,7 @@ IdFinder = Callable[[list[str]], Ids]
 MAPPED = {  # what a user can name a column for: what it is called here, and what it displaces
     "i": ("i", ()),
     "j": ("j", ()),
-    "kind": ("answer", (*KIND_COLUMNS, *ANSWER_COLUMNS)),
+    "kind": ("answer", JUDGED),
     "weight": ("weight", ()),
     "source": ("source", MODEL_COLUMNS),
     "confidence": ("confidence", CONFIDENCE_COLUMNS),
@@ -74,6 +74,9 @@ class LinkFile:
         How many lines were read, bad ones among them.
     columns : tuple of str
         What the file calls its columns; empty where it has no names for them.
+    turned : str or None
+        The column in which yes is may-not and no is may, such as ``different``; None if there is
+        no such column.
     """
 
     links: Links
@@ -85,6 +88,7 @@ class LinkFile:
     bad: tuple[BadLine, ...] = ()
     lines: int = 0
     columns: tuple[str, ...] = ()
+    turned: str | None = None
 
     @property
     def about_bad_lines(self) -> str | None:
@@ -208,6 +212,8 @@ def read_link_file(
         file = read(None)
     if file.dropped:
         logger.warning("%s: judgements that say nothing, left out: %d", name, file.dropped)
+    if file.turned:
+        logger.warning("%s: column %r: yes is read as may-not, no as may", name, file.turned)
     return file
 
 
@@ -246,7 +252,7 @@ def _read(
     file_ids = tuple(into.file_ids) if into.file_ids else None
     return LinkFile(
         links, layout.name, container, into.dropped, file_ids, into.unused, tuple(into.bad),
-        into.lines, columns,
+        into.lines, columns, into.turned,
     )  # fmt: skip
 
 
@@ -272,6 +278,8 @@ def _mapped(content: Content, name: str, options: Options) -> tuple[Content, Opt
     if table is None:
         raise LinkFileError(f"{name}: has no names of columns; found {summary(content)}")
     known = {MAPPED[key][0]: column for key, column in columns.items()}
+    if column_name(columns.get("kind", "")) in APART_COLUMNS:  # its name says what yes means
+        known[column_name(columns["kind"])] = known.pop("answer")
     displaced = [name for key in columns for name in (MAPPED[key][0], *MAPPED[key][1])]
     return table.renamed(known, displaced, name), replace(options, kind=kind, columns=None)
 
