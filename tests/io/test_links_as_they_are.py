@@ -51,7 +51,9 @@ def test_a_column_of_pairs_that_differ_is_read_the_other_way_round(ends, column,
 @pytest.mark.parametrize("word", ["different", "same", "must", "-1"])
 def test_words_of_two_meanings_in_such_a_column_are_refused(word):
     text = f"id_a,id_b,different\nann,bob,no\nbob,dee,{word}\n"
-    with pytest.raises(LinkFileError, match="line 3: answer '.*' in column 'different' is not yes"):
+    with pytest.raises(
+        LinkFileError, match=r"line 3: answer '.*' in column 'different' is not yes"
+    ):
         read(text, ids=IDS)
 
 
@@ -278,3 +280,36 @@ def test_from_frame_tells_ids_that_are_none():
         Links.from_frame(frame, n=5, ids=IDS)
     with pytest.raises(LinksError, match="n: give the number of points"):
         Links.from_frame(frame)
+
+
+@pytest.mark.parametrize("dtype", [bool, object, "boolean"])
+def test_from_frame_takes_true_and_false(dtype):
+    frame = pd.DataFrame({"i": [0, 1], "j": [1, 3], "kind": pd.Series([True, False], dtype=dtype)})
+    assert triples(Links.from_frame(frame, n=4)) == EXPECTED
+    assert triples(read_links(frame, n=4)) == EXPECTED
+
+
+# ---------------------------------------------------------------------- row numbers for ids
+
+HINT = "all ids of the links are whole numbers from 0 to 3: if they are row numbers, leave ids out"
+
+
+@pytest.mark.parametrize("bad_lines", ["error", "skip"])
+def test_row_numbers_that_are_taken_for_ids_are_told(bad_lines):
+    def message(text):
+        with pytest.raises(LinkFileError) as caught:
+            read(text, ids=iter(IDS), bad_lines=bad_lines)
+        return str(caught.value)
+
+    told = message("i,j,kind\n2,1,may\n1,3,no\n")
+    assert "line 2: id '2' is none of the 4 ids" in told
+    assert told.endswith(HINT)
+    assert HINT not in message("i,j,kind\n2,1,may\n1,4,no\n")  # there is no row 4
+    assert HINT not in message("i,j,kind\n2,1,may\nann,zoe,no\nx,y,no\n")
+
+
+def test_from_frame_tells_row_numbers_that_are_taken_for_ids():
+    with pytest.raises(LinksError, match=HINT):
+        Links.from_frame({"i": [0, 1], "j": [1, 3], "kind": [1, -1]}, ids=IDS)
+    with pytest.raises(LinksError, match=r"i\[0\] = 0 is none of the 4 ids$"):
+        Links.from_frame({"i": [0, 1], "j": [1, 4], "kind": [1, -1]}, ids=IDS)

@@ -15,7 +15,9 @@ _WORDS = {
     ZERO: "0 +0 -0",
 }
 KIND_OF = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-YES_NO = {word: KIND_OF[word] for word in "1 0 yes no true false y n t f".split()}
+YES_NO = {
+    word: KIND_OF[word] for word in ["1", "0", "yes", "no", "true", "false", "y", "n", "t", "f"]
+}
 LETTERS = ("y", "n", "t", "f")  # kinds where a kind must stand; elsewhere they may be any name
 EXPECTED = "may/may-not, must/cannot, +1/-1, 1/0, yes/no, true/false or same/different"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import CHOICES, BadLine, told
-from maylink.io.links.collect import Collector, whole
+from maylink.io.links.collect import FOUND, Collector, whole
 from maylink.io.links.containers import CONTAINERS, open_container
 from maylink.io.links.content import (
     APART_COLUMNS,
@@ -30,7 +30,7 @@ from maylink.io.links.layouts import LAYOUTS, LinkLayout, Options
 from maylink.io.links.layouts.answers import CONFIDENCE_COLUMNS, MODEL_COLUMNS
 from maylink.io.links.layouts.splink import SCORES
 from maylink.links import Links
-from maylink.row_ids import Ids, RequestedIds
+from maylink.row_ids import Ids, RequestedIds, about_row_numbers
 
 logger = logging.getLogger(__name__)
 LARGEST = 10_000_000  # a larger number in a file of few rows is an id, not a row
@@ -192,7 +192,7 @@ def read_link_file(
     path: str | os.PathLike[str] | IO[bytes],
     *,
     n: int | None = None,
-    ids: Iterable[Any] | IdFinder | None = None,
+    ids: Iterable[Any] | Ids | IdFinder | None = None,
     format: str | None = None,  # noqa: A002
     source: Hashable | None = None,
     options: Options | None = None,
@@ -207,7 +207,17 @@ def read_link_file(
     _check(options)
     name, data = _load(path)
     read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
-    file = read(_rows_of_ids(ids, read) if callable(ids) else ids)
+    if callable(ids):
+        ids = _rows_of_ids(ids, read)
+    elif ids is not None and not isinstance(ids, (str, Ids)):
+        ids = Ids.of(ids)
+    try:
+        file = read(ids)
+    except LinkFileError as error:
+        hint = _about_row_numbers(ids, read) if isinstance(ids, Ids) else ""
+        if not hint:
+            raise
+        raise LinkFileError(f"{error}{hint}") from None
     if file.ids is not None and _are_rows(file.ids):
         file = read(None)
     if file.dropped:
@@ -289,6 +299,17 @@ def _rows_of_ids(find: IdFinder, read: Callable[[Ids], LinkFile]) -> Ids:
     requested = RequestedIds()
     read(requested)
     return find(list(requested.position))
+
+
+def _about_row_numbers(ids: Ids, read: Callable[[str], LinkFile]) -> str:
+    """Say that the ids of a file that could not be read look like row numbers, where they do."""
+    try:
+        names = read(FOUND).ids or ()
+    except LinkFileError:  # so it was not for the ids that it could not be read
+        return ""
+    if all(map(ids.knows, names)):
+        return ""
+    return about_row_numbers(names, ids.size)
 
 
 def _are_rows(names: tuple[str, ...]) -> bool:
