@@ -53,6 +53,18 @@ def test_a_matrix_with_nan_is_not_guessed():
         as_links(matrix, 6)
 
 
+def test_what_would_read_other_forms_is_named():
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 2], "same": [True, False]})
+    with pytest.raises(LinksError, match=r"found: a, b, same.*ml\.read_links\(frame, ids=…\)"):
+        as_links(frame, 6)
+    with pytest.raises(LinksError, match=r"'i' is missing.*ml\.read_links\(frame, ids=…\)"):
+        as_links(frame.rename(columns={"same": "kind"}), 6)
+    labels = [0, 0, 1, 1, -1, -1]
+    for values in (labels, np.array(labels), pd.Series(labels), ["x", "y", "x", "", "", ""]):
+        with pytest.raises(LinksError, match=r"6 values in one column.*Links\.from_labels\(labels"):
+            as_links(values, 6)
+
+
 def test_wrong_lengths_and_types_are_named():
     with pytest.raises(LinksError, match="made for 6 points, but there are 7"):
         as_links(LINKS, 7)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Hashable, Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from maylink.link_columns import (
     forbid_first,
 )
 from maylink.pairs import draw_distinct, unrank_pairs
-from maylink.row_ids import Ids, id_key
+from maylink.row_ids import Ids, about_row_numbers, id_key
 
 logger = logging.getLogger(__name__)
 
@@ -73,31 +74,47 @@ def columns_of_frame(frame: Any, n: Any, ids: Iterable[Any] | None = None) -> Li
             raise LinksError(f"frame: column {alike[0]!r} must be written {name!r}")
     missing = [name for name in COLUMNS[:3] if name not in names]
     if missing:
-        shown = ", ".join(map(str, names[:8])) + ", …" * (len(names) > 8)
         raise LinksError(
-            f"frame: column {missing[0]!r} is missing (found: {shown}); links need the "
-            "columns i, j and kind, and may have weight and source"
+            f"frame: column {missing[0]!r} is missing (found: {few_names(names)}); links need the "
+            "columns i, j and kind, and may have weight and source; a frame with other names is "
+            "read by ml.read_links(frame, ids=…)"
         )
     columns = {name: np.asarray(frame[name]) for name in COLUMNS if name in names}
+    columns["kind"] = _signs_of_answers(columns["kind"])
     if ids is not None:
         rows = Ids.of(ids)
         if n is not None and n != rows.size:
             raise LinksError(f"ids: {rows.size} of them for {n} points; give one a point")
         n = rows.size
-        columns |= {name: _rows_of_ids(columns[name], rows, name) for name in ("i", "j")}
+        named = {name: columns[name].tolist() for name in ("i", "j")}
+        columns |= {name: _rows_of_ids(named, rows, name) for name in named}
     elif n is None:
         raise LinksError("n: give the number of points, n=len(X), or the ids of the points, ids=")
     return checked_columns(n, **columns)
 
 
-def _rows_of_ids(values: NDArray[Any], ids: Ids, name: str) -> NDArray[np.int64]:
-    """Return the position of each id, or raise about the first that is none or two of them."""
-    rows = np.empty(values.size, np.int64)
-    for at, value in enumerate(values.tolist()):
+def _signs_of_answers(kind: NDArray[Any]) -> NDArray[Any]:
+    """Return True and False, which answer "the same?", as kinds, and other kinds as they are."""
+    if kind.dtype.kind not in "bO" or not all(isinstance(v, (bool, np.bool_)) for v in kind.flat):
+        return kind
+    return np.where(kind.astype(bool), MAY, MAY_NOT)
+
+
+def few_names(names: Iterable[Any]) -> str:
+    """Return the first few names of columns, for messages."""
+    listed = list(map(str, names))
+    return ", ".join(listed[:8]) + ", …" * (len(listed) > 8)
+
+
+def _rows_of_ids(columns: dict[str, list[Any]], ids: Ids, name: str) -> NDArray[np.int64]:
+    """Return the position of each id of a column, or raise about the first that is none or two."""
+    rows = np.empty(len(columns[name]), np.int64)
+    for at, value in enumerate(columns[name]):
         key = id_key(value)
         row = ids.find(key)
         if row is None:
-            raise LinksError(f"{name}[{at}] = {value!r} is none of the {ids.size} ids")
+            hint = about_row_numbers(map(id_key, chain(*columns.values())), ids.size)
+            raise LinksError(f"{name}[{at}] = {value!r} is none of the {ids.size} ids{hint}")
         if key in ids.twice:
             first, second = ids.twice[key]
             raise LinksError(f"ids: {key!r} is that of points {first} and {second}; make it unique")

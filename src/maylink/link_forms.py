@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.errors import LinksError
+from maylink.link_conversions import few_names
 from maylink.links import Links
 
 if TYPE_CHECKING:
@@ -52,6 +53,17 @@ def as_links(links: Any, n: int) -> Links:
     elif isinstance(links, (tuple, list)) and len(links) == 2:
         links = Links.from_pairs(may=links[0], may_not=links[1], n=n)
     if not isinstance(links, Links):
+        if hasattr(links, "columns"):
+            raise LinksError(
+                f"links: a frame without a column kind (found: {few_names(links.columns)}); read "
+                "it with ml.read_links(frame, ids=…), ids being those of the rows, or "
+                "ml.read_links(frame, n=len(X)) if it holds row numbers"
+            )
+        if _is_one_column(links):
+            raise LinksError(
+                f"links: {len(links)} values in one column; if they are labels, one a point "
+                "and -1 where it is not known, give Links.from_labels(labels)"
+            )
         raise LinksError(
             f"links: cannot read a {type(links).__name__}; give a Links object, a pair "
             "(may, may_not) of lists of pairs, an n × n matrix or a frame with columns i, j, kind"
@@ -59,6 +71,13 @@ def as_links(links: Any, n: int) -> Links:
     if links.n != n:
         raise LinksError(f"links: made for {links.n} points, but there are {n}")
     return links
+
+
+def _is_one_column(values: Any) -> bool:
+    """Say whether values are plain ones in a row, such as labels."""
+    if isinstance(values, (list, tuple)):
+        return not any(isinstance(value, (list, tuple, np.ndarray)) for value in values)
+    return getattr(values, "ndim", None) == 1
 
 
 def _from_signed_matrix(matrix: Any) -> Links:

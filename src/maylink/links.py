@@ -169,7 +169,8 @@ class Links:
         ----------
         frame : DataFrame or mapping of columns
             ``i`` and ``j`` are positions of rows, from 0, or ids; ``kind`` is "may" or "may-not",
-            or +1 or −1. Other columns are not looked at; other names: :func:`maylink.read_links`.
+            +1 or −1, or True or False. Other columns are not looked at; other names and words:
+            :func:`maylink.read_links`.
         n : int, optional
             Number of points; not needed with ids.
         ids : iterable, optional

@@ -79,3 +79,21 @@ def missing(value: Any) -> bool:
     if isinstance(value, (float, np.floating)):
         return math.isnan(value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def about_row_numbers(keys: Iterable[str], size: int | None) -> str:
+    """Return what to add to a message about an unknown id where all ids may be row numbers.
+
+    Examples
+    --------
+    >>> about_row_numbers(["0", "4"], 5)
+    '; all ids of the links are whole numbers from 0 to 4: if they are row numbers, leave ids out'
+    >>> about_row_numbers(["0", "5"], 5)
+    ''
+    """
+    if size is None or not all(key.isdecimal() and int(key) < size for key in keys):
+        return ""
+    return (
+        f"; all ids of the links are whole numbers from 0 to {size - 1}: if they are row numbers, "
+        "leave ids out"
+    )

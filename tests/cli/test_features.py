@@ -103,6 +103,17 @@ def test_what_makes_no_sense_is_told(people, words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_ids_of_embeddings_come_from_a_file(people, capsys):
+    words = ("cluster", "--embeddings", "rows.npy", "--links")
+    assert run(*words, "links.csv") == 3
+    assert "if it is an id, name the file of ids with --ids" in capsys.readouterr().err
+    Path("numbers.csv").write_text("i,j,kind\n0,1,may\n2,29,may-not\n")
+    assert run(*words, "numbers.csv", "--ids", "ids.txt") == 3
+    assert "if they are row numbers, leave --ids out" in capsys.readouterr().err
+    assert run("cluster", "people.csv", "--id", "id", "--links", "numbers.csv") == 3
+    assert "if they are row numbers, leave --id out" in capsys.readouterr().err
+
+
 def test_pairs_that_look_alike_are_written_to_be_judged(people):
     words = ("links", "alike", "people.csv", "--id", "id", "--text", "record", "--per-row", 2)
     assert run(*words, "--out", "pairs.csv") == 0

@@ -36,6 +36,33 @@ def test_the_usual_names_are_known(ends, kind):
     assert triples(read(text, ids=IDS)) == EXPECTED
 
 
+@pytest.mark.parametrize("ends", ["id_a,id_b", "a,b", "i,j"])
+@pytest.mark.parametrize("column", ["different", "apart", "not_same", "Distinct", "cannot_link"])
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("Y", "N"), ("1", "0"), ("True", "False")])
+def test_a_column_of_pairs_that_differ_is_read_the_other_way_round(ends, column, yes, no, caplog):
+    text = f"{ends},{column}\nann,bob,{no}\nbob,dee,{yes}\n"
+    assert triples(read(text, ids=IDS)) == EXPECTED
+    assert f"column '{column}': yes is read as may-not, no as may" in caplog.text
+    assert triples(read(text, ids=IDS, bad_lines="skip")) == EXPECTED
+    assert triples(read(text, ids=IDS, kind=column)) == EXPECTED
+    assert triples(read_links(pd.read_csv(io.StringIO(text)), ids=IDS)) == EXPECTED
+
+
+@pytest.mark.parametrize("word", ["different", "same", "must", "-1"])
+def test_words_of_two_meanings_in_such_a_column_are_refused(word):
+    text = f"id_a,id_b,different\nann,bob,no\nbob,dee,{word}\n"
+    with pytest.raises(
+        LinkFileError, match=r"line 3: answer '.*' in column 'different' is not yes"
+    ):
+        read(text, ids=IDS)
+
+
+def test_the_kind_of_the_first_of_some_lines_is_no_name_of_a_column():
+    ids = ["a", "b", "c"]
+    assert triples(read("a b different\nb c same\n", ids=ids)) == [(0, 1, -1), (1, 2, 1)]
+    assert triples(read("a b cannot\n", ids=ids)) == [(0, 1, -1)]
+
+
 def test_columns_are_mapped():
     text = "one,other,said,how_sure,who\nann,bob,yes,90,x\nbob,dee,no,60,y\n"
     names = {"i": "one", "j": "other", "kind": "said", "confidence": "how_sure", "source": "who"}
@@ -122,6 +149,41 @@ def test_groups_of_dedupe_are_labels():
 )
 def test_answers_in_words(words, expected):
     assert answer_of(words) == expected
+
+
+@pytest.mark.parametrize("column", ["same", "kind"])
+def test_words_go_with_numbers_and_only_zero_beside_minus_one_is_refused(column):
+    def kinds(*cells):
+        rows = "".join(f"0,{k + 1},{cell}\n" for k, cell in enumerate(cells))
+        return read(f"i,j,{column}\n{rows}", n=9).kind.tolist()
+
+    assert kinds("yes", "no", 1, 0) == [1, -1, 1, -1]
+    assert kinds("yes", "no", 1, -1, "−1", "-1.0") == [1, -1, 1, -1, -1, -1]
+    for minus in ("-1", "−1"):
+        with pytest.raises(LinkFileError, match="line 3: kind is 0 here and -1 elsewhere"):
+            kinds(1, 0, "no", minus)
+
+
+@pytest.mark.parametrize("letters", ["yn", "YN", "tf", "TF"])
+def test_letters_are_answers(letters):
+    yes, no = letters
+    for column in ("same", "kind"):
+        assert triples(read(f"i,j,{column}\nann,bob,{yes}\nbob,dee,{no}\n", ids=IDS)) == EXPECTED
+    assert triples(read(f"ann bob {yes}\nbob dee {no}\n", ids=IDS)) == EXPECTED
+    assert answer_of(f"{no}, probably") == (-1, 0.75)
+
+
+def test_letters_that_name_columns_are_no_answers():
+    assert triples(read("i,j,kind,t\nann,bob,yes,3\nbob,dee,no,4\n", ids=IDS)) == EXPECTED
+    with pytest.raises(LinkFileError, match="no known format of links"):
+        read("p,q,y\nann,bob,yes\nbob,dee,no\n", ids=IDS)
+    with pytest.raises(LinkFileError, match="kind: 't' is not known"):
+        read("i,j,x\nann,bob,yes\n", ids=IDS, kind="t")
+
+
+@pytest.mark.parametrize("words", ["-1", "−1", "-1.0", "-1!", "- -1", "-1, surely"])
+def test_the_sign_of_an_answer_is_no_hyphen(words):
+    assert answer_of(words)[0] == -1
 
 
 def test_confidence_is_a_share_per_cent_or_a_word():
@@ -218,3 +280,36 @@ def test_from_frame_tells_ids_that_are_none():
         Links.from_frame(frame, n=5, ids=IDS)
     with pytest.raises(LinksError, match="n: give the number of points"):
         Links.from_frame(frame)
+
+
+@pytest.mark.parametrize("dtype", [bool, object, "boolean"])
+def test_from_frame_takes_true_and_false(dtype):
+    frame = pd.DataFrame({"i": [0, 1], "j": [1, 3], "kind": pd.Series([True, False], dtype=dtype)})
+    assert triples(Links.from_frame(frame, n=4)) == EXPECTED
+    assert triples(read_links(frame, n=4)) == EXPECTED
+
+
+# ---------------------------------------------------------------------- row numbers for ids
+
+HINT = "all ids of the links are whole numbers from 0 to 3: if they are row numbers, leave ids out"
+
+
+@pytest.mark.parametrize("bad_lines", ["error", "skip"])
+def test_row_numbers_that_are_taken_for_ids_are_told(bad_lines):
+    def message(text):
+        with pytest.raises(LinkFileError) as caught:
+            read(text, ids=iter(IDS), bad_lines=bad_lines)
+        return str(caught.value)
+
+    told = message("i,j,kind\n2,1,may\n1,3,no\n")
+    assert "line 2: id '2' is none of the 4 ids" in told
+    assert told.endswith(HINT)
+    assert HINT not in message("i,j,kind\n2,1,may\n1,4,no\n")  # there is no row 4
+    assert HINT not in message("i,j,kind\n2,1,may\nann,zoe,no\nx,y,no\n")
+
+
+def test_from_frame_tells_row_numbers_that_are_taken_for_ids():
+    with pytest.raises(LinksError, match=HINT):
+        Links.from_frame({"i": [0, 1], "j": [1, 3], "kind": [1, -1]}, ids=IDS)
+    with pytest.raises(LinksError, match=r"i\[0\] = 0 is none of the 4 ids$"):
+        Links.from_frame({"i": [0, 1], "j": [1, 4], "kind": [1, -1]}, ids=IDS)

@@ -62,6 +62,7 @@ class FeatureOptions(NamedTuple):
     embeddings: str | None = None
     ids: str | None = None
     view: Any = None  # of a saved model, which then decides
+    alone: bool = False  # embeddings without DATA, so that ids come from a file
 
     @classmethod
     def of(
@@ -81,7 +82,8 @@ class FeatureOptions(NamedTuple):
             raise CommandError("--text-as: of which column? name it with --text", USAGE)
         if data is None and embeddings is None:
             raise CommandError("Missing argument 'DATA'; see maylink cluster --help", USAGE)
-        return cls(tuple(text or ()), text_as, embeddings, ids)
+        alone = embeddings is not None and data in (None, embeddings)
+        return cls(tuple(text or ()), text_as, embeddings, ids, alone=alone)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, USAGE, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
+from maylink.cli.messages import ids_of_a_file
 from maylink.cli.options import (
     LINK_COLUMNS,
     READ,
@@ -17,7 +18,7 @@ from maylink.cli.options import (
     parse_kinds,
 )
 from maylink.cli.printing import first_few, print_note
-from maylink.errors import counted
+from maylink.errors import LinkFileError, counted
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
@@ -169,7 +170,14 @@ def read_table_links(table: Table, path: str, reading: ReadingOptions) -> TableL
     from maylink.io.inputs import read_links_of
 
     wanted = link_format(reading)
-    links = read_links_of(table, path_or_stdin(path), format=wanted.name, options=wanted.options)
+    try:
+        links = read_links_of(
+            table, path_or_stdin(path), format=wanted.name, options=wanted.options
+        )
+    except LinkFileError as error:
+        if not reading.features.alone:
+            raise
+        raise LinkFileError(ids_of_a_file(str(error))) from None
     print_link_notes(path, links.file, links.links, reading)
     if links.lost:
         note = f"left out, of rows that were left out: {links.lost}"

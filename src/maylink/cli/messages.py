@@ -27,6 +27,7 @@ _REPLACEMENTS = (
     ),
     (r"\bn_clusters:", "--k:"),
     (r"the n_samples=(\d+) points of X", r"the \1 rows"),
+    (r"leave ids out", "leave --id out"),
     (r"leave id out", "leave --id out"),
     (r"name their column by id=", "name their column by --id"),
     (r"or the id of each by ids=", "or the id of each by --ids"),
@@ -49,6 +50,18 @@ def in_command_words(message: str) -> str:
     for pattern, replacement in _REPLACEMENTS:
         message = re.sub(pattern, replacement, message)
     return " ".join(message.split())
+
+
+def ids_of_a_file(message: str) -> str:
+    """Return a message of the library with --ids for ids, where no column can hold them.
+
+    Examples
+    --------
+    >>> ids_of_a_file("if it is an id, give the ids of the rows")
+    'if it is an id, name the file of ids with --ids'
+    """
+    message = message.replace("give the ids of the rows", "name the file of ids with --ids")
+    return message.replace("leave ids out", "leave --ids out")
 
 
 def _quoted(name: str) -> str:

@@ -9,9 +9,10 @@ How sure an answer is in words is a probability that it is right, by the table b
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from maylink.io.links.kinds import kind_of, plain
+from maylink.io.links.kinds import KIND_OF, kind_of, plain
 
 UNSURE = (
     *("unsure", "unknown", "uncertain", "undecided", "maybe", "not-sure", "skip", "none", "n/a"),
@@ -49,10 +50,13 @@ _FILLERS = frozenset(
 )
 
 
-def answer_of(value: Any) -> tuple[int | None, float | None] | None:
+def answer_of(
+    value: Any, known: Mapping[str, int] = KIND_OF
+) -> tuple[int | None, float | None] | None:
     """Return kind and confidence of an answer; None if it is none.
 
-    The kind is None where the answer is unsure, the confidence where no word tells it.
+    The kind is None where the answer is unsure, the confidence where no word tells it. ``known``
+    are the words of kind, see :func:`maylink.io.links.kinds.kind_of`.
 
     Examples
     --------
@@ -61,17 +65,18 @@ def answer_of(value: Any) -> tuple[int | None, float | None] | None:
     >>> answer_of("purple") is None
     True
     """
-    word = plain(value).strip(".,!-")
+    # a hyphen before a number is its sign: -1 is no 1
+    word = re.sub(r"^[.,!-]*?(?=-\d|[^.,!-]|$)", "", plain(value).rstrip(".,!-"), count=1)
     if not word or word in UNSURE:
         return None, None
-    kind = kind_of(word if isinstance(value, str) else value)
+    kind = kind_of(word if isinstance(value, str) else value, known)
     if kind is not None:
         return kind, None
-    text = word.replace("-", " ").replace("’", "'")
-    words = re.findall(r"[\w+'/]+", text)
-    head = re.findall(r"[\w+'/]+", re.split(r"[,;:.(!–—]", text)[0])
+    text = re.sub(r"-(?!\d)", " ", word).replace("’", "'")
+    words = re.findall(r"[-\w+'/]+", text)
+    head = re.findall(r"[-\w+'/]+", re.split(r"[,;:.(!–—]", text)[0])
     for part in (head, words):
-        kind = _kind_of_words(part)
+        kind = _kind_of_words(part, known)
         if kind is not None:
             return kind, _confidence_of_words(words)
     return None
@@ -88,7 +93,7 @@ def confidence_of(value: Any) -> float | None:
     return SURE.get(plain(value))
 
 
-def _kind_of_words(words: list[str]) -> int | None:
+def _kind_of_words(words: list[str], known: Mapping[str, int]) -> int | None:
     """Return the kind on which all words agree, None if one of them is not understood."""
     kinds, turn = set(), 1
     for word in words:
@@ -97,7 +102,7 @@ def _kind_of_words(words: list[str]) -> int | None:
         if word in ("not", "isn't", "aren't", "non"):
             turn = -turn
             continue
-        kind = kind_of(word)
+        kind = kind_of(word, known)
         if not kind:
             return None
         kinds.add(turn * kind)

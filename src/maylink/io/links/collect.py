@@ -11,7 +11,7 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import BadLine, BadLineError, Place, check_share
-from maylink.io.links.kinds import EXPECTED, ZERO, kind_of
+from maylink.io.links.kinds import EXPECTED, ZERO, kind_of, plain
 from maylink.links import MAY_NOT, Links
 from maylink.row_ids import Ids, id_key, missing
 
@@ -52,6 +52,7 @@ class Collector:
         self.default_source: Hashable = 0 if source is None else source
         self.dropped = 0
         self.unused: tuple[str, ...] = ()  # columns that mean nothing here
+        self.turned: str | None = None  # a column in which yes is may-not
         takes_ids = isinstance(ids, str) and ids == FOUND
         self.file_ids: dict[str, int] | None = {} if takes_ids else None
         self._ids = None
@@ -169,7 +170,7 @@ class Collector:
         first, second = self.row(i, place, "i"), self.row(j, place, "j")
         if first == second:
             self.fail(place, f"the link joins row {first} to itself; remove it")
-        if sign == ZERO or whole(kind) == MAY_NOT:
+        if sign == ZERO or whole(plain(kind)) == MAY_NOT:  # words of kind go with both
             self._first.setdefault(sign, place)
         self._i.append(first)
         self._j.append(second)

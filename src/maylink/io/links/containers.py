@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any
 
@@ -123,9 +124,11 @@ def _open_delimited(
         return NOTHING, container
     if len(first.split(delimiter)) == 1:
         return _one_column(text, columns), container
-    rows = _split(text, name, delimiter)
+    rows: Iterator[tuple[Place, list[str]]] = _split(text, name, delimiter)
     place, cells = next(rows)
-    if not is_header(cells, *columns):
+    second = list(islice(rows, 1))
+    rows = chain(second, rows)
+    if not is_header(cells, second[0][1] if second else (), *columns):
         return GridContent([(place, cells), *rows], words=True), container
     header = tuple(cell.strip() for cell in cells)
     twice = [column for column in header if header.count(column) > 1]

@@ -8,7 +8,7 @@ from typing import Any
 
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
-from maylink.io.links.kinds import kind_of, plain
+from maylink.io.links.kinds import YES_NO, kind_of, named_kind, plain
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class TableContent:
 
         Columns a and b may be anything: they count only beside an answer, and if there is no id.
         """
-        judged = self.find(*KIND_COLUMNS, *ANSWER_COLUMNS) is not None
+        judged = self.find(*JUDGED) is not None
         weak = not judged or self.find(*ID_COLUMNS) is not None
         for names in pairs or ENDS:
             if weak and names == WEAK_ENDS:
@@ -108,7 +108,13 @@ KIND_COLUMNS = ("kind", "type", "link", "constraint")
 ANSWER_COLUMNS = (
     *("answer", "verdict", "judgement", "judgment", "decision", "same", "is_same", "same_entity"),
     *("match", "is_match", "matched", "matches", "duplicate", "is_duplicate", "together", "label"),
+    *("must_link", "may_link"),
 )
+APART_COLUMNS = (  # yes is may-not in them
+    *("different", "is_different", "apart", "not_same", "distinct", "is_distinct", "non_match"),
+    *("no_match", "not_match", "cannot", "cannot_link", "may_not", "may_not_link"),
+)
+JUDGED = (*KIND_COLUMNS, *ANSWER_COLUMNS, *APART_COLUMNS)
 KIND_NAMES = ("same", "match", "together")  # words of kind that name a column, too
 LABEL_NAMES = ("label", "labels", "class", "cluster", "cluster_id")
 
@@ -118,17 +124,26 @@ def column_name(column: Any) -> str:
     return plain(column).replace("-", "_")
 
 
-def is_header(cells: Sequence[str], *names: str) -> bool:
+def is_header(cells: Sequence[str], second: Sequence[str], *names: str) -> bool:
     """Say whether the first row of a file names columns that links have, or one of ``names``.
 
-    A row with a kind in it that is no name of a column is a link: "a b must".
+    A row with a kind in it that is no name of a column is a link: "a b must". Words such as
+    "different" are both; such a word is a name if the second row answers it by yes or no.
     """
     table = TableContent(tuple(cells), ())
-    if any(kind_of(cell) is not None and plain(cell) not in KIND_NAMES for cell in cells[2:]):
-        return False
+    for at, cell in enumerate(cells[2:], start=2):
+        if named_kind(cell) is None or plain(cell) in KIND_NAMES:
+            continue
+        if column_name(cell) not in JUDGED or len(second) <= at or not _answers(second[at]):
+            return False
     has_score = table.find("match_probability", "match_weight", "clerical_match_score") is not None
     has_ends = table.ends(*ENDS, SPLINK_ENDS) is not None
     return has_ends or has_score or table.find(*LABEL_NAMES, *names) is not None
+
+
+def _answers(cell: str) -> bool:
+    """Say whether a cell answers a question, and does not itself say what a pair is."""
+    return kind_of(cell) is None or kind_of(cell, YES_NO) is not None
 
 
 def summary(content: Content) -> str:

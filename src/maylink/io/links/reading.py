@@ -13,11 +13,11 @@ import numpy as np
 
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import CHOICES, BadLine, told
-from maylink.io.links.collect import Collector, whole
+from maylink.io.links.collect import FOUND, Collector, whole
 from maylink.io.links.containers import CONTAINERS, open_container
 from maylink.io.links.content import (
-    ANSWER_COLUMNS,
-    KIND_COLUMNS,
+    APART_COLUMNS,
+    JUDGED,
     NOTHING,
     Content,
     GridContent,
@@ -25,12 +25,12 @@ from maylink.io.links.content import (
     column_name,
     summary,
 )
-from maylink.io.links.kinds import EXPECTED, kind_of
+from maylink.io.links.kinds import EXPECTED, named_kind
 from maylink.io.links.layouts import LAYOUTS, LinkLayout, Options
 from maylink.io.links.layouts.answers import CONFIDENCE_COLUMNS, MODEL_COLUMNS
 from maylink.io.links.layouts.splink import SCORES
 from maylink.links import Links
-from maylink.row_ids import Ids, RequestedIds
+from maylink.row_ids import Ids, RequestedIds, about_row_numbers
 
 logger = logging.getLogger(__name__)
 LARGEST = 10_000_000  # a larger number in a file of few rows is an id, not a row
@@ -38,7 +38,7 @@ IdFinder = Callable[[list[str]], Ids]
 MAPPED = {  # what a user can name a column for: what it is called here, and what it displaces
     "i": ("i", ()),
     "j": ("j", ()),
-    "kind": ("answer", (*KIND_COLUMNS, *ANSWER_COLUMNS)),
+    "kind": ("answer", JUDGED),
     "weight": ("weight", ()),
     "source": ("source", MODEL_COLUMNS),
     "confidence": ("confidence", CONFIDENCE_COLUMNS),
@@ -74,6 +74,9 @@ class LinkFile:
         How many lines were read, bad ones among them.
     columns : tuple of str
         What the file calls its columns; empty where it has no names for them.
+    turned : str or None
+        The column in which yes is may-not and no is may, such as ``different``; None if there is
+        no such column.
     """
 
     links: Links
@@ -85,6 +88,7 @@ class LinkFile:
     bad: tuple[BadLine, ...] = ()
     lines: int = 0
     columns: tuple[str, ...] = ()
+    turned: str | None = None
 
     @property
     def about_bad_lines(self) -> str | None:
@@ -188,7 +192,7 @@ def read_link_file(
     path: str | os.PathLike[str] | IO[bytes],
     *,
     n: int | None = None,
-    ids: Iterable[Any] | IdFinder | None = None,
+    ids: Iterable[Any] | Ids | IdFinder | None = None,
     format: str | None = None,  # noqa: A002
     source: Hashable | None = None,
     options: Options | None = None,
@@ -203,11 +207,23 @@ def read_link_file(
     _check(options)
     name, data = _load(path)
     read = partial(_read, name, data, n=n, format_=format, source=source, options=options)
-    file = read(_rows_of_ids(ids, read) if callable(ids) else ids)
+    if callable(ids):
+        ids = _rows_of_ids(ids, read)
+    elif ids is not None and not isinstance(ids, (str, Ids)):
+        ids = Ids.of(ids)
+    try:
+        file = read(ids)
+    except LinkFileError as error:
+        hint = _about_row_numbers(ids, read) if isinstance(ids, Ids) else ""
+        if not hint:
+            raise
+        raise LinkFileError(f"{error}{hint}") from None
     if file.ids is not None and _are_rows(file.ids):
         file = read(None)
     if file.dropped:
         logger.warning("%s: judgements that say nothing, left out: %d", name, file.dropped)
+    if file.turned:
+        logger.warning("%s: column %r: yes is read as may-not, no as may", name, file.turned)
     return file
 
 
@@ -246,7 +262,7 @@ def _read(
     file_ids = tuple(into.file_ids) if into.file_ids else None
     return LinkFile(
         links, layout.name, container, into.dropped, file_ids, into.unused, tuple(into.bad),
-        into.lines, columns,
+        into.lines, columns, into.turned,
     )  # fmt: skip
 
 
@@ -264,7 +280,7 @@ def _mapped(content: Content, name: str, options: Options) -> tuple[Content, Opt
     if table and isinstance(kind, str) and table.find(column_name(kind)) is not None:
         columns.setdefault("kind", kind)
         kind = None
-    if kind is not None and not kind_of(kind):
+    if kind is not None and not named_kind(kind):
         found = f"; found {summary(content)}" if table else ""
         raise LinkFileError(f"kind: {kind!r} is not known{found}; write {EXPECTED}")
     if not columns:
@@ -272,6 +288,8 @@ def _mapped(content: Content, name: str, options: Options) -> tuple[Content, Opt
     if table is None:
         raise LinkFileError(f"{name}: has no names of columns; found {summary(content)}")
     known = {MAPPED[key][0]: column for key, column in columns.items()}
+    if column_name(columns.get("kind", "")) in APART_COLUMNS:  # its name says what yes means
+        known[column_name(columns["kind"])] = known.pop("answer")
     displaced = [name for key in columns for name in (MAPPED[key][0], *MAPPED[key][1])]
     return table.renamed(known, displaced, name), replace(options, kind=kind, columns=None)
 
@@ -281,6 +299,17 @@ def _rows_of_ids(find: IdFinder, read: Callable[[Ids], LinkFile]) -> Ids:
     requested = RequestedIds()
     read(requested)
     return find(list(requested.position))
+
+
+def _about_row_numbers(ids: Ids, read: Callable[[str], LinkFile]) -> str:
+    """Say that the ids of a file that could not be read look like row numbers, where they do."""
+    try:
+        names = read(FOUND).ids or ()
+    except LinkFileError:  # so it was not for the ids that it could not be read
+        return ""
+    if all(map(ids.knows, names)):
+        return ""
+    return about_row_numbers(names, ids.size)
 
 
 def _are_rows(names: tuple[str, ...]) -> bool:

@@ -19,18 +19,21 @@ from maylink.io.links.answer_words import answer_of, confidence_of
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector, shown
 from maylink.io.links.content import (
-    ANSWER_COLUMNS,
+    APART_COLUMNS,
     ENDS,
+    JUDGED,
     KIND_COLUMNS,
     SPLINK_ENDS,
     Content,
     TableContent,
+    column_name,
     few,
 )
+from maylink.io.links.kinds import KIND_OF, YES_NO, kind_of
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.table import link_rows
 from maylink.io.links.votes import unit_weights
-from maylink.links import MAY, Links
+from maylink.links import KIND_NAMES, MAY, MAY_NOT, Links
 from maylink.row_ids import missing
 
 CONFIDENCE_COLUMNS = ("confidence", "probability", "certainty", "sure", "score")
@@ -51,13 +54,13 @@ class AnswersLayout(LinkLayout):
         if not isinstance(content, TableContent) or content.ends(*ENDS, SPLINK_ENDS) is None:
             return False
         if content.find(*KIND_COLUMNS) is None:
-            return content.find(*ANSWER_COLUMNS) is not None
+            return content.find(*JUDGED) is not None
         return content.find(*CONFIDENCE_COLUMNS) is not None and content.find("weight") is None
 
     def read(self, content: TableContent, into: Collector, options: Options) -> Links:
         """Read the links that the sure answers make."""
         ends = content.ends(*ENDS, SPLINK_ENDS)
-        answer = content.find(*KIND_COLUMNS, *ANSWER_COLUMNS)
+        answer = content.find(*JUDGED)
         if ends is None or answer is None:
             raise LinkFileError(
                 f"{into.name}: no columns i, j and answer (found: {few(content.columns)})"
@@ -65,13 +68,18 @@ class AnswersLayout(LinkLayout):
         confidence, model = content.find(*CONFIDENCE_COLUMNS), content.find(*MODEL_COLUMNS)
         weight = content.find("weight")
         into.unused = content.others(*ends, answer, confidence, model, weight)
+        apart = column_name(content.columns[answer]) in APART_COLUMNS
+        into.turned = content.columns[answer] if apart else None
         rows = list(content.rows)
         scale = 1.0 if confidence is None else _scale(rows, confidence, into)
 
         def take(place: Place, cells: Sequence[Any]) -> None:
-            read = answer_of("" if missing(cells[answer]) else cells[answer])
+            # in a column "different" the word "same" would have two meanings
+            known = YES_NO if apart else KIND_OF
+            read = answer_of("" if missing(cells[answer]) else cells[answer], known)
             if read is None:
-                into.fail(place, f"answer {shown(cells[answer])} is not yes, no or unsure")
+                column = f" in column {content.columns[answer]!r}" if apart else ""
+                into.fail(place, f"answer {shown(cells[answer])}{column} is not yes, no or unsure")
             kind, sure = read
             if confidence is not None and not missing(cells[confidence]):
                 sure = _confidence(cells[confidence], scale, place, into)
@@ -82,7 +90,12 @@ class AnswersLayout(LinkLayout):
             if weight is not None and not missing(cells[weight]):
                 votes *= into.number(cells[weight], place, "weight")
             source = None if model is None else cells[model]
-            into.add(place, cells[ends[0]], cells[ends[1]], kind, votes, source)
+            said = cells[answer]
+            if apart:
+                said = KIND_NAMES[MAY_NOT if kind == MAY else MAY]
+            elif kind_of(said) != kind:  # a sentence
+                said = KIND_NAMES[kind or MAY_NOT]
+            into.add(place, cells[ends[0]], cells[ends[1]], said, votes, source)
 
         into.each(rows, take, len(content.columns))
         return into.links(words=content.words)

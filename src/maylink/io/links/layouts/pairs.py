@@ -14,7 +14,7 @@ from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
 from maylink.io.links.content import Content, JsonContent
-from maylink.io.links.kinds import kind_of, plain
+from maylink.io.links.kinds import named_kind, plain
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import Links
 
@@ -61,7 +61,7 @@ def list_kind(key: str) -> int | None:
     """Return the kind that the name of a list stands for, None if it stands for none."""
     word = plain(key).removesuffix("-pairs").removesuffix("-constraints")
     for name in (word, word.removesuffix("s"), word.removesuffix("es")):
-        kind = kind_of(name)
+        kind = named_kind(name)
         if kind:
             return kind
     return None

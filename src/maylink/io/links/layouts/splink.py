@@ -16,9 +16,8 @@ from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
 from maylink.io.links.content import (
-    ANSWER_COLUMNS,
     ENDS,
-    KIND_COLUMNS,
+    JUDGED,
     SPLINK_ENDS,
     Content,
     TableContent,
@@ -49,7 +48,7 @@ class SplinkLayout(LinkLayout):
             return False
         if content.find(*SPLINK_SCORES) is not None:
             return True
-        answered = content.find(*KIND_COLUMNS, *ANSWER_COLUMNS) is not None
+        answered = content.find(*JUDGED) is not None
         ends = content.ends(SPLINK_ENDS, *ENDS) is not None
         return ends and not answered and content.find(*SCORES) is not None
 

@@ -9,7 +9,7 @@ from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
 from maylink.io.links.content import Content, GridContent
-from maylink.io.links.kinds import kind_of
+from maylink.io.links.kinds import LETTERS, kind_of, plain
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.io.links.layouts.table import link_rows
 from maylink.links import Links
@@ -25,7 +25,12 @@ class TextLayout(LinkLayout):
 
     def fits(self, content: Content, options: Options) -> bool:
         """Say whether the first line is a link."""
-        return isinstance(content, GridContent) and is_link(content.rows[0][1], options)
+        if not isinstance(content, GridContent):
+            return False
+        first, *others = (cells for _, cells in content.rows[:2])
+        # columns may be called y and t: such a first line is a link if the next one is alike
+        alike = len(first) < 3 or all(_has_letter(first) <= _has_letter(cells) for cells in others)
+        return alike and is_link(first, options)
 
     def read(self, content: GridContent, into: Collector, options: Options) -> Links:
         """Read the links; lines of two rows are of the kind that the options name."""
@@ -63,3 +68,7 @@ def is_link(cells: Sequence[Any], options: Options) -> bool:
     if len(cells) == 2:
         return options.kind is not None
     return 3 <= len(cells) <= 5 and kind_of(cells[2]) is not None
+
+
+def _has_letter(cells: Sequence[Any]) -> bool:
+    return len(cells) > 2 and plain(cells[2]) in LETTERS
