@@ -30,6 +30,7 @@ def test_draws_are_made_once_and_when_they_are_asked_for(model):
 def test_without_links_no_draw_is_made_to_judge_them():
     model = ml.TVClust(**GIVEN).fit(VIEW.X)
     assert not len(model.reliability_)
+    assert not len(model.suspect_links())
     assert model.summary().level == "no links"
     assert [part.size for part in model.posterior_.means()] == [0, 0]
     assert "sampled" not in vars(model.posterior_)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from maylink.arrays import Array, Index
 from maylink.links import Links
 from maylink.model import partitions
@@ -59,7 +61,7 @@ class RefinedPosterior(Posterior):
 
     def together(self, i: Index, j: Index) -> Array:
         """Return the share of the draws in which each pair is in one cluster."""
-        return self.sampled.together(i, j)
+        return self.sampled.together(i, j) if len(i) else np.empty(0)
 
     def matrix(self) -> Array:
         """Return :meth:`together` of all pairs, shape (n, n)."""
