@@ -54,7 +54,8 @@ def alike(
     for column in made_of.text:
         cells = table.text[column]
         columns |= {f"{column}_{end}": cells[pairs[:, at]] for at, end in enumerate("ab")}
-    columns["alike"] = (table.X[pairs[:, 0]] * table.X[pairs[:, 1]]).sum(axis=1).round(3) + 0.0  # no -0.0
+    cosines = (table.X[pairs[:, 0]] * table.X[pairs[:, 1]]).sum(axis=1)
+    columns["alike"] = cosines.round(3) + 0.0  # of -0.0 it makes 0.0
     columns["same"] = [""] * len(pairs)
     write_csv(columns, out, force=force)
     print_note("pairs", f"{len(pairs)}, the most alike first", quiet=quiet)
