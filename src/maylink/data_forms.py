@@ -66,14 +66,26 @@ def warn_set_aside(X: Any, code: TableCode | None) -> None:
 
 
 def coded_as(X: Any, code: TableCode | None) -> Any:
-    """Return new rows as numbers, by the code of a fit where there is one."""
+    """Return new rows as numbers, by the code of a fit where there is one.
+
+    Columns of a data frame are found by name: their order, and other columns, do not count.
+    """
     if isinstance(X, CodedTable):
         if code is not None and X.code.features != code.features:
             raise DataTypeError("X: the table is coded otherwise; read it with code=table_code_")
         return _frame(X.X, X.code)
-    if code is None or not _is_frame(X) or set(code.features) <= set(map(str, X.columns)):
+    if code is None or not _is_frame(X):
         return X
+    names = list(map(str, X.columns))
+    as_it_came = {column.name for column in code.columns if column.features} <= set(names)
+    if not as_it_came and set(code.features) <= set(names):  # coded already
+        return X.iloc[:, [names.index(name) for name in code.features]]
     return _frame(code.encode(cells_of(table_of_frame(X))), code)
+
+
+def header(code: TableCode) -> Any:
+    """Return a data frame of coded columns without rows."""
+    return _frame(np.empty((0, len(code.features))), code)
 
 
 def _frame(X: NDArray[Any], code: TableCode) -> Any:

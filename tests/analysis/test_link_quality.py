@@ -126,6 +126,7 @@ def test_few_links_of_a_source_are_reported():
     assert diagnosis.findings[0].startswith("3 linked pairs are fewer than 40")
     assert diagnosis.advice[0].startswith("judge 37 more pairs")
     assert any("source 0" in text for text in diagnosis.advice)
+    assert "reliability is not known to ±0.1 for source 0" in diagnosis.findings
     assert (diagnosis.n_components, diagnosis.largest_component) == (2, 2)
 
 

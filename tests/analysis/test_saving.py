@@ -324,3 +324,12 @@ def test_columns_are_saved_by_name_and_found_again(tmp_path):
     assert said == "2 columns found by name; 1 more left out"
     with pytest.raises(FileError, match="asks for 'w', and the data have 'h', 'v'"):
         columns_for(model, other)
+
+
+@pytest.mark.parametrize("name", ["model.npz", "model"])
+def test_the_path_that_was_written_comes_back(tmp_path, name):
+    X = np.array([[0.0], [0.2], [5.0], [5.2]])
+    path = ml.save(DPMeans(cluster_penalty=2.0, random_state=0).fit(X), str(tmp_path / name))
+    assert path == tmp_path / name
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    np.testing.assert_array_equal(ml.load(path).labels_, [0, 0, 1, 1])

@@ -129,6 +129,24 @@ def test_pairs_that_look_alike_are_written_to_be_judged(people):
     assert run("links", "alike", "people.csv", "--out", "p.csv") == 2
 
 
+def test_rows_without_text_are_in_no_pair_and_are_counted(people, capsys):
+    frame = pd.read_csv("people.csv")
+    frame.loc[[3, 8, 9], "record"] = ["", "  ", "--"]
+    frame.to_csv("gaps.csv", index=False)
+    words = ("links", "alike", "gaps.csv", "--id", "id", "--text", "record", "--per-row", 2)
+    assert run(*words, "--out", "pairs.csv") == 0
+    told = capsys.readouterr().err
+    assert "text     left out, without text: 2 rows" in told
+    assert "text     left out, whose text has no term to compare: 1 row" in told
+    pairs = pd.read_csv("pairs.csv")
+    assert set(pairs["id_a"]) | set(pairs["id_b"]) == set(frame["id"].drop([3, 8, 9]))
+    cells = dict(zip(frame["id"], frame["record"], strict=True))
+    assert [cells[name] for name in pairs["id_a"]] == pairs["record_a"].tolist()
+    frame.assign(record=["one text", *[""] * 29]).to_csv("gaps.csv", index=False)
+    assert run(*words, "--out", "none.csv") == 3
+    assert not Path("none.csv").exists()
+
+
 def test_a_penalty_and_a_hint_reach_the_method(people, capsys):
     words = ("cluster", "people.csv", "--id", "id", "--text", "record")
     assert run(*words, "--penalty", 0.5, "--json") == 0

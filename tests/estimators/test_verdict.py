@@ -14,6 +14,7 @@ from zoo import true_links
 Y = np.arange(60) % 3
 X = np.random.default_rng(0).normal(size=(60, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]
 LINKS = true_links(Y, 90, 0)
+ENDS = ("p_low", "p_high", "q_low", "q_high")
 
 
 def fitted(held_out=None, labels=Y, **more):
@@ -73,6 +74,24 @@ def test_random_links_are_not_trusted():
     assert verdict.level == "not confirmed"
     assert model.held_out_.score - model.held_out_.guess < 2 * model.held_out_.error
     assert any("source 0" in sentence for sentence in verdict.advice)
+
+
+def test_swapped_answers_are_told_from_links_that_say_nothing():
+    advice = judge(fitted(), links=ml.Links(60, LINKS.i, LINKS.j, -LINKS.kind)).advice
+    assert any("source 0: may and may-not look swapped" in sentence for sentence in advice)
+    assert not any("may say nothing" in sentence for sentence in advice)
+    right = judge(fitted(), links=LINKS).advice
+    assert not any("swapped" in sentence for sentence in right)
+
+
+def test_each_source_is_named_by_what_its_intervals_say():
+    ends = {"good": (0.8, 0.9), "lost": (0.3, 0.6), "back": (0.1, 0.4), "wide": (0.2, 0.5)}
+    table = pd.DataFrame(
+        [(low, high, low, high) for low, high in ends.values()], list(ends), list(ENDS)
+    )
+    advice = judge(fitted(reliability_=table)).advice
+    assert any(one.startswith("Check source back: may and may-not look") for one in advice)
+    assert any(one.startswith("Check sources lost, wide: their links may say") for one in advice)
 
 
 def test_right_links_confirm_and_wrong_ones_are_counted():
@@ -136,7 +155,7 @@ def test_streams_and_saved_models_have_a_summary(tmp_path):
 @pytest.mark.parametrize(("drawn", "level"), [(3, "confirmed"), (5, "confirmed"), (9, "weak")])
 def test_draws_with_other_numbers_of_clusters_weaken_the_verdict(drawn, level):
     table = LINKS.to_frame().assign(wrong=0.0)
-    reliability = pd.DataFrame({"p_low": [0.9], "q_low": [0.9]}, index=["0"])
+    reliability = pd.DataFrame({end: [0.9] for end in ENDS}, index=["0"])
     posterior = SimpleNamespace(
         links=LINKS,
         draws=SimpleNamespace(n_clusters=np.full(5, drawn)),

@@ -27,6 +27,15 @@ def test_draws_are_made_once_and_when_they_are_asked_for(model):
     assert before.equals(model.reliability_)
 
 
+def test_without_links_no_draw_is_made_to_judge_them():
+    model = ml.TVClust(**GIVEN).fit(VIEW.X)
+    assert not len(model.reliability_)
+    assert not len(model.suspect_links())
+    assert model.summary().level == "no links"
+    assert [part.size for part in model.posterior_.means()] == [0, 0]
+    assert "sampled" not in vars(model.posterior_)
+
+
 def test_the_same_seed_gives_the_same_intervals(model):
     again = ml.TVClust(**GIVEN).fit(VIEW.X, links=VIEW.links)
     again.suspect_links()  # whatever is asked first

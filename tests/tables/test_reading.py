@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 import maylink as ml
+from maylink.baselines import PlainKMeans, SupervisedClustering
+from maylink.data_forms import coded_as
 from maylink.errors import FileError
 from zoo import true_links
 
@@ -62,6 +65,80 @@ def test_fits_take_tables_and_frames_with_words(method, tmp_path):
     np.testing.assert_array_equal(loaded.predict(new), model.predict(frame.iloc[:20]))
     table = ml.read_table(new, code=loaded.table_code_)
     np.testing.assert_array_equal(loaded.predict(table), loaded.predict(new))
+
+
+def numbers_and_a_name(seed=0):
+    """Three clusters in the numbers of a table whose first column names the rows."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 3
+    frame = pd.DataFrame(rng.normal(size=(60, 3)) + 6.0 * np.eye(3)[y], columns=list("abc"))
+    frame.insert(0, "id", [f"r{row}" for row in range(60)])
+    return frame, y
+
+
+@pytest.mark.filterwarnings("ignore:X. columns set aside")
+@pytest.mark.parametrize(
+    "method",
+    [
+        ml.RDPMeans(random_state=0),
+        ml.TVClust("gaussian", random_state=0),
+        PlainKMeans(n_clusters=3, random_state=0),
+    ],
+    ids=lambda method: type(method).__name__,
+)
+def test_new_columns_are_set_aside_and_ordered_by_name_as_in_the_fit(method):
+    frame, y = numbers_and_a_name()
+    model = clone(method).fit(frame)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    for new in (
+        frame,
+        frame[["c", "b", "a"]],
+        frame.assign(more=1.0)[["more", "b", "id", "c", "a"]],
+    ):
+        np.testing.assert_array_equal(model.predict(new), model.labels_)
+    with pytest.raises(FileError, match="the model asks for 'b'"):
+        model.predict(frame.drop(columns="b"))
+
+
+@pytest.mark.filterwarnings("ignore:X. columns set aside")
+def test_later_batches_are_coded_as_the_first():
+    frame, y = numbers_and_a_name()
+    model = ml.RDPMeans(random_state=0).partial_fit(frame[:30])
+    for rows in (slice(30, 45), slice(45, 60)):
+        model.partial_fit(frame[rows][["c", "id", "b", "a"]])
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_items_are_clustered_by_a_similarity_of_columns_with_words():
+    frame, y = numbers_and_a_name()
+    with pytest.warns(UserWarning, match=r"columns set aside: id \(identifier\)"):
+        model = SupervisedClustering(random_state=0).fit(frame, labels=y)
+    np.testing.assert_array_equal(model.similarity(frame[["c", "b", "a"]]), model.similarity(frame))
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y%m%d"])
+def test_new_dates_are_days_whether_words_or_digits(form):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    days = pd.to_timedelta(900 * y + rng.integers(0, 300, 60), unit="D")
+    joined = (pd.Timestamp("2019-01-01") + days).strftime(form)
+    name = [f"r{row}" for row in range(60)]
+    frame = pd.DataFrame({"id": name, "size": rng.normal(size=60), "joined": joined})
+    frame["joined"] = pd.to_numeric(frame["joined"]) if form == "%Y%m%d" else frame["joined"]
+    table = ml.read_table(frame)
+    coded = coded_as(frame[["joined", "size"]], table.code)
+    np.testing.assert_array_equal(coded.to_numpy(), table.X)
+    if form == "%Y-%m-%d":  # days, of a table that was coded by hand, stay days
+        np.testing.assert_array_equal(coded_as(coded, table.code).to_numpy(), table.X)
+
+
+def test_a_frame_of_coded_columns_is_ordered_by_name():
+    table = ml.read_table(mixed()[0])
+    coded = pd.DataFrame(table.X, columns=table.columns)
+    again = coded_as(coded[coded.columns[::-1]], table.code)
+    np.testing.assert_array_equal(again.to_numpy(), table.X)
 
 
 def test_a_column_with_words_among_numbers_is_one_of_words(tmp_path):

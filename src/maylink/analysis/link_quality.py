@@ -303,7 +303,8 @@ def _findings(diagnosis: Diagnosis, wide: list[str]) -> list[str]:
         findings.append(_held_out_finding(diagnosis))
     if wide:
         findings.append(
-            f"reliability is not known to ±{WIDE_INTERVAL / 2:g} for: {', '.join(wide)}"
+            f"reliability is not known to ±{WIDE_INTERVAL / 2:g} for "
+            f"source{'s' * (len(wide) > 1)} {', '.join(wide)}"
         )
     if diagnosis.n_conflicts:
         count = counted(diagnosis.n_conflicts, "contradiction")

@@ -74,7 +74,7 @@ CLASSES = (
 """What a saved model may hold besides families and their priors."""
 
 
-def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool = False) -> None:
+def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool = False) -> Path:
     """Write a fitted model to a file.
 
     Parameters
@@ -88,6 +88,11 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
         :meth:`TVClust.log_joint` asks for them. Labels, links and draws are always stored.
     force : bool, default False
         Whether to write over a file that is there.
+
+    Returns
+    -------
+    Path
+        The file that was written.
 
     Raises
     ------
@@ -103,8 +108,7 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
     >>> import maylink as ml
     >>> data = ml.datasets.make_pattern("moons", rng=0)
     >>> model = ml.RDPMeans(random_state=0).fit(data.X)
-    >>> path = Path(tempfile.mkdtemp()) / "model.npz"
-    >>> ml.save(model, path)
+    >>> path = ml.save(model, Path(tempfile.mkdtemp()) / "model.npz")
     >>> again = ml.load(path)
     >>> bool((again.predict(data.X) == model.predict(data.X)).all())
     True
@@ -134,6 +138,7 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
     if pipeline is not None:
         values["pipeline"] = pipeline
     write_state(path, values, saved_classes(), kind=KIND, force=force)
+    return Path(path)
 
 
 def load(path: str | Path) -> Any:

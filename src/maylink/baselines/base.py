@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.arrays import Array, Index
 from maylink.baselines.centers import squared_distances
-from maylink.data_forms import as_data
+from maylink.data_forms import as_coded, as_data, coded_as, warn_set_aside
 from maylink.errors import DataTypeError, MaylinkError
 from maylink.estimators.asking import AsksQuestions
 from maylink.estimators.base import keep_fitted
@@ -29,6 +29,7 @@ from maylink.labels import first_appearance
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
 from maylink.parameters import as_generator, check_integer, forbid_links_as_y
+from maylink.tables.coding import TableCode
 
 COUNTS = ("n_clusters", "n_init", "max_sweeps")  # parameters that several baselines have, from 1 on
 
@@ -123,13 +124,15 @@ class Baseline(AsksQuestions, ClusterMixin, BaseEstimator, ABC):
 
     def _fit(self, X: Any, links: Any, run: Callable[..., BaselineRun]) -> Self:
         self._check_parameters()
-        data = self._data(X)
+        coded = as_coded(X)
+        data = self._data(coded.X)
         n = data.shape[0]
         checked_links = as_links(links, n)
         if getattr(self, "n_clusters", 1) > n:
             raise MaylinkError(
                 f"n_clusters: {self.n_clusters} is more than the n_samples={n} points of X"
             )
+        warn_set_aside(X, coded.code)
         rng = as_generator(self.random_state)
         runs = [run(data, checked_links, rng) for _ in range(getattr(self, "n_init", 1))]
         best = min(runs, key=lambda one: (one.failure is not None, float(one.path[-1])))
@@ -140,9 +143,9 @@ class Baseline(AsksQuestions, ClusterMixin, BaseEstimator, ABC):
                 "the centres are not finite: values of X and weights of links are too large "
                 "together for double precision; scale X, or lower the weights"
             )
-        return self._keep(X, best)
+        return self._keep(X, best, coded.code)
 
-    def _keep(self, X: Any, run: BaselineRun) -> Self:
+    def _keep(self, X: Any, run: BaselineRun, code: TableCode | None) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
         if not run.converged:
             warnings.warn(
@@ -161,7 +164,7 @@ class Baseline(AsksQuestions, ClusterMixin, BaseEstimator, ABC):
             **{name: value[old_numbers] for name, value in run.by_cluster.items()},
             **run.others,
         }
-        keep_fitted(self, X, attributes)
+        keep_fitted(self, X, attributes, code)
         return self
 
     def _data(self, X: Any) -> Any:
@@ -172,6 +175,14 @@ class Baseline(AsksQuestions, ClusterMixin, BaseEstimator, ABC):
                 "give X.toarray()"
             )
         return data.astype(np.float64, copy=False)
+
+    def _new_data(self, X: Any) -> Any:
+        """Check new data against those of the fit."""
+        check_is_fitted(self)
+        X = coded_as(X, getattr(self, "table_code_", None))
+        data = self._data(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return data
 
 
 def draw_seed(rng: np.random.Generator) -> int:
@@ -201,10 +212,7 @@ class CenterBaseline(Baseline):
         -------
         array of shape (m,)
         """
-        check_is_fitted(self)
-        data = self._data(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return np.asarray(self._distances(data).argmin(axis=1), np.int64)
+        return np.asarray(self._distances(self._new_data(X)).argmin(axis=1), np.int64)
 
     def _distances(self, X: Any) -> Array:
         """Return what decides which centre is nearest, shape (m, K)."""

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.arrays import Array, Index
 from maylink.baselines.base import Baseline, BaselineRun
@@ -227,12 +226,6 @@ class SupervisedClustering(Baseline):
         data = super()._data(X)
         Gaussian().check(data)  # squares must not overflow
         return np.ascontiguousarray(data)
-
-    def _new_data(self, X: Any) -> Array:
-        check_is_fitted(self)
-        data: Array = self._data(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return data
 
     def _run(
         self, X: Array, links: Links, rng: np.random.Generator, labels: Any = None

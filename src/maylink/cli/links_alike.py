@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maylink.cli import features, options
-from maylink.cli.errors import SUCCESS, USAGE, CommandError
+from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
 from maylink.cli.inputs import ReadingOptions, read_table, row_names
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
+from maylink.errors import counted
+
+if TYPE_CHECKING:
+    from maylink.arrays import Index
+    from maylink.io.data import Table
 
 
 def alike(
@@ -41,14 +47,37 @@ def alike(
     check_outputs({"--out": out}, {"DATA": data}, force=force, stream="--out")
     reading = ReadingOptions(id, read=read, quiet=quiet, features=made_of)
     table = read_table(data, reading)
-    pairs = look_alike_pairs(table.X, per_row)
+    rows = _rows_to_compare(table, made_of.text, quiet)
+    pairs = rows[look_alike_pairs(table.X[rows], per_row)]
     names = row_names(table)
     columns = {f"id_{end}": names[pairs[:, at]] for at, end in enumerate("ab")}
     for column in made_of.text:
         cells = table.text[column]
         columns |= {f"{column}_{end}": cells[pairs[:, at]] for at, end in enumerate("ab")}
-    columns["alike"] = (table.X[pairs[:, 0]] * table.X[pairs[:, 1]]).sum(axis=1).round(3)
+    cosines = (table.X[pairs[:, 0]] * table.X[pairs[:, 1]]).sum(axis=1)
+    columns["alike"] = cosines.round(3) + 0.0  # of -0.0 it makes 0.0
     columns["same"] = [""] * len(pairs)
     write_csv(columns, out, force=force)
     print_note("pairs", f"{len(pairs)}, the most alike first", quiet=quiet)
     return SUCCESS
+
+
+def _rows_to_compare(table: Table, columns: Sequence[str], quiet: bool) -> Index:
+    """Return the rows whose text says something, and count the others in a line."""
+    import numpy as np
+
+    words = np.array([[str(cell).strip() for cell in table.text[name]] for name in columns])
+    has_text = (words != "").any(axis=0)
+    known = has_text & table.X.any(axis=1)  # a row of zeros: nothing in it is known
+    for count, which in (
+        ((~has_text).sum(), "without text"),
+        ((has_text & ~known).sum(), "whose text has no term to compare"),
+    ):
+        if count:
+            print_note("text", f"left out, {which}: {counted(int(count), 'row')}", quiet=quiet)
+    rows = np.flatnonzero(known)
+    if rows.size < 2:
+        raise CommandError(
+            f"--text: {counted(rows.size, 'row')} with text to compare; a pair needs two", INPUT
+        )
+    return rows

@@ -21,6 +21,7 @@ from maylink.data_forms import (
     as_data,
     chunks_refused,
     coded_as,
+    header,
     warn_set_aside,
 )
 from maylink.errors import LinksError, MaylinkError
@@ -42,6 +43,7 @@ from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session
 from maylink.runtime.threads import one_thread
 from maylink.solvers.fit import Fit, Status
+from maylink.tables.coding import TableCode
 
 logger = logging.getLogger("maylink")
 TUNING_SHARE = 0.6  # of the time budget that choosing may take; the rest is for the fit
@@ -139,11 +141,7 @@ class Estimator(
             logger.info("%s: %s", type(self).__name__, fit.status)
         with one_thread():
             description = self._describe(choice, request, fit)
-        self._keep(problems[0].X if in_chunks(X) else coded.X, description)
-        if coded.code is not None:
-            self.table_code_ = coded.code
-            setattr(self, ROWS, index_of(X))
-        return self
+        return self._keep(problems[0].X if in_chunks(X) else X, description, coded.code)
 
     def _check_chunks(self) -> None:
         """Raise where parameters, or the estimator, need data in memory."""
@@ -166,12 +164,12 @@ class Estimator(
         """Return the fitted attributes as a frozen dataclass: ``labels`` becomes ``labels_``."""
         raise NotImplementedError
 
-    def _keep(self, X: Any, description: Any) -> Self:
+    def _keep(self, X: Any, description: Any, code: TableCode | None = None) -> Self:
         """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
         values = {
             f"{field.name}_": getattr(description, field.name) for field in fields(description)
         }
-        keep_fitted(self, X, values)
+        keep_fitted(self, X, values, code)
         return self
 
     def set_params(self, **params: Any) -> Self:
@@ -231,13 +229,20 @@ def _check_and_work(
     return work(rows, family, clusters, 1)
 
 
-def keep_fitted(model: Any, X: Any, attributes: dict[str, Any]) -> None:
-    """Set all fitted attributes at once: none of a failed fit, none of an earlier one."""
+def keep_fitted(
+    model: Any, X: Any, attributes: dict[str, Any], code: TableCode | None = None
+) -> None:
+    """Set all fitted attributes at once: none of a failed fit, none of an earlier one.
+
+    ``X`` are the data as they came, and ``code`` says how their columns became numbers.
+    """
     for name in [name for name in vars(model) if name.endswith("_") and name[0] != "_"]:
         delattr(model, name)
-    validate_data(model, X, skip_check_array=True)
+    validate_data(model, X if code is None else header(code), skip_check_array=True)
     for name, value in attributes.items():
         setattr(model, name, value)
+    if code is not None:
+        model.table_code_ = code
     setattr(model, ROWS, index_of(X))
 
 

@@ -426,7 +426,7 @@ class RDPMeans(CenterEstimator):
             reliability=None,  # links of earlier batches are not kept
             labels_without_links=None,
         )
-        self._keep(X, description)
+        self._keep(X, description, getattr(self, "table_code_", None))
         self.stream_ = stream
         return self
 

@@ -310,16 +310,28 @@ def _about_suspects(posterior: Posterior) -> list[str]:
 
 
 def _about_sources(table: pd.DataFrame) -> list[str]:
-    """Return a sentence on sources whose links may tell nothing about clusters."""
-    empty = [str(name) for name in table.index[table["p_low"] + table["q_low"] <= 1.0]]
-    if not empty:
-        return []
-    more = "" if len(empty) <= NAMED else f" and {len(empty) - NAMED} more"
-    who, its = ("source", "its") if len(empty) == 1 else ("sources", "their")
-    return [
-        f"Check {who} {', '.join(empty[:NAMED])}{more}: {its} links may say nothing (the 95% "
-        "intervals of p and q reach p + q = 1)."
-    ]
+    """Return sentences on sources whose links say the opposite, or may tell nothing."""
+    swapped = table["p_high"] + table["q_high"] < 1.0
+    empty = (table["p_low"] + table["q_low"] <= 1.0) & ~swapped
+    sentences = []
+    if swapped.any():
+        sentences.append(
+            f"Check {_named(table.index[swapped])}: may and may-not look swapped (the 95% "
+            "intervals of p and q end below p + q = 1)."
+        )
+    if empty.any():
+        its = "its" if empty.sum() == 1 else "their"
+        sentences.append(
+            f"Check {_named(table.index[empty])}: {its} links may say nothing (the 95% intervals "
+            "of p and q reach p + q = 1)."
+        )
+    return sentences
+
+
+def _named(sources: pd.Index) -> str:
+    names = list(map(str, sources))
+    more = "" if len(names) <= NAMED else f" and {len(names) - NAMED} more"
+    return f"source{'s' * (len(names) > 1)} {', '.join(names[:NAMED])}{more}"
 
 
 def _about_unsure(model: Any) -> list[str]:

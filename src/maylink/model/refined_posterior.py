@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from maylink.arrays import Array, Index
 from maylink.links import Links
 from maylink.model import partitions
@@ -52,9 +54,14 @@ class RefinedPosterior(Posterior):
         """The draws."""
         return self.sampled.draws
 
+    @property
+    def _of_sources(self) -> Posterior:
+        """What tells of p and q: no draw is made where they are known, or there is no source."""
+        return self.sampled if self.factors.known is None and self.links.sources else self.factors
+
     def together(self, i: Index, j: Index) -> Array:
         """Return the share of the draws in which each pair is in one cluster."""
-        return self.sampled.together(i, j)
+        return self.sampled.together(i, j) if len(i) else np.empty(0)
 
     def matrix(self) -> Array:
         """Return :meth:`together` of all pairs, shape (n, n)."""
@@ -63,11 +70,11 @@ class RefinedPosterior(Posterior):
 
     def reliabilities(self) -> tuple[Reliability, Reliability]:
         """Return means and quantiles of the draws, and mean votes."""
-        return (self.sampled if self.factors.known is None else self.factors).reliabilities()
+        return self._of_sources.reliabilities()
 
     def means(self) -> tuple[Array, Array]:
         """Return means over the draws."""
-        return (self.sampled if self.factors.known is None else self.factors).means()
+        return self._of_sources.means()
 
     def differs(self) -> Array:
         """Return means over some of the draws."""

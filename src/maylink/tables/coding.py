@@ -86,7 +86,8 @@ class ColumnCode:
 
     def encode(self, cells: NDArray[Any]) -> Array:
         """Return the coded columns of some cells, shape (n, number of features)."""
-        if self.kind == "date" and (self.form or cells.dtype.kind not in "fiu"):
+        numeric = cells.dtype.kind in "fiu"  # a date in numbers is one of eight digits, or days
+        if self.kind == "date" and (self.form == DIGIT_DATE or not numeric):
             return days_of(_words(cells), self.form or form_of_dates(_words(cells)))[:, None]
         if self.kind in ("number", "count", "date"):
             return _numbers(cells, self.name)[:, None]
