@@ -229,16 +229,6 @@ class ChunkedProblem(Problem):
         """Number of points."""
         return self.columns.n
 
-    @property
-    def given_family(self) -> Family:
-        """The family, perhaps before it has looked at the data; it tells what it is called."""
-        family: Family | AdaptsLater = self.__dict__["_family"]
-        return family.given if isinstance(family, AdaptsLater) else family
-
-    def under(self, other: Problem) -> Problem:
-        """Return these points under the family of another problem, which adapts when needed."""
-        return Problem(self.X, self.links, other.__dict__["_family"])
-
     @cached_property
     def prior(self) -> Any:
         """The family's prior for these data; made once, when first read."""
