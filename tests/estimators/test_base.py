@@ -55,7 +55,7 @@ def test_a_fit_checks_tunes_solves_and_describes_once_each(cls, as_data, steps):
     assert np.asarray(model.labels_).tolist() == [0] * 30 + [1] * 30
 
 
-@pytest.mark.parametrize(("cls", "most"), [(TVClust, 17), (RDPMeans, 17), (DPMeans, 14)])
+@pytest.mark.parametrize(("cls", "most"), [(TVClust, 18), (RDPMeans, 17), (DPMeans, 14)])
 def test_few_parameters(cls, most):
     assert len(inspect.signature(cls).parameters) <= most
 

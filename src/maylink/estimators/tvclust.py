@@ -341,7 +341,7 @@ class TVClust(TVClustQueries):
                 f"TVClust stopped after {request.settings.max_sweeps} sweeps, before the bound "
                 "stood still; raise max_sweeps or tol",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return describe(choice, fit)
 

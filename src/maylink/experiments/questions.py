@@ -105,21 +105,6 @@ def cells(plan: RunPlan) -> list[Cell]:
     ]
 
 
-def _methods(plan: RunPlan, truth: Dataset) -> list[str]:
-    """Return the methods that ask about a data set; say which are left out, and why."""
-    wanted = [method for method in METHODS if plan.wants(method)]
-    if plan.methods is not None or truth.y.size <= LARGE:
-        return wanted
-    left_out = [method for method in wanted if method not in ON_LARGE]
-    if left_out:
-        warnings.warn(
-            f"questions goes without {', '.join(left_out)} on {truth.name}: {truth.y.size} rows "
-            f"take them more than {PATIENCE:g} s; --methods names them",
-            stacklevel=3,
-        )
-    return [method for method in wanted if method in ON_LARGE]
-
-
 def run(cell: Cell) -> RunResult:
     """Let a method ask, and score its clusters after each number of questions on the list."""
     truth = data_of(cell.data, cell.seed, cell.trial)
@@ -156,6 +141,21 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def figure(runs: pd.DataFrame) -> Any:
     """Draw ARI by the number of questions, a panel for each data set and accuracy."""
     return question_tables.figure(runs)
+
+
+def _methods(plan: RunPlan, truth: Dataset) -> list[str]:
+    """Return the methods that ask about a data set; say which are left out, and why."""
+    wanted = [method for method in METHODS if plan.wants(method)]
+    if plan.methods is not None or truth.y.size <= LARGE:
+        return wanted
+    left_out = [method for method in wanted if method not in ON_LARGE]
+    if left_out:
+        warnings.warn(
+            f"questions goes without {', '.join(left_out)} on {truth.name}: {truth.y.size} rows "
+            f"take them more than {PATIENCE:g} s; --methods names them",
+            stacklevel=3,
+        )
+    return [method for method in wanted if method in ON_LARGE]
 
 
 @lru_cache(maxsize=4)
