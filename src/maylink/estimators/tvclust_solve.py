@@ -185,18 +185,24 @@ def _in_memory(task: TVClustTask, inference: Variational, session: Session) -> F
     problem, settings = task.problem, task.model.settings
     prepared, count = problem.prepared(), task.n_starts(inference)
     solver = VariationalSolver(prepared, task.model.prior, settings)
-    starts = task.starts(session)
+    fit = _best_fit(solver, task.starts(session), prepared, count, session)
+    omitted = float((problem.log_base - prepared.log_base).sum())
+    fit = _shifted(fit, settings.data_weight * omitted)
+    return _summarised(task, inference, fit, session)
+
+
+def _best_fit(
+    solver: Any, starts: Starts, problem: Problem, count: int, session: Session
+) -> Fit[Any]:
+    """Return the best of the fits from several starts, which are searched for in a problem."""
     with session.progress("TVClust", count, "start") as progress:
-        fit = best_of_restarts(
-            starts.several(prepared, count),
+        return best_of_restarts(
+            starts.several(problem, count),
             lambda labels: loop.run(solver, solver.init(labels), progress),
             lambda state: starts.repaired(solver.labels(state)),
             progress,
             lambda fit: worth_of(solver, fit),
         )
-    omitted = float((problem.log_base - prepared.log_base).sum())
-    fit = _shifted(fit, settings.data_weight * omitted)
-    return _summarised(task, inference, fit, session)
 
 
 def _on_device(
@@ -209,14 +215,7 @@ def _on_device(
     )
     starts = task.starts(session)
     looked_at = problem if starts.needs_no_search else problem.prepared()
-    with session.progress("TVClust", count, "start") as progress:
-        fit = best_of_restarts(
-            starts.several(looked_at, count),
-            lambda labels: loop.run(solver, solver.init(labels), progress),
-            lambda state: starts.repaired(solver.labels(state)),
-            progress,
-            lambda fit: worth_of(solver, fit),
-        )
+    fit = _best_fit(solver, starts, looked_at, count, session)
     fit = _shifted(fit, settings.data_weight * solver.omitted_log_base)
     labels, there = solver.renormalised(fit.state)
     responsibilities, points = there.cpu().numpy(), solver.rows.soft_points(there)
