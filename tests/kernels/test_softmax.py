@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import softmax
 
-from maylink.kernels.softmax import softmax_linked
+from maylink.kernels.softmax import lists_of, overlap, softmax_linked
 
 
 def test_each_point_sees_the_new_responsibilities_of_those_before_it():
@@ -16,18 +16,17 @@ def test_each_point_sees_the_new_responsibilities_of_those_before_it():
     expected[0] = softmax(scores[0] + 2.0 * expected[1])
     expected[1] = softmax(scores[1] + 2.0 * expected[0] - expected[2])
     expected[2] = softmax(scores[2] - expected[1])
-    softmax_linked(
-        np.arange(3), scores, indptr, neighbour, pull, np.ones(3, bool), responsibilities
-    )
+    links = indptr, neighbour, pull
+    lists = lists_of(responsibilities)
+    softmax_linked(np.arange(3), scores, *links, np.ones(3, bool), responsibilities, lists)
     np.testing.assert_allclose(responsibilities, expected)
 
 
 def test_unknown_neighbours_do_not_count():
     responsibilities = np.array([[0.9, 0.1], [0.5, 0.5]])
     links = np.array([0, 1, 2]), np.array([1, 0]), np.array([3.0, 3.0])
-    softmax_linked(
-        np.array([1]), np.zeros((1, 2)), *links, np.array([False, False]), responsibilities
-    )
+    known, lists = np.array([False, False]), lists_of(responsibilities)
+    softmax_linked(np.array([1]), np.zeros((1, 2)), *links, known, responsibilities, lists)
     np.testing.assert_allclose(responsibilities[1], [0.5, 0.5])
 
 
@@ -48,3 +47,29 @@ def test_points_alone_get_the_softmax_of_their_scores():
     assert np.isclose(
         entropy(responsibilities, 2, 8), -xlogy(responsibilities[2:8], responsibilities[2:8]).sum()
     )
+
+
+def test_many_clusters_give_what_a_dense_sum_gives():
+    rng = np.random.default_rng(0)
+    n, n_clusters = 40, 90  # room for 22 clusters in a list: rows have from 1 to all of them
+    responsibilities = rng.random((n, n_clusters))
+    responsibilities[rng.random((n, n_clusters)) < rng.random((n, 1))] = 0.0
+    responsibilities[:, 0] += 1e-9
+    responsibilities /= responsibilities.sum(axis=1, keepdims=True)
+    scores = rng.normal(size=(n, n_clusters)) * rng.choice([1.0, 300.0], size=(n, 1))
+    adjacent = np.triu(rng.random((n, n)) < 0.3, 1) * rng.normal(size=(n, n))
+    adjacent = adjacent + adjacent.T
+    expected = responsibilities.copy()
+    for i in range(n):
+        expected[i] = softmax(scores[i] + adjacent[i] @ expected)
+    first, second = np.nonzero(adjacent)
+    indptr = np.searchsorted(first, np.arange(n + 1))
+    lists = lists_of(responsibilities)
+    assert lists.count.min() <= lists.cluster.shape[1] < lists.count.max()
+    links = indptr, second, adjacent[first, second]
+    softmax_linked(np.arange(n), scores, *links, np.ones(n, bool), responsibilities, lists)
+    np.testing.assert_allclose(responsibilities, expected, rtol=1e-9, atol=1e-20)
+    np.testing.assert_array_equal(lists.count, (responsibilities > 0).sum(axis=1))
+    out = np.empty(first.size)
+    overlap(responsibilities, lists, first, second, out)
+    np.testing.assert_allclose(out, (expected[first] * expected[second]).sum(axis=1), atol=1e-15)

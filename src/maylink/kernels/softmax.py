@@ -1,18 +1,71 @@
-"""Responsibilities: updates of points without links and, one after the other, of linked points."""
+"""Responsibilities: updates of points without links and, one after the other, of linked points.
+
+Where clusters are many, a point has a share in a few of them and in all others none. So shares that
+no sum of shares would notice are 0, and lists name the clusters in which a point has a share: what
+links add is added there alone.
+"""
 
 from __future__ import annotations
 
 from math import exp, log
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from maylink.arrays import Array
 from maylink.kernels.compile import compiled
 
-NOTHING = -745.2  # the exponential of less is 0
+NOTHING = -60.0  # log of a share of the largest one below which a share is 0: 1e-26
+MOST_LISTED = 32
+LONGEST = 0.25  # of the clusters: to go through a longer list takes as long as through all of them
+
+
+class ShareLists(NamedTuple):
+    """The clusters in which each point has a share; where these do not fit, only their number."""
+
+    cluster: Any  # (n, room), the first ``count`` of a row in ascending order
+    count: Any  # (n,)
+
+
+def lists_of(responsibilities: Array) -> ShareLists:
+    """Return the clusters in which each point has a share.
+
+    Parameters
+    ----------
+    responsibilities : array of shape (n, K)
+        What the points have.
+    """
+    n, n_clusters = responsibilities.shape
+    room = min(MOST_LISTED, int(LONGEST * n_clusters))
+    lists = ShareLists(np.empty((n, room), np.int32), np.empty(n, np.int32))
+    if room:
+        list_rows(responsibilities, lists)
+    else:
+        lists.count[:] = n_clusters
+    return lists
 
 
 @compiled(allocates=False)
-def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilities):
+def list_rows(responsibilities, lists):
+    """Write the lists of all rows."""
+    for i in range(responsibilities.shape[0]):
+        list_row(responsibilities, i, lists)
+
+
+@compiled(allocates=False, inner=True)
+def list_row(responsibilities, i, lists):
+    """Write the list of row i."""
+    found = 0
+    for k in range(responsibilities.shape[1]):
+        if responsibilities[i, k] > 0.0:
+            if found < lists.cluster.shape[1]:
+                lists.cluster[i, found] = k
+            found += 1
+    lists.count[i] = found
+
+
+@compiled(allocates=False)
+def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilities, lists):
     """Give each of the points the responsibilities ``∝ exp(score + Σ_j pull_ij φ_j)``, in order.
 
     Parameters
@@ -22,18 +75,26 @@ def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilit
     indptr, neighbour, pull : in, the links of every point and what each adds
     known : in and out, (n,) whether the responsibilities of a neighbour count as yet
     responsibilities : in and out, (n, K)
+    lists : in and out, the lists of all rows
     """
     n_clusters = scores.shape[1]
+    room = lists.cluster.shape[1]
     for p in range(points.size):
         i = points[p]
         for k in range(n_clusters):
             responsibilities[i, k] = scores[p, k]
         for e in range(indptr[i], indptr[i + 1]):
             j = neighbour[e]
-            if known[j]:
+            if known[j] and lists.count[j] <= room:
+                for f in range(lists.count[j]):
+                    k = lists.cluster[j, f]
+                    responsibilities[i, k] += pull[e] * responsibilities[j, k]
+            elif known[j]:
                 for k in range(n_clusters):
                     responsibilities[i, k] += pull[e] * responsibilities[j, k]
         normalise(responsibilities, i)
+        if room:
+            list_row(responsibilities, i, lists)
         known[i] = True
 
 
@@ -47,19 +108,24 @@ def normalise(responsibilities, i):
     total = 0.0
     for k in range(responsibilities.shape[1]):
         below = responsibilities[i, k] - top
-        responsibilities[i, k] = 0.0 if below < NOTHING else exp(below)  # which is slow at 0
+        responsibilities[i, k] = 0.0 if below < NOTHING else exp(below)
         total += responsibilities[i, k]
     for k in range(responsibilities.shape[1]):
         responsibilities[i, k] /= total
 
 
 @compiled(allocates=False)
-def overlap(responsibilities, i, j, out):
+def overlap(responsibilities, lists, i, j, out):
     """Write Σ_k φ_ik φ_jk of each pair, at most 1."""
     for e in range(i.size):
         total = 0.0
-        for k in range(responsibilities.shape[1]):
-            total += responsibilities[i[e], k] * responsibilities[j[e], k]
+        if lists.count[i[e]] <= lists.cluster.shape[1]:
+            for f in range(lists.count[i[e]]):
+                k = lists.cluster[i[e], f]
+                total += responsibilities[i[e], k] * responsibilities[j[e], k]
+        else:
+            for k in range(responsibilities.shape[1]):
+                total += responsibilities[i[e], k] * responsibilities[j[e], k]
         out[e] = total if total < 1.0 else 1.0
 
 

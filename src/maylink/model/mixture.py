@@ -120,7 +120,7 @@ class Mixture:
         log_odds : function
             From the name of a source to what its may and its may-not links weigh.
         """
-        from maylink.kernels.softmax import softmax_linked
+        from maylink.kernels.softmax import lists_of, softmax_linked
 
         scores = self._scores(X)
         responsibilities = np.vstack([known, softmax(scores, axis=1)])
@@ -134,7 +134,7 @@ class Mixture:
         for _ in range(ROUNDS):
             softmax_linked(
                 new[linked], scores[linked], csr.indptr, csr.neighbour, pull, counted,
-                responsibilities,
+                responsibilities, lists_of(responsibilities),
             )  # fmt: skip
             if np.abs(responsibilities - before).max() < 1e-9:
                 break

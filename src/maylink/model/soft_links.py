@@ -63,10 +63,10 @@ def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
 
 def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
     """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
-    from maylink.kernels.softmax import overlap
+    from maylink.kernels.softmax import lists_of, overlap
 
-    out = np.empty(len(i))
-    overlap(np.ascontiguousarray(responsibilities), i.astype(np.int64), j.astype(np.int64), out)
+    out, rows = np.empty(len(i)), np.ascontiguousarray(responsibilities)
+    overlap(rows, lists_of(rows), i.astype(np.int64), j.astype(np.int64), out)
     return out
 
 

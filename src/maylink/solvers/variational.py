@@ -232,7 +232,7 @@ def update_responsibilities(
     rows: Index, scores: Array, links: Links, pull: Array, responsibilities: Array
 ) -> None:
     """Write the new responsibilities of some rows, linked ones in sequence."""
-    from maylink.kernels.softmax import softmax_linked, softmax_unlinked
+    from maylink.kernels.softmax import lists_of, softmax_linked, softmax_unlinked
 
     linked = links.degree[rows] > 0
     free = np.flatnonzero(~linked)
@@ -252,6 +252,7 @@ def update_responsibilities(
             pull,
             counts_as_neighbour,
             responsibilities,
+            lists_of(responsibilities),
         )
 
 
