@@ -211,3 +211,16 @@ def test_small_sources_of_little_skill_do_no_harm():
         found[prior] = model.reliability_["q"].mean()
     assert found[SHARED] < 0.7
     assert found[PRIOR] > 0.75
+
+
+def test_draws_have_the_mean_and_the_spread_of_the_prior():
+    rng = np.random.default_rng(0)
+    alone = np.array([source_prior(SHARED, ["a"]).draw(rng)[0] for _ in range(4000)])
+    several = source_prior(SHARED, ["a", "b", NEIGHBOURS])
+    drawn = np.array([several.draw(rng) for _ in range(4000)])
+    for values in (alone, *drawn.T):  # each by itself has mean .9 and the say of ten links
+        assert abs(values.mean() - 0.9) < 0.01
+        assert abs(values.std() - np.sqrt(0.9 * 0.1 / 11)) < 0.01
+    together = np.corrcoef(drawn.T)
+    assert together[0, 1] > 0.3  # what sources share
+    assert abs(together[0, 2]) < 0.05  # the neighbour graph shares nothing

@@ -2,7 +2,8 @@
 
 Partition, clusters, points, p, q and links of each source are drawn anew in every run, by the
 model itself: 150 points of two features, round Gaussian clusters whose means are far apart ("easy")
-or not ("overlapping"), one or three sources, few or many links. Measured are
+or not ("overlapping"), one or three sources, few or many links. Three sources share a prior, which
+is drawn as well. Measured are
 
 * how often 95% intervals hold the true p and q;
 * what is said of random pairs ("same cluster" or not, whichever is more probable), of the cluster
@@ -25,7 +26,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from maylink.arrays import Array, Index
 from maylink.datasets import Dataset
@@ -37,8 +37,8 @@ from maylink.experiments.scoring import RunResult, score
 from maylink.families import Gaussian
 from maylink.families.gaussian import NormalGamma
 from maylink.links import MAY
-from maylink.model.reliability import count_links
-from maylink.model.source_prior import PRIOR
+from maylink.model.reliability import count_links, good_and_bad
+from maylink.model.source_prior import PRIOR, SHARED, mixture_quantile, source_prior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,9 +132,11 @@ def make_trial(cell: Cell) -> DrawnTrial:
     rng = np.random.default_rng([*cell.links_seed, int(cell.variant)])
     strength = np.array(STRENGTHS[cell.data])
     prior = NormalGamma(np.zeros(2), strength, np.array(3.0), np.array(2.0))
+    names = [f"source {number + 1}" for number in range(int(cell.variant))]
+    sources = source_prior(SHARED, names)
+    p, q = sources.draw(rng), sources.draw(rng)
     reliability: dict[Hashable, tuple[float, float]] = {
-        f"source {number + 1}": (float(rng.beta(*PRIOR)), float(rng.beta(*PRIOR)))
-        for number in range(int(cell.variant))
+        name: (float(p[at]), float(q[at])) for at, name in enumerate(names)
     }
     view = make_two_view(
         POINTS, prior=prior, links_per_point=cell.rate, reliability=reliability, rng=rng
@@ -158,15 +160,14 @@ def true_intervals(drawn: DrawnTrial) -> dict[str, Any]:
     """Return how often the intervals hold that the true partition gives."""
     import pandas as pd
 
-    counts, (right, wrong) = count_links(drawn.view.links, drawn.view.y), PRIOR
-    columns: dict[str, Array] = {}
-    for name, good, bad in (
-        ("p", counts.may_same, counts.not_same),
-        ("q", counts.not_different, counts.may_different),
-    ):
-        low, high = stats.beta.interval(0.95, right + good, wrong + bad)
-        columns |= {f"{name}_low": low, f"{name}_high": high}
-    return held(drawn, pd.DataFrame(columns, index=list(drawn.view.links.sources)))
+    links = drawn.view.links
+    prior, columns = source_prior(SHARED, links.sources), dict[str, Array]()
+    for name, votes in zip("pq", good_and_bad(count_links(links, drawn.view.y)), strict=True):
+        parts = prior.betas(*votes)
+        columns[f"{name}_low"], columns[f"{name}_high"] = (
+            mixture_quantile(*parts, at) for at in (0.025, 0.975)
+        )
+    return held(drawn, pd.DataFrame(columns, index=list(links.sources)))
 
 
 def held(drawn: DrawnTrial, table: pd.DataFrame) -> dict[str, Any]:

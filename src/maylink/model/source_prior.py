@@ -126,12 +126,18 @@ class SourcePrior:
 
     def likeliest(self, good: Array, bad: Array) -> tuple[Array, Array]:
         """Return the Beta prior of each source at the most probable point of the grid."""
-        right, wrong = np.full(len(good), self.own[0]), np.full(len(good), self.own[1])
-        if self.any_shares:
-            best = int(self.weights(good, bad)[0].argmax())
-            right[self.shares] = self.grid.right[best]
-            wrong[self.shares] = self.grid.wrong[best]
-        return right, wrong
+        return self._at(int(self.weights(good, bad)[0].argmax()) if self.any_shares else 0)
+
+    def draw(self, rng: np.random.Generator) -> Array:
+        """Draw p, or q, of each source before any link is seen."""
+        weight = np.exp(self.grid.log_weight)
+        point = rng.choice(weight.size, p=weight / weight.sum()) if self.any_shares else 0
+        return rng.beta(*self._at(point))
+
+    def _at(self, point: int) -> tuple[Array, Array]:
+        """Return the Beta prior of each source, of those that share one at a point of the grid."""
+        right = np.where(self.shares, self.grid.right[point], self.own[0])
+        return right, np.where(self.shares, self.grid.wrong[point], self.own[1])
 
     def with_new_source(self) -> SourcePrior:
         """Return the prior of these sources and one more, which shares what others share."""
