@@ -333,7 +333,7 @@ class TVClustTuner:
             self.rng,
             self.tuning,
             progress,
-            path=lambda one: one,
+            path=lambda one: (one.family, one.neighbours, one.partition_prior),
             prior=prior,
             rank=None if prior is None or self.views.plain else lambda one: round(-prior(one)),
             is_small=self.is_small,
