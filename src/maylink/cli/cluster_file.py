@@ -112,9 +112,10 @@ def cluster_table(
 
 
 def _check(request: ClusterRequest) -> None:
-    from maylink.report.projection import check_projection
+    if request.projection == "umap":
+        from maylink.report.projection import check_projection
 
-    check_projection(request.projection, "--projection")
+        check_projection(request.projection, "--projection")
     if request.workers is not None or request.worker_memory is not None:
         raise CommandError(f"--workers: {request.data} is no folder of Parquet files", USAGE)
     outputs = {

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.cli.errors import INPUT, USAGE, CommandError
+from maylink.cli.errors import INPUT, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
 from maylink.cli.messages import ids_of_a_file
 from maylink.cli.options import (
@@ -53,12 +53,6 @@ class LinkFormat(NamedTuple):
 
     name: str | None  # None: the file shows it
     options: Options
-
-
-def forbid_stdin_twice(data: str, links: str | None) -> None:
-    """Refuse to read both files from one stream."""
-    if data == STDIN and links == STDIN:
-        raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
 
 
 def read_table(

@@ -9,6 +9,7 @@ import typer
 
 from maylink.cli import features, options
 from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
+from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import ReadingOptions, read_table, row_names
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
@@ -39,13 +40,14 @@ def alike(
 
     Fill in the column ``same`` with yes, no or nothing, and the file is one of links.
     """
-    from maylink.views.look_alike import look_alike_pairs
-
     made_of = features.FeatureOptions.of(data, text, text_as)
     if not made_of.text:
         raise CommandError("--text: name the columns that are compared", USAGE)
     check_outputs({"--out": out}, {"DATA": data}, force=force, stream="--out")
     reading = ReadingOptions(id, read=read, quiet=quiet, features=made_of)
+    check_inputs(data, reading)
+    from maylink.views.look_alike import look_alike_pairs
+
     table = read_table(data, reading)
     rows = _rows_to_compare(table, made_of.text, quiet)
     pairs = rows[look_alike_pairs(table.X[rows], per_row)]

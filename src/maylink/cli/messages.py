@@ -20,6 +20,7 @@ _REPLACEMENTS = (
     (r"leave it out by columns=", "leave it out with --drop"),
     (r"with kinds, for example category", "with --as COLUMN=KIND, or take --text COLUMN"),
     (r"^kinds:", "--as:"),
+    (r"^time_budget:", "--budget:"),
     (r"^judges?:", "--judge:"),
     (
         r"^(show|about|prompt|address|key_variable|most_calls|most_cost|questions|tries):",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names
+from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names, not_a_method
 from maylink.cli.errors import USAGE, CommandError
 from maylink.errors import not_one_of
 
@@ -38,11 +39,17 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+def known_method(value: str) -> str:
+    """Check that a value is a method, or "auto"."""
+    if value not in (AUTO, *METHODS):
+        raise typer.BadParameter(not_a_method(value, (AUTO, *METHODS)))
+    return value
+
+
 def known_family(value: str) -> str:
-    """Check that a value is a family, or "auto"; families load only where others are asked for."""
-    if value in (AUTO, *FAMILIES):
-        return value
-    return one_of(AUTO, *family_names())(value)
+    """Check that a value is a family, or "auto"; those that somebody registered have loaded."""
+    names = family_names() if "maylink.families" in sys.modules else FAMILIES
+    return one_of(AUTO, *names)(value)
 
 
 def completion(*choices: str) -> Callable[[str], Iterable[str]]:
@@ -147,15 +154,32 @@ Family = Annotated[
 ]
 Method = Annotated[
     str,
-    choice(
-        (AUTO, *METHODS),
+    typer.Option(
         "--method",
-        "auto, tvclust, rdpmeans, dpmeans, spectralrdpmeans or a baseline.",
+        help="auto, tvclust, rdpmeans, dpmeans, spectralrdpmeans or a baseline.",
+        callback=known_method,
+        autocompletion=completion(AUTO, *METHODS),
+        metavar="NAME",
     ),
 ]
 K = Annotated[
     int | None,
     typer.Option("--k", min=1, help="Number of clusters, for methods that must be told."),
+]
+Penalty = Annotated[
+    float | None,
+    typer.Option(
+        help="λ of RDPMeans or DPMeans, what a new cluster costs, as a divergence of the family.",
+        show_default=False,
+    ),
+]
+ClustersHint = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="About how many clusters there are, for RDPMeans or DPMeans to find λ by.",
+        show_default=False,
+    ),
 ]
 Budget = Annotated[
     str | None,
@@ -194,6 +218,12 @@ def spread_key_values(words: Sequence[str]) -> list[str]:
             flag = None
         spread.append(word)
     return spread
+
+
+def settings_of(penalty: float | None, clusters_hint: int | None) -> dict[str, Any]:
+    """Return the parameters of a method that options give."""
+    given = {"cluster_penalty": penalty, "n_clusters_hint": clusters_hint}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def parse_kinds(words: list[str] | None) -> dict[str, str]:

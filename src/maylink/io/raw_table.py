@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from maylink.arrays import Matrix
-from maylink.errors import FileError
+from maylink.errors import FileError, no_column
 
 PlaceInFile = Callable[[int, int], str]
 """Tells where a row and a column of X are in the file; column −1 asks for the row alone."""
@@ -63,8 +63,7 @@ def column_place(name: str, column: str | int, columns: Sequence[str], purpose: 
     place = int(column) if isinstance(column, str) and column.isdecimal() else column
     if isinstance(place, int) and 0 <= place < len(columns):
         return place
-    shown = ", ".join(map(repr, columns[:8])) + ", …" * (len(columns) > 8)
-    raise FileError(f"{name}: there is no column {column!r} for {purpose}; the columns are {shown}")
+    raise FileError(f"{name}: {no_column(column, columns, f' for {purpose}')}")
 
 
 class ColumnPlaces(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array
-from maylink.errors import FileError, not_one_of
+from maylink.errors import FileError, no_column, not_one_of
 from maylink.tables.kinds import (
     ANSWERS,
     COLUMN_KINDS,
@@ -194,8 +194,7 @@ def make_code(cells: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> Ta
     """
     for name, kind in kinds.items():
         if name not in cells:
-            known = ", ".join(map(repr, list(cells)[:8]))
-            raise FileError(f"kinds: there is no column {name!r}; the columns are {known}")
+            raise FileError(f"kinds: {no_column(name, list(cells))}")
         if kind not in COLUMN_KINDS:
             raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
     columns = [_column_code(name, column, kinds.get(name)) for name, column in cells.items()]
