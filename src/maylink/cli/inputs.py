@@ -73,7 +73,7 @@ def read_table(
     from maylink.tables.reading import coded_table
 
     quiet = reading.quiet
-    settings: dict[str, Any] = {**parse_key_values(reading.read, READ, "--read")}
+    settings = parse_key_values(reading.read, READ, "--read")
     if path == reading.features.embeddings:
         table = read_embeddings(reading.features, settings | {"fewest": fewest})
         _print_table_notes(table, quiet)
@@ -97,12 +97,13 @@ def read_table(
         fewest=fewest,
         words=not (large or plain),
         **settings,
-        **reading.features.settings,
+        **({"texts": code.as_words} if code is not None else reading.features.settings),
     )
     table = featured(table, reading.features, quiet=quiet)
     if kinds or not (large or plain or _is_array(table)):
         coded = coded_table(table, kinds, code)
-        if code is not None or not coded.code.is_plain(table.columns) or coded.has_gaps:
+        plain = coded.code.is_plain(table.columns) and not (coded.has_gaps or table.written)
+        if code is not None or not plain:
             _print_kind_notes(coded, quiet)
             return coded
     _print_table_notes(table, quiet)
@@ -135,6 +136,8 @@ def _is_large(path: str, reading: ReadingOptions) -> bool:
 
 
 def _print_table_notes(table: Table, quiet: bool) -> None:
+    from maylink.tables.reading import told_numbers
+
     kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     n, d = table.X.shape
@@ -150,6 +153,7 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
         notes.append(
             f"missing cells, filled with the median of their column here: {table.n_filled}"
         )
+    notes += told_numbers(table)
     for note in notes:
         print_note("data", note, quiet=quiet)
 

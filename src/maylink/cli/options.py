@@ -17,7 +17,7 @@ KINDS = (
     "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
     "words",
 )  # fmt: skip
-READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
+READ = ("decimal", "dtype", "encoding", "format", "header", "na", "sep")
 LINK_COLUMNS = ("i", "j", "weight", "source", "confidence", "probability")
 READ_LINKS = (
     *("coding", "encoding", "format", "id_column", "kind", "label_column", "bad_lines"),
@@ -128,7 +128,8 @@ Read = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help=f"How to read the data, of {', '.join(READ)}; for example decimal=, or header=false.",
+        help=f"How to read the data, of {', '.join(READ)}; for example header=false, or "
+        "na=unknown,-99 for words and numbers that stand for empty cells.",
         rich_help_panel=READING,
     ),
 ]
@@ -241,20 +242,23 @@ def parse_kinds(words: list[str] | None) -> dict[str, str]:
 
 def parse_key_values(
     words: list[str] | None, known_keys: tuple[str, ...], flag: str
-) -> dict[str, str | bool]:
+) -> dict[str, Any]:
     """Return the values of KEY=VALUE options by key; ``flag`` is the option that has them."""
-    values: dict[str, str | bool] = {}
+    values: dict[str, Any] = {}
     for word in words or ():
         key, equals, value = word.partition("=")
         if not equals or key not in known_keys:
             raise CommandError(
                 f"{flag}: {word!r} is not KEY=VALUE with one of {', '.join(known_keys)}", USAGE
             )
-        values[key] = _parse_value(key, value, flag)
+        parsed = _parse_value(key, value, flag)
+        values[key] = [*values.get(key, []), *parsed] if key == "na" else parsed
     return values
 
 
-def _parse_value(key: str, value: str, flag: str) -> str | bool:
+def _parse_value(key: str, value: str, flag: str) -> Any:
+    if key == "na":
+        return value.split(",")
     if key == "header":
         if value not in ("true", "false"):
             raise CommandError(f"{flag}: header is true or false, not {value!r}", USAGE)

@@ -55,6 +55,7 @@ def read_data(
     numbers: bool = True,
     fewest: int = 2,
     words: bool = False,
+    na: str | Sequence[str] = (),
 ) -> Table:
     r"""Read data from a file.
 
@@ -103,7 +104,10 @@ def read_data(
         Rows that there must be: two to make clusters of, one to be put into those of a model.
     words : bool, default False
         Whether a column of numbers with words among them is a column of words, in place of an
-        error; and whether there may be no column of numbers at all.
+        error; and whether there may be no column of numbers at all. Numbers as people write them
+        are then read (:mod:`maylink.io.written_numbers`).
+    na : str or list of str
+        Words, or numbers, that stand for missing cells in any column; case does not count.
 
     Returns
     -------
@@ -146,6 +150,7 @@ def read_data(
         words=words,
         texts=text_columns,
         numbers=numbers,
+        na=(na,) if isinstance(na, str) else tuple(map(str, na)),
     )
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
