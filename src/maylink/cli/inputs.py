@@ -148,7 +148,8 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
     if text_columns and table.view is None:
         notes.append(f"left out, as they hold words: {first_few(text_columns)}")
     if n < table.n_file:
-        notes.append(f"left out, for missing cells: {counted(table.n_file - n, 'row')}")
+        why = "without text" if hasattr(table.view, "columns") else "for missing cells"
+        notes.append(f"left out, {why}: {counted(table.n_file - n, 'row')}")
     if table.n_filled:
         notes.append(
             f"missing cells, filled with the median of their column here: {table.n_filled}"

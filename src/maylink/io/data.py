@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from maylink.errors import FileError
 from maylink.io.array_files import read_mtx, read_npy, read_npz
@@ -55,7 +56,7 @@ def read_data(
     numbers: bool = True,
     fewest: int = 2,
     words: bool = False,
-    na: str | Sequence[str] = (),
+    na: str | Sequence[Any] = (),
 ) -> Table:
     r"""Read data from a file.
 
@@ -106,7 +107,7 @@ def read_data(
         Whether a column of numbers with words among them is a column of words, in place of an
         error; and whether there may be no column of numbers at all. Numbers as people write them
         are then read (:mod:`maylink.io.written_numbers`).
-    na : str or list of str
+    na : str, or list of str and numbers
         Words, or numbers, that stand for missing cells in any column; case does not count.
 
     Returns

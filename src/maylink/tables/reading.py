@@ -108,7 +108,7 @@ def read_table(
     kinds: Mapping[str, str] | None = None,
     *,
     code: TableCode | None = None,
-    na: str | Sequence[str] = (),
+    na: str | Sequence[Any] = (),
     **reading: Any,
 ) -> CodedTable:
     r"""Read a table with columns of any kind, from a file or a data frame.
@@ -122,7 +122,7 @@ def read_table(
         "date", "text", "identifier" or "constant". The last three are set aside.
     code : TableCode, optional
         The code of a table before, as ``model.table_code_``; columns are coded as there.
-    na : str or list of str
+    na : str, or list of str and numbers
         Words, or numbers, that stand for missing cells in any column, as "unknown" or -99; case
         does not count. Among numbers the usual words are missing cells by themselves.
     **reading
