@@ -241,9 +241,12 @@ def _about_clusters(model: Any, level: str) -> list[str]:
 def _evidence(model: Any) -> list[str]:
     """Return what the data alone say: the clusters that they chose, and how far ahead."""
     table, family = getattr(model, "selection_", None), getattr(model, "family_", None)
-    if getattr(model, "chosen_by_", None) != "evidence" or family is None:
+    by = getattr(model, "chosen_by_", None)
+    if by not in ("evidence", "neighbours") or family is None:
         return []
     chose = f"The data alone chose {_count(_n_clusters(model), 'cluster')}, as {family.name}"
+    if by == "neighbours":
+        return [f"{chose}; held-out pairs of neighbours chose the settings."]
     if table is None or "bound" not in table or len(table) < 2:
         return [f"{chose}."]
     first, second = table.sort_values("bound", ascending=False)[["family", "bound"]].values[:2]

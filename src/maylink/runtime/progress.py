@@ -71,14 +71,15 @@ class Progress:
     ) -> None:
         self._stop = stop
         outer = _PRESENT.get()
-        self._line = line if line is not None else 0 if outer is None else outer._line + 1
+        below = 0 if outer is None else outer.line + 1
+        self.line: int = below if line is None else line
         self._bar: Any = None
         if delay is not None:
             from tqdm import tqdm
 
             size = shutil.get_terminal_size()  # 80 × 24 of terminals that do not tell theirs
             self._bar = tqdm(
-                total=total, desc=title, unit=unit, leave=False, position=self._line,
+                total=total, desc=title, unit=unit, leave=False, position=self.line,
                 delay=delay, bar_format=CLOCK if total is None else BAR, ncols=size.columns,
                 nrows=size.lines,
             )  # fmt: skip
