@@ -96,3 +96,4 @@ def test_two_or_three_points_have_too_few_neighbours_to_hold_any_out(model, n):
 def test_points_that_are_all_equal_are_one_cluster(seed):
     """Their neighbours are arbitrary, and once chose two clusters."""
     assert ml.TVClust(random_state=seed).fit(np.ones((300, 100))).n_clusters_ == 1
+    assert ml.RDPMeans(random_state=seed).fit(np.ones((700, 40))).n_clusters_ == 1  # once five
