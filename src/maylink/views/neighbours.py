@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maylink.arrays import Index, Matrix
+from maylink.arrays import Matrix
 from maylink.families import Gaussian
 from maylink.families.columns import column_means
 from maylink.families.principal import principal_directions
@@ -86,7 +87,7 @@ def graph_rows(problem: Problem) -> Matrix:
     return np.asarray(rows @ directions.T - center @ directions.T)
 
 
-def are_equal(X: Matrix, i: Index, j: Index) -> NDArray[np.bool_]:
+def are_equal(X: Matrix, i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.bool_]:
     """Return for pairs of rows whether the two are equal.
 
     Examples
