@@ -78,7 +78,13 @@ def no_column(column: object, columns: Sequence[str], purpose: str = "") -> str:
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return a question with the choice that looks most like a word; "" where none does."""
+    """Return a question with the choice that looks most like a word; "" where none does.
+
+    Examples
+    --------
+    >>> did_you_mean("Median ", ["mean", "median"])
+    " (did you mean 'median'?)"
+    """
     by_small_letters = {choice.lower(): choice for choice in choices}
     alike = difflib.get_close_matches(word.strip().lower(), by_small_letters, n=1)
     return f" (did you mean {by_small_letters[alike[0]]!r}?)" if alike else ""

@@ -108,11 +108,8 @@ class ReportInputs:
         names = tuple(str(name) for name in columns)
         _check_length("columns", len(names), d, "names", "columns in X")
         ids = getattr(X, "ids", None) if ids is None else ids  # of a table that was read
-        text = getattr(X, "text", None) if text is None else text
-        texts = {
-            str(name): _as_words(f"text[{name!r}]", words, n)
-            for name, words in (text or {}).items()
-        }
+        text = (getattr(X, "text", None) if text is None else text) or {}
+        texts = {str(name): _as_words(f"text[{name!r}]", text[name], n) for name in text}
         labels, codes, sizes = np.unique(
             np.asarray(fitted_labels), return_inverse=True, return_counts=True
         )
