@@ -1,4 +1,6 @@
-"""The first minutes of a new user: import, first fits with an empty compile cache, small fits.
+"""The first minutes of a new user: import, slips of the pen, first fits, small fits.
+
+First fits begin with an empty compile cache.
 
 python benchmarks/first_minutes.py          the table
 python benchmarks/first_minutes.py clone    and a fresh clone: install, demo (needs a network)
@@ -38,7 +40,6 @@ def timed(work, times=1):
         best = min(best, (time.perf_counter() - begin, used() - before))
     print(*best)
 """
-IMPORT = "import {name}"
 FIT = (
     DATA
     + """
@@ -70,6 +71,7 @@ PEERS = {
         "BayesianGaussianMixture(n_components=20, max_iter=500, random_state=0)",
     ),
 }
+COMMANDS = ("--help", "cluster --help", "cluster gone.csv")  # of which none may load much
 SIZES = ((150, 4, 3, 0.5), (1000, 16, 8, 2.0))  # points, features, clusters, seconds at most
 
 
@@ -92,6 +94,14 @@ def imported(name):
     return min(run(code) for _ in range(4))
 
 
+def answered(words):
+    """Return the least seconds until a command ends in a fresh process."""
+    code = "import time; a = time.perf_counter(), time.process_time(); from maylink import cli; "
+    code += f"cli.main({words.split()!r}); "
+    code += "print(time.perf_counter() - a[0], time.process_time() - a[1])"
+    return min(run(code) for _ in range(4))
+
+
 def row(what, seconds, at_most=""):
     return f"| {what} | {seconds[0]:.2f} | {seconds[1]:.2f} | {at_most} |\n"
 
@@ -102,6 +112,7 @@ def table():
         "| --- | --- | --- | --- |\n",
         row("`import maylink`", imported("maylink")),
         row("`import sklearn.cluster`", imported("sklearn.cluster")),
+        *(row(f"`maylink {words}`", answered(words), 1.0) for words in COMMANDS),
     ]
     for name, model in MODELS.items():
         with tempfile.TemporaryDirectory() as empty:

@@ -80,7 +80,7 @@ def coded_as(X: Any, code: TableCode | None) -> Any:
     as_it_came = {column.name for column in code.columns if column.features} <= set(names)
     if not as_it_came and set(code.features) <= set(names):  # coded already
         return X.iloc[:, [names.index(name) for name in code.features]]
-    return _frame(code.encode(cells_of(table_of_frame(X))), code)
+    return _frame(code.encode(cells_of(table_of_frame(X, read=False))), code)
 
 
 def header(code: TableCode) -> Any:

@@ -6,7 +6,7 @@ Each message names the argument, the first offending position and what to do abo
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class MaylinkError(ValueError):
@@ -49,8 +49,10 @@ class CeilingError(JudgeError):
     """What may be spent on a judge is spent; what it said until then is kept."""
 
 
-def not_one_of(value: str, choices: Iterable[str]) -> str:
+def not_one_of(value: str, choices: Iterable[str], meant: str | None = None) -> str:
     """Say that a word is none of the choices and, where one looks alike, which it may be.
+
+    ``meant`` is what to look for in place of the word.
 
     Examples
     --------
@@ -58,9 +60,34 @@ def not_one_of(value: str, choices: Iterable[str]) -> str:
     "'gausian' is not one of gamma, gaussian (did you mean 'gaussian'?)"
     """
     words = list(choices)
-    alike = difflib.get_close_matches(str(value).lower(), words, n=1)
-    hint = f" (did you mean {alike[0]!r}?)" if alike else ""
+    hint = did_you_mean(value if meant is None else meant, words)
     return f"{value!r} is not one of {', '.join(words)}{hint}"
+
+
+def no_column(column: object, columns: Sequence[str], purpose: str = "") -> str:
+    """Say that a table has no such column and, where one looks alike, which it may be.
+
+    Examples
+    --------
+    >>> no_column("incom", ["id", "income"])
+    "there is no column 'incom' (did you mean 'income'?); the columns are 'id', 'income'"
+    """
+    shown = ", ".join(map(repr, columns[:8])) + ", …" * (len(columns) > 8)
+    hint = did_you_mean(str(column), columns)
+    return f"there is no column {column!r}{purpose}{hint}; the columns are {shown}"
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return a question with the choice that looks most like a word; "" where none does.
+
+    Examples
+    --------
+    >>> did_you_mean("Median ", ["mean", "median"])
+    " (did you mean 'median'?)"
+    """
+    by_small_letters = {choice.lower(): choice for choice in choices}
+    alike = difflib.get_close_matches(word.strip().lower(), by_small_letters, n=1)
+    return f" (did you mean {by_small_letters[alike[0]]!r}?)" if alike else ""
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_scalar
 
 from maylink.errors import LinksError, MaylinkError
 from maylink.links import Links
@@ -160,6 +159,8 @@ def as_link_weights(link_weight: Any) -> tuple[float, float]:
 
 def _check(name: str, value: Any, kind: Any, requirement: str, **limits: Any) -> None:
     """Raise unless value is of a kind and within limits; True and NaN are not numbers."""
+    from sklearn.utils import check_scalar
+
     try:
         check_scalar(value, name, kind, **limits)
     except (TypeError, ValueError):

@@ -45,3 +45,8 @@ def test_examples_are_nearest_to_the_mean(form):
 def test_missing_cells_are_left_out():
     X = np.array([[0.0, np.nan], [1.0, 5.0], [2.0, np.nan], [np.nan, np.nan]])
     assert examples_of_clusters(X, [0, 0, 0, 1], 1) == {0: [1], 1: [3]}
+
+
+def test_a_row_of_which_nothing_is_known_is_no_example():
+    X = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.2], [np.nan, np.nan], [2.0, np.nan]])
+    assert examples_of_clusters(X, np.zeros(5, int), 1) == {0: [1]}

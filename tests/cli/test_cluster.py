@@ -92,7 +92,7 @@ def test_clusters_are_numbered_by_size_and_named(files, capsys):
 
 def test_a_projection_that_there_is_not_is_refused_before_the_fit(files, capsys):
     assert run(*FIT, "--report", "page.html", "--projection", "tsne") != 0
-    assert "--projection: 'tsne' is not one of 'auto', 'pca', 'umap'" in capsys.readouterr().err
+    assert "'--projection': 'tsne' is not one of auto, pca, umap" in capsys.readouterr().err
     assert not Path("page.html").exists()
 
 

@@ -136,7 +136,7 @@ def test_rows_without_text_are_in_no_pair_and_are_counted(people, capsys):
     words = ("links", "alike", "gaps.csv", "--id", "id", "--text", "record", "--per-row", 2)
     assert run(*words, "--out", "pairs.csv") == 0
     told = capsys.readouterr().err
-    assert "text     left out, without text: 2 rows" in told
+    assert "data     left out, without text: 2 rows" in told
     assert "text     left out, whose text has no term to compare: 1 row" in told
     pairs = pd.read_csv("pairs.csv")
     assert set(pairs["id_a"]) | set(pairs["id_b"]) == set(frame["id"].drop([3, 8, 9]))
@@ -161,3 +161,23 @@ def test_a_penalty_and_a_hint_reach_the_method(people, capsys):
     assert "--penalty: tvclust has none; say --method rdpmeans" in capsys.readouterr().err
     assert run(*words, "--penalty", -1) == 3
     assert "cluster_penalty" in capsys.readouterr().err
+
+
+def test_rows_without_text_are_left_out_and_counted(people, capsys):
+    frame = pd.read_csv("people.csv")
+    frame.loc[[2, 5, 8, 9], "record"] = ["", " ", None, ""]
+    frame.to_csv("people.csv", index=False)
+    words = ("cluster", "people.csv", *FIT, "--text", "record", "--links", "links.csv")
+    assert run(*words, "--out", "labels.csv", "--model", "m.npz") == 0
+    err = capsys.readouterr().err
+    assert "data     left out, without text: 4 rows" in err
+    assert "links    left out, of rows that were left out: " in err
+    labels = pd.read_csv("labels.csv")
+    assert set(frame["id"]) - set(labels["id"]) == {"r2", "r5", "r8", "r9"}
+    kept = np.setdiff1d(np.arange(30), [2, 5, 8, 9])
+    assert ml.metrics.pair_f(people[kept], labels["cluster"].to_numpy()) > 0.9
+    assert run("predict", "m.npz", "people.csv", "--id", "id", "--out", "new.csv") == 0
+    assert pd.read_csv("new.csv")["id"].tolist() == labels["id"].tolist()
+    frame.assign(record="").to_csv("people.csv", index=False)
+    assert run(*words) == 3
+    assert "text: no row has text in record" in capsys.readouterr().err

@@ -84,3 +84,26 @@ def test_diagnose_and_compare_take_tables(table, capsys):
     assert run("diagnose", *words, "--method", "rdpmeans") == 0
     assert run("compare", *words, "--methods", "plainkmeans", "--json") == 0
     assert "plainkmeans" in capsys.readouterr().out
+
+
+def test_what_was_read_otherwise_than_it_stands_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    price = np.where(np.arange(60) < 30, 10.0, 90.0) + rng.normal(size=60)
+    frame = pd.DataFrame({"price": [f"$ {value:.2f}" for value in price], "age": "40"})
+    frame["age"] = rng.integers(18, 90, 60).astype(str)
+    frame.loc[::10, "age"] = "Unknown"
+    frame.loc[5, "price"] = "x"
+    frame.to_csv("d.csv", index=False)
+    words = ("cluster", "d.csv", "--method", "rdpmeans", "--model", "m.npz", "--read", "na=x,y")
+    assert run(*words) == 0
+    err = capsys.readouterr().err
+    assert "price: number, read from $ " in err
+    assert "age: number, gaps: Unknown (6)" in err
+    assert "missing cells, left out of the likelihood: 7" in err
+    (tmp_path / "new.csv").write_text("price,age\n$ 10,unknown\n$ 91.5,30\n")
+    assert run("predict", "m.npz", "new.csv", "--quiet") == 0
+    first, second = (line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:])
+    assert first != second
+    assert run(*words[:-2], "--force") == 3
+    assert "'x' is not a number; mend the cell, say --read na=… if it" in capsys.readouterr().err

@@ -53,7 +53,11 @@ DATA = {  # name of the file, what is in it, what the sentence has
     "two columns, one name": ("d.csv", "a,a\n1,2\n3,4\n", "columns 1 and 2 are both called 'a'"),
     "column without name": ("d.csv", ",b\n1,2\n3,4\n", "leave it out with --drop 0"),
     "half a header": ("d.csv", "a,1\n1,2\n3,4\n", "say --read header=true"),
-    "decimal commas": ("d.csv", 'a;b\n"1,5";2\n"2,5";3\n', "say --read decimal=,"),
+    "a slip among decimal commas": (
+        "d.csv",
+        "a;b\n" + '"1,5";2\n' * 30 + '"1;5";3\n',
+        "'1;5' is not a number",
+    ),
     "unknown ending": ("d.xlsx", GOOD, "the ending does not tell what it is"),
     "zero bytes": ("d.csv", b"a,b\n1,\0\n", "zero bytes"),
     "truncated gzip": ("d.csv.gz", gzip.compress(GOOD.encode())[:-9], "the ending does not tell"),

@@ -174,3 +174,26 @@ def test_many_links_that_look_wrong_weaken_the_verdict():
     verdict = judge(fitted(held(-0.3, -0.7, 0.05), labels=other), links=LINKS)
     assert verdict.level == "weak"
     assert f"{wrong:.0%} of the links look wrong" in verdict.trust[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "do"), [(1, "may", "May-not links"), (-1, "may-not", "May l")]
+)
+def test_links_that_all_say_one_thing_tell_nothing(kind, said, do):
+    some = LINKS.kind == kind
+    links = ml.Links(60, LINKS.i[some], LINKS.j[some], LINKS.kind[some])
+    for held_out in (held(-0.01, -0.01, 0.001), None):
+        verdict = judge(fitted(held_out), links=links)
+        assert verdict.level == "unclear"
+        assert verdict.trust[0] == (
+            f"All links say {said}, so they cannot tell whether these clusters are right."
+        )
+        assert verdict.advice[0].startswith(do)
+
+
+def test_texts_are_not_asked_for_where_texts_were_clustered():
+    held_out = held(-0.70, -0.7, 0.01)
+    assert "take texts in (--text)" in judge(fitted(held_out), links=LINKS).advice[0]
+    advice = judge(fitted(held_out, view_=object()), links=LINKS).advice[0]
+    assert "--text" not in advice
+    assert "--drop" not in advice

@@ -480,3 +480,26 @@ def test_of_many_columns_those_that_tell_clusters_apart_are_shown(path):
     cells = page["doubts"]["rows"][0]["cells"]
     assert page["columns"][cells[0][0]] == "column 7"
     assert len(cells) == 12
+
+
+def test_directions_of_texts_and_embeddings_are_no_profile(path):
+    rng = np.random.default_rng(0)
+    names = ["direction_0", "direction_1", "direction_2", "direction_3"]
+    page = report(path, SimpleNamespace(labels_=Y), X, columns=names)
+    assert page["directions"] is True
+    assert not any(page["profiles"]["clusters"])
+    words = np.array(["red car", "old wine", "deep sea"])[Y]
+    notes = [f"{word} {rng.integers(9)}" for word in words]
+    frame = pd.DataFrame({"size": Y + rng.normal(size=60), "note": notes})
+    table = ml.read_table(frame, {"note": "words"})
+    page = report(path, SimpleNamespace(labels_=Y), table, force=True)
+    assert page["directions"] is False
+    assert page["columns"][page["profiles"]["clusters"][0][0][0]] == "size"
+    assert all(len(cells) == 1 for cells in page["profiles"]["clusters"])
+    assert ["2", "columns"] in page["facts"]
+
+
+def test_spellings_of_a_word_are_one_value(path):
+    words = [[" red", "RED", "red", "blue"][at % 4] for at in range(60)]
+    page = report(path, SimpleNamespace(labels_=Y), X, text={"colour": words})
+    assert page["categories"]["columns"][0]["values"] == ["red", "blue"]

@@ -1,6 +1,7 @@
 """The progress bar."""
 
 import sys
+import time
 
 import pytest
 
@@ -82,3 +83,17 @@ def test_work_without_a_bar_of_its_own_keeps_that_of_the_fit_up_to_date(capsys):
         tick()
         assert "tuning: 0 of 5 fits" in (shown := capsys.readouterr().err)
         assert shown.count("looking_at=gaussian") == 2
+
+
+def test_time_goes_on_while_a_step_takes_long(capsys):
+    with Progress("report", None, 0.0):
+        time.sleep(2.3)
+    shown = capsys.readouterr().err
+    assert "report: 00:01 passed" in shown
+    assert "report: 00:02 passed" in shown
+
+
+def test_a_bar_inside_another_has_the_next_line(capsys):
+    with Progress("outer", 2, 0.0), Progress("inner", 2, 0.0) as inner:
+        inner.advance()
+    assert "\n\rinner: 1 of 2 runs" in capsys.readouterr().err

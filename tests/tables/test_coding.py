@@ -93,3 +93,15 @@ def test_a_model_of_numbers_and_words_is_saved_and_predicts(tmp_path):
     again = load(tmp_path / "m.npz")
     new = read_table(frame.iloc[:9], code=again.table_code_)
     np.testing.assert_array_equal(again.predict(new), model.labels_[:9])
+
+
+def test_frequent_words_beside_many_counts_are_counts():
+    rng = np.random.default_rng(0)
+    words = {f"word {at}": rng.poisson(2.0, 200).astype(float) for at in range(4)}
+    table = {**words, "frequent": rng.poisson(60.0, 200) + rng.integers(0, 80, 200)}
+    table["frequent"] = table["frequent"].astype(float)
+    assert set(make_code(table, {}).kinds.values()) == {"count"}
+    few = {name: table[name] for name in ("word 0", "word 1", "frequent")}
+    assert make_code(few, {}).kinds["frequent"] == "number"
+    with_height = {**table, "height": rng.normal(size=200)}
+    assert make_code(with_height, {}).kinds["frequent"] == "number"

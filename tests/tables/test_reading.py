@@ -170,3 +170,79 @@ def test_free_text_is_listed_for_others():
     table = ml.read_table(frame)
     assert table.text_columns == ("note",)
     assert table.text["note"].tolist() == words
+
+
+def as_people_write(n=120, seed=0):
+    """A table of prices, ages, rates and colours as they are typed, and the plain numbers."""
+    rng = np.random.default_rng(seed)
+    price, rate = rng.normal(3000, 800, n).round(2), rng.normal(20, 4, n).round(1)
+    age = np.rint(rng.normal(45, 12, n)).clip(18, 90)
+    colour = rng.integers(0, 3, n)
+    frame = pd.DataFrame(
+        {
+            "price": [f"${value:,.2f}" for value in price],
+            "euro": [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in price],
+            "rate": [f"{value}%" for value in rate],
+            "age": [f"{value:.0f}" for value in age],
+            "colour": [
+                [f" {word}", word.upper(), word][row % 3]
+                for row, word in enumerate(np.array(["red", "green", "blue"])[colour])
+            ],
+        }
+    )
+    frame.loc[[3, 8], "age"] = ["unknown", "n/a"]
+    return frame, price, rate, colour
+
+
+def test_numbers_and_categories_are_read_as_people_write_them(tmp_path):
+    frame, price, rate, colour = as_people_write()
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    table, same = ml.read_table(tmp_path / "table.csv"), ml.read_table(frame)
+    for one in (table, same):
+        assert one.kinds == {
+            "price": "number", "euro": "number", "rate": "number", "age": "number",
+            "colour": "category",
+        }  # fmt: skip
+        np.testing.assert_array_equal(one.X[:, 0], price)
+        np.testing.assert_array_equal(one.X[:, 1], price)
+        np.testing.assert_array_equal(one.X[:, 2], rate)
+        np.testing.assert_array_equal(np.flatnonzero(np.isnan(one.X[:, 3])), [3, 8])
+        assert one.X.shape[1] == 7
+        assert set(zip(one.X[:, 4:].argmax(axis=1).tolist(), colour.tolist(), strict=True)) == {
+            (0, 2), (1, 1), (2, 0),
+        }  # fmt: skip
+        told = "\n".join(one.about())
+        assert "price: number, read from $" in told
+        assert "with a decimal comma" in told
+        assert "gaps: unknown (1)" in told
+        assert "colour: category, " in told
+    np.testing.assert_array_equal(table.X, same.X)
+
+
+def test_a_model_reads_later_rows_with_the_decimal_mark_of_the_fit(tmp_path):
+    frame = as_people_write()[0]
+    frame[["euro", "colour"]].to_csv(tmp_path / "table.csv", index=False)
+    code = ml.read_table(tmp_path / "table.csv").code
+    (tmp_path / "one.csv").write_text("euro,colour\n1.234,RED\n")  # 1.234 alone is ambiguous
+    assert ml.read_table(tmp_path / "one.csv", code=code).X[0, 0] == 1234.0
+    one = pd.DataFrame({"euro": ["1.234"], "colour": ["Red"]})
+    assert ml.read_table(one, code=code).X[0].tolist() == [1234.0, 0.0, 0.0, 1.0]
+
+
+def test_words_that_are_declared_missing_are_gaps_everywhere(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "size": [1.5, -99.0, 2.5, 3.5] * 10,
+            "colour": ["red", "Not told", "blue", "green"] * 10,
+            "height": ["12", "13", "zero", "15"] * 10,
+        }
+    )
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    for source in (frame, tmp_path / "table.csv"):
+        table = ml.read_table(source, na=["not told", "-99", "ZERO"])
+        assert table.columns == ("size", "colour=blue", "colour=green", "colour=red", "height")
+        assert np.isnan(table.X[1, [0, 1, 2, 3]]).all()
+        assert np.isnan(table.X[2, 4])
+        assert table.n_gaps == 30
+    with pytest.raises(FileError, match="column 'height', row 2: 'zero' is not a number"):
+        ml.read_table(tmp_path / "table.csv", kinds={"height": "number"})

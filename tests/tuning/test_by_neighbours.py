@@ -38,6 +38,15 @@ def test_many_clusters_are_found_without_links(seed):
     usual = ml.TVClust("plda", data_weight=0.3, neighbours=20, random_state=0).fit(X)
     for model in (ml.TVClust(random_state=0).fit(X), ml.RDPMeans(random_state=0).fit(X)):
         assert pair_f(y, model.labels_) > pair_f(y, usual.labels_) + 0.1
+        assert model.chosen_by_ == "neighbours"
+        table = model.selection_
+        chosen = table[table["chosen"]].iloc[0]
+        assert (chosen["data_weight"], chosen["neighbours"]) == (
+            model.data_weight_,
+            model.n_neighbours_,
+        )
+        assert chosen["score"] == table["score"].max()
+        assert "held-out pairs of neighbours chose the settings" in repr(model.summary())
 
 
 def test_links_that_are_scored_were_not_seen(monkeypatch):
@@ -62,12 +71,16 @@ def test_the_usual_setting_stays_where_all_predict_alike():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(4), 50)
     X = rng.normal(size=(200, 40)) + 8.0 * np.eye(40)[y]
-    assert best_by_neighbours(view_of(X), TRIED, USUAL) == USUAL
+    found = best_by_neighbours(view_of(X), TRIED, USUAL)
+    assert (found.chosen, found.by) == (USUAL, "neighbours")
+    assert [row["chosen"] for row in found.rows] == [True] + [False] * (len(TRIED) - 1)
 
 
 def test_without_neighbours_there_is_nothing_to_choose_by():
     plain = HardCandidate("plda", 1.0, 0)
-    assert best_by_neighbours(None, [plain, HardCandidate("plda", 0.3, 0)], plain) == plain
+    found = best_by_neighbours(None, [plain, HardCandidate("plda", 0.3, 0)], plain)
+    assert found == (plain, [])
+    assert found.by == "evidence"
 
 
 @pytest.mark.parametrize("model", [ml.TVClust, ml.RDPMeans])
@@ -83,3 +96,4 @@ def test_two_or_three_points_have_too_few_neighbours_to_hold_any_out(model, n):
 def test_points_that_are_all_equal_are_one_cluster(seed):
     """Their neighbours are arbitrary, and once chose two clusters."""
     assert ml.TVClust(random_state=seed).fit(np.ones((300, 100))).n_clusters_ == 1
+    assert ml.RDPMeans(random_state=seed).fit(np.ones((700, 40))).n_clusters_ == 1  # once five

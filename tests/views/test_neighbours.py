@@ -5,10 +5,11 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from maylink.problem import Problem
 from maylink.runtime.threads import least_work
 from maylink.views import nearest as search_file
 from maylink.views.nearest import NeighbourSearch
-from maylink.views.neighbours import SOURCE, nearest, neighbour_links
+from maylink.views.neighbours import SOURCE, NeighbourGraph, nearest, neighbour_links
 
 SMALL_TILES = NeighbourSearch(tile=(16, 32))
 
@@ -144,3 +145,22 @@ def test_links_of_few_points(n, count):
     links = neighbour_links(near, count, np.random.default_rng(0))
     expected = 1 if n == 2 else 0
     assert (len(links.may), len(links.may_not)) == (expected, expected)
+
+
+@pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array])
+def test_no_random_pair_of_equal_points_speaks_against_them(as_matrix):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, 90)
+    X = as_matrix(rng.normal(size=(3, 5))[group])
+    links = NeighbourGraph(Problem.build(X, None, "gaussian"), 4).links(4, rng)
+    against = links.kind < 0
+    assert against.any()
+    assert not (group[links.i] == group[links.j])[against].any()
+    assert (group[links.i] == group[links.j])[~against].all()
+
+
+def test_links_of_points_that_differ_are_those_of_the_graph():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    graph = NeighbourGraph(Problem.build(X, None, "gaussian"), 4)
+    found = graph.links(4, np.random.default_rng(1))
+    assert found == neighbour_links(graph.near, 4, np.random.default_rng(1))

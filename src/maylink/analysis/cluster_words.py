@@ -74,7 +74,7 @@ def examples_of_clusters(
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
-        The data; missing cells (NaN) are left out.
+        The data; a missing cell (NaN) is as far from the mean as a usual one.
     labels : sequence of int
         The cluster of each row; rows below 0 are of none.
     n : int, default 2
@@ -99,7 +99,8 @@ def examples_of_clusters(
         dense = piece.toarray() if sparse.issparse(piece) else np.asarray(piece, np.float64)
         known = ~np.isnan(dense)
         mean = np.where(known, dense, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        squares = (np.where(known, dense - mean, 0.0) ** 2).sum(axis=1)
-        squares /= np.maximum(known.sum(axis=1), 1)
+        squares = np.where(known, dense - mean, 0.0) ** 2
+        usual = squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        squares = np.where(known, squares, usual).sum(axis=1)  # a gap is as far as a usual cell
         nearest[k] = [int(row) for row in rows[np.argsort(squares, kind="stable")[:n]]]
     return nearest

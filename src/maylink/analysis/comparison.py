@@ -19,6 +19,7 @@ from maylink.analysis import methods
 from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.metrics import adjusted_rand, link_agreement, pair_f
+from maylink.runtime.progress import Progress, delay_of
 from maylink.tuning.folds import LinkFolds
 from maylink.tuning.scores import log_scores, summary
 from maylink.tuning.settings import as_tuning
@@ -120,7 +121,7 @@ def compare(
     """
     for name in names:
         if name not in methods.METHODS:
-            raise MaylinkError(f"methods: {name!r} is not one of {', '.join(methods.METHODS)}")
+            raise MaylinkError(f"methods: {methods.not_a_method(name)}")
     comparison = _Comparison(X, links, family, seed, y)
     named = list(dict.fromkeys(names))
     find_k = sorted((name for name in named if not methods.needs_k(name)), key=_reference_first)
@@ -226,15 +227,18 @@ def held_out_score(model: Any, X: Any, links: Links, seed: int = 0) -> HeldOutSc
     if not tuning.can_hold_out(links):
         return HeldOutScore()
     scores, votes = [], []
-    for fold in LinkFolds(tuning.n_folds, random_state=seed).split(links):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                fitted = methods.fit(methods.unfitted_copy(model), X, fold.train)
-        except (MaylinkError, TypeError) as error:
-            return HeldOutScore(failure=_in_one_line(error))
-        scores.append(log_scores(fitted, fold.test, fold.train))
-        votes.append(fold.test.weight)
+    title = f"held-out links, {type(model).__name__}"
+    with Progress(title, tuning.n_folds, delay_of(False), "fit") as bar:
+        for fold in LinkFolds(tuning.n_folds, random_state=seed).split(links):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)
+                    fitted = methods.fit(methods.unfitted_copy(model), X, fold.train)
+            except (MaylinkError, TypeError) as error:
+                return HeldOutScore(failure=_in_one_line(error))
+            scores.append(log_scores(fitted, fold.test, fold.train))
+            votes.append(fold.test.weight)
+            bar.advance()
     total = summary(np.concatenate(scores), np.concatenate(votes))
     return HeldOutScore(total.mean, total.error)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -122,7 +122,7 @@ def plan(
     >>> plan(np.random.default_rng(0).normal(size=(50, 2))).method
     'tvclust'
     """
-    _check("method", method, (AUTO, *METHODS))
+    _check_method(method, (AUTO, *METHODS))
     _check_family(family)
     why = "method given"
     if method == AUTO:
@@ -138,6 +138,19 @@ def plan(
         X, by_itself = (X.filled(), True) if is_table(X) else (X, _has_directions(X))
         family = AUTO if method in CHOOSE_FAMILY and by_itself else _usual_family(X)
     return MethodPlan(method, family, why)
+
+
+def not_a_method(name: str, choices: Sequence[str] = METHODS) -> str:
+    """Say that a word is no method, and which may be meant.
+
+    Examples
+    --------
+    >>> not_a_method("K-Means", ("rdpmeans", "pckmeans", "plainkmeans"))
+    "'K-Means' is not one of rdpmeans, pckmeans, plainkmeans (did you mean 'plainkmeans'?)"
+    """
+    letters = "".join(filter(str.isalnum, name.lower()))
+    meant = f"plain{letters}" if f"plain{letters}" in choices else letters
+    return not_one_of(name, choices, meant)
 
 
 def is_table(X: Any) -> bool:
@@ -170,7 +183,7 @@ def plan_on_dask(X: Any, method: str = AUTO, family: str = AUTO) -> MethodPlan:
 
     from maylink.runtime.dask import compute
 
-    _check("method", method, (AUTO, *METHODS))
+    _check_method(method, (AUTO, *METHODS))
     _check_family(family)
     why = "method given"
     if method == AUTO:
@@ -204,7 +217,7 @@ def make(name: str, family: str = AUTO, *, k: int | None = None, **settings: Any
     estimator
         Not fitted.
     """
-    _check("method", name, METHODS)
+    _check_method(name, METHODS)
     cls = _class_of(name)
     parameters = inspect.signature(cls).parameters
     if family == AUTO and name not in CHOOSE_FAMILY:
@@ -365,11 +378,13 @@ def _stored(X: Matrix) -> int:
     return int(X.nnz if sparse.issparse(X) else X.size)
 
 
+def _check_method(method: str, choices: tuple[str, ...]) -> None:
+    if method not in choices:
+        raise MaylinkError(f"method: {not_a_method(method, choices)}")
+
+
 def _check_family(family: str) -> None:
-    if family != AUTO and family not in FAMILIES:  # else there is no need to load the families
-        _check("family", family, (AUTO, *family_names()))
-
-
-def _check(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise MaylinkError(f"{name}: {not_one_of(value, choices)}")
+    if family == AUTO or family in FAMILIES:  # then there is no need to load the families
+        return
+    if family not in (names := (AUTO, *family_names())):
+        raise MaylinkError(f"family: {not_one_of(family, names)}")

@@ -43,10 +43,12 @@ def told_clusters(model: Any, table: Table) -> list[ClusterTold]:
     if not columns:
         return []
     texts, labels = texts_of(table, columns), np.asarray(model.labels_)
-    told, rows = words_of_clusters(texts, labels), examples_of_clusters(table.X, labels, EXAMPLES)
+    told = words_of_clusters(texts, labels)
+    with_text = np.where([bool(text) for text in texts], labels, -1)
+    rows = examples_of_clusters(table.X, with_text, EXAMPLES)
     names, sizes = cluster_names(model), np.bincount(labels)
     order = sorted(told, key=lambda k: (-sizes[k], k))
     return [
-        ClusterTold(str(names[k]), int(sizes[k]), told[k], [texts[row] for row in rows[k]])
+        ClusterTold(str(names[k]), int(sizes[k]), told[k], [texts[row] for row in rows.get(k, [])])
         for k in order
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from maylink.cli.errors import OUTPUT, USAGE, CommandError
+from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import ReadingOptions
 from maylink.cli.options import STDIN
 from maylink.cli.outputs import check_format, check_outputs
@@ -133,8 +134,8 @@ class AskRequest:
             raise CommandError("--check: of which links? name them with --links", USAGE)
         if self.report is not None and not self.fit:
             raise CommandError("--report: there is nothing to tell without a fit", USAGE)
-        _ = self.seconds
         self._check_files()
+        _ = self.seconds
         ours = frozenset(option for option in self.outputs if self._is_ours(option))
         for option, path in self.outputs.items():
             if path is not None and os.path.lexists(path) and not (self.force or option in ours):
@@ -151,6 +152,7 @@ class AskRequest:
                   "--ids": features.ids, "--cache": self.judges_file}  # fmt: skip
         inputs |= {f"--prompt {name}": name for name in self.prompts}
         check_outputs(self.outputs, inputs, force=True)
+        check_inputs(self.data, self.reading, self.links)
         check_format(self.out)
 
     # ------------------------------------------------------------------ files that are our own

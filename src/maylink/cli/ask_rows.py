@@ -27,7 +27,7 @@ def read_rows(request: AskRequest, table: Table) -> RowsOfFile:
     from maylink.label.judges import ShownRows
 
     settings = parse_key_values(request.reading.read, READ, "--read")
-    raw = read_data(request.data, missing="keep", keep_text=True, words=True, **settings)  # type: ignore[arg-type]
+    raw = read_data(request.data, missing="keep", keep_text=True, words=True, **settings)
     rows = ShownRows.of_table(raw, table.rows)
     if request.show:
         names = [name.strip() for some in request.show for name in some.split(",")]

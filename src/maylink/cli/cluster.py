@@ -14,21 +14,6 @@ from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import SUCCESS
 from maylink.cli.inputs import ReadingOptions
 
-Penalty = Annotated[
-    float | None,
-    typer.Option(
-        help="λ of RDPMeans or DPMeans, what a new cluster costs, as a divergence of the family.",
-        show_default=False,
-    ),
-]
-ClustersHint = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="About how many clusters there are, for RDPMeans or DPMeans to find λ by.",
-        show_default=False,
-    ),
-]
 OptionalData = Annotated[
     str | None,
     typer.Argument(metavar="DATA", help=options.DATA_HELP, show_default=False),
@@ -76,11 +61,11 @@ Contrast = Annotated[
 ]
 ProjectionOption = Annotated[
     str,
-    typer.Option(
+    options.choice(
+        ("auto", "pca", "umap"),
         "--projection",
-        metavar="NAME",
-        help="How the report draws many columns: pca, or umap where it is installed.",
-        rich_help_panel=options.WRITING,
+        "How the report draws many columns: auto is pca; umap where it is installed.",
+        panel=options.WRITING,
     ),
 ]
 Name = Annotated[
@@ -115,8 +100,8 @@ def cluster(
     method: options.Method = "auto",
     family: options.Family = "auto",
     k: options.K = None,
-    penalty: Penalty = None,
-    clusters_hint: ClustersHint = None,
+    penalty: options.Penalty = None,
+    clusters_hint: options.ClustersHint = None,
     seed: options.Seed = 0,
     budget: options.Budget = None,
     text: features.Text = None,
@@ -149,8 +134,7 @@ def cluster(
     """
     made_of = features.FeatureOptions.of(data, text, text_as, embeddings, ids)
     data = data or str(embeddings)
-    given = {"cluster_penalty": penalty, "n_clusters_hint": clusters_hint}
-    settings = {key: value for key, value in given.items() if value is not None}
+    settings = options.settings_of(penalty, clusters_hint)
     reading = ReadingOptions(
         id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
     )

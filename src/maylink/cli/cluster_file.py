@@ -85,6 +85,8 @@ def cluster_table(
         bar = not request.quiet
         model = fit(X, links, plan, request.k, request.seed, bar=bar, **more)
         name_clusters(model, request.names)
+        if table.view is not None:
+            model.view_ = table.view  # what the verdict speaks of, and what later rows need
     without_links = None
     contrast = request.report is not None and request.contrast and links is not None
     if contrast and not was_interrupted(model):
@@ -112,9 +114,10 @@ def cluster_table(
 
 
 def _check(request: ClusterRequest) -> None:
-    from maylink.report.projection import check_projection
+    if request.projection == "umap":
+        from maylink.report.projection import check_projection
 
-    check_projection(request.projection, "--projection")
+        check_projection(request.projection, "--projection")
     if request.workers is not None or request.worker_memory is not None:
         raise CommandError(f"--workers: {request.data} is no folder of Parquet files", USAGE)
     outputs = {
@@ -172,8 +175,6 @@ def _save(model: Any, table: Table, path: str, request: ClusterRequest) -> None:
         name_columns(model, table.columns)
         if request.reading.missing == "median" and table.view is None:
             model.medians_ = np.median(table.X, axis=0)  # those that filled the gaps
-    if table.view is not None:
-        model.view_ = table.view
     with write_errors(path):
         save(model, path, force=request.force)
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from maylink.cli.errors import USAGE, CommandError
 from maylink.cli.features import FeatureOptions
-from maylink.cli.inputs import ReadingOptions, forbid_stdin_twice
+from maylink.cli.fitting import check_k
+from maylink.cli.input_checks import check_inputs
+from maylink.cli.inputs import ReadingOptions
 from maylink.cli.options import STDOUT
 
 
@@ -45,10 +47,6 @@ class ClusterRequest:
 
     def check(self, is_folder: bool) -> None:
         """Refuse options that contradict each other, before anything is read."""
-        from maylink.parameters import as_time_budget
-
-        as_time_budget(self.budget)
-        forbid_stdin_twice(self.data, self.links)
         if self.json and self.out == STDOUT:
             raise CommandError(
                 "--json and --out -: both would go to standard output; name a file", USAGE
@@ -58,3 +56,10 @@ class ClusterRequest:
                 raise CommandError(f"{option}: there are no links; name them with --links", USAGE)
         if is_folder and self.reading.features != FeatureOptions():
             raise CommandError("--text and --embeddings: not of a folder; name a file", USAGE)
+        if not is_folder:  # which has its own words about it
+            check_k(self.method, self.k)
+        check_inputs(self.data, self.reading, self.links)
+        if self.budget is not None:
+            from maylink.parameters import as_time_budget
+
+            as_time_budget(self.budget)

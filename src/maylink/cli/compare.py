@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maylink.analysis.methods import METHODS
+from maylink.analysis.methods import METHODS, not_a_method
 from maylink.cli import features, options
 from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
+from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import (
     ReadingOptions,
     fitted_data,
-    forbid_stdin_twice,
     read_table,
     read_table_links,
 )
 from maylink.cli.messages import in_command_words
 from maylink.cli.printing import print_json, print_note, print_table, write_stdout
 from maylink.cli.stage_times import StageTimes
-from maylink.errors import counted, not_one_of
+from maylink.errors import counted
 from maylink.runtime.interrupts import whole_or_nothing
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def compare(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:
         if name not in METHODS:
-            raise CommandError(f"--methods: {not_one_of(name, METHODS)}", USAGE)
+            raise CommandError(f"--methods: {not_a_method(name)}", USAGE)
     if not names:
         raise CommandError(f"--methods: name one or more of {', '.join(METHODS)}", USAGE)
     made_of = features.FeatureOptions.of(data, text, text_as)
     reading = ReadingOptions(
         id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
     )
-    forbid_stdin_twice(data, links)
+    check_inputs(data, reading, links, labels)
     times = StageTimes(quiet)
     with times.stage("read"):
         table = read_table(data, reading, labels=labels)

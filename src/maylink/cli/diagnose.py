@@ -9,11 +9,11 @@ import typer
 
 from maylink.cli import features, options
 from maylink.cli.errors import SUCCESS
-from maylink.cli.fitting import choose_plan, fit
+from maylink.cli.fitting import check_k, choose_plan, fit
+from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import (
     ReadingOptions,
     fitted_data,
-    forbid_stdin_twice,
     read_table,
     read_table_links,
     row_names,
@@ -38,6 +38,8 @@ def diagnose(
     method: options.Method = "auto",
     family: options.Family = "auto",
     k: options.K = None,
+    penalty: options.Penalty = None,
+    clusters_hint: options.ClustersHint = None,
     seed: options.Seed = 0,
     text: features.Text = None,
     text_as: features.TextAs = "auto",
@@ -56,7 +58,9 @@ def diagnose(
     reading = ReadingOptions(
         id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
     )
-    forbid_stdin_twice(data, links)
+    check_k(method, k)
+    check_inputs(data, reading, links)
+    settings = options.settings_of(penalty, clusters_hint)
     times = StageTimes(quiet)
     with times.stage("read"):
         table = read_table(data, reading)
@@ -64,8 +68,8 @@ def diagnose(
         table_links = read_table_links(table, links, reading).links
     with times.stage("fit"), whole_or_nothing():
         X = fitted_data(table)
-        plan = choose_plan(X, method, family, k, quiet=quiet)
-        model = fit(X, table_links, plan, k, seed)
+        plan = choose_plan(X, method, family, k, quiet=quiet, settings=settings)
+        model = fit(X, table_links, plan, k, seed, settings=settings)
     with times.stage("diagnose"), whole_or_nothing():
         from maylink.analysis import link_quality
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from maylink.analysis.methods import USUAL_LIMITS, MethodLimits
+from maylink.analysis.methods import AUTO, ESTIMATORS, USUAL_LIMITS, MethodLimits
 from maylink.cli.errors import USAGE, CommandError
 from maylink.cli.printing import print_note
 
@@ -39,12 +39,26 @@ def choose_plan(
     else:
         plan = methods.plan(X, method, family, limits=limits)
     check_settings(plan.method, settings)
-    if k is not None and not methods.needs_k(plan.method):
-        raise CommandError(f"--k: {plan.method} finds the number of clusters itself", USAGE)
+    check_k(plan.method, k)
     if k is None and methods.needs_k(plan.method):
         raise CommandError(f"--k: {plan.method} must be told the number of clusters", USAGE)
     print_note("method", f"{plan.method} ({plan.why})", quiet=quiet)
     return plan
+
+
+def check_k(method: str, k: int | None) -> None:
+    """Refuse a number of clusters where the method finds it, before anything is read."""
+    from maylink.analysis import methods
+
+    if k is None:
+        return
+    if method in (AUTO, *ESTIMATORS) or not methods.needs_k(method):  # only the latter loads much
+        name = "the usual method" if method == AUTO else method
+        raise CommandError(
+            f"--k: {name} finds the number of clusters itself; --clusters-hint {k} says about how "
+            f"many there are, and --method plainkmeans makes {k}",
+            USAGE,
+        )
 
 
 def check_settings(method: str, settings: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from maylink.cli.errors import INPUT, USAGE, CommandError
+from maylink.cli.errors import INPUT, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
 from maylink.cli.messages import ids_of_a_file
 from maylink.cli.options import (
@@ -55,12 +55,6 @@ class LinkFormat(NamedTuple):
     options: Options
 
 
-def forbid_stdin_twice(data: str, links: str | None) -> None:
-    """Refuse to read both files from one stream."""
-    if data == STDIN and links == STDIN:
-        raise CommandError("DATA and --links: only one of them can be standard input", USAGE)
-
-
 def read_table(
     path: str,
     reading: ReadingOptions,
@@ -79,7 +73,7 @@ def read_table(
     from maylink.tables.reading import coded_table
 
     quiet = reading.quiet
-    settings: dict[str, Any] = {**parse_key_values(reading.read, READ, "--read")}
+    settings = parse_key_values(reading.read, READ, "--read")
     if path == reading.features.embeddings:
         table = read_embeddings(reading.features, settings | {"fewest": fewest})
         _print_table_notes(table, quiet)
@@ -103,12 +97,13 @@ def read_table(
         fewest=fewest,
         words=not (large or plain),
         **settings,
-        **reading.features.settings,
+        **({"texts": code.as_words} if code is not None else reading.features.settings),
     )
     table = featured(table, reading.features, quiet=quiet)
     if kinds or not (large or plain or _is_array(table)):
         coded = coded_table(table, kinds, code)
-        if code is not None or not coded.code.is_plain(table.columns) or coded.has_gaps:
+        plain = coded.code.is_plain(table.columns) and not (coded.has_gaps or table.written)
+        if code is not None or not plain:
             _print_kind_notes(coded, quiet)
             return coded
     _print_table_notes(table, quiet)
@@ -141,6 +136,8 @@ def _is_large(path: str, reading: ReadingOptions) -> bool:
 
 
 def _print_table_notes(table: Table, quiet: bool) -> None:
+    from maylink.tables.reading import told_numbers
+
     kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     n, d = table.X.shape
@@ -151,11 +148,13 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
     if text_columns and table.view is None:
         notes.append(f"left out, as they hold words: {first_few(text_columns)}")
     if n < table.n_file:
-        notes.append(f"left out, for missing cells: {counted(table.n_file - n, 'row')}")
+        why = "without text" if hasattr(table.view, "columns") else "for missing cells"
+        notes.append(f"left out, {why}: {counted(table.n_file - n, 'row')}")
     if table.n_filled:
         notes.append(
             f"missing cells, filled with the median of their column here: {table.n_filled}"
         )
+    notes += told_numbers(table)
     for note in notes:
         print_note("data", note, quiet=quiet)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maylink.cli.errors import OUTPUT, USAGE, CommandError
+from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import ReadingOptions
 from maylink.cli.options import STDIN
 from maylink.cli.outputs import check_format, check_outputs
@@ -58,6 +59,7 @@ class LabelRequest:
         features = self.reading.features
         inputs = {"DATA": self.data, "--links": self.links, "--embeddings": features.embeddings}
         check_outputs({**self.outputs, "--answers": self.answers}, inputs, force=True)
+        check_inputs(self.data, self.reading, self.links)
         check_format(self.out, self.to, option="--to")
         if not os.path.lexists(self.answers):
             self.check_owned(None)

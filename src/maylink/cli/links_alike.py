@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maylink.cli import features, options
 from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
+from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import ReadingOptions, read_table, row_names
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
@@ -39,15 +39,16 @@ def alike(
 
     Fill in the column ``same`` with yes, no or nothing, and the file is one of links.
     """
-    from maylink.views.look_alike import look_alike_pairs
-
     made_of = features.FeatureOptions.of(data, text, text_as)
     if not made_of.text:
         raise CommandError("--text: name the columns that are compared", USAGE)
     check_outputs({"--out": out}, {"DATA": data}, force=force, stream="--out")
     reading = ReadingOptions(id, read=read, quiet=quiet, features=made_of)
+    check_inputs(data, reading)
+    from maylink.views.look_alike import look_alike_pairs
+
     table = read_table(data, reading)
-    rows = _rows_to_compare(table, made_of.text, quiet)
+    rows = _rows_to_compare(table, quiet)
     pairs = rows[look_alike_pairs(table.X[rows], per_row)]
     names = row_names(table)
     columns = {f"id_{end}": names[pairs[:, at]] for at, end in enumerate("ab")}
@@ -62,20 +63,15 @@ def alike(
     return SUCCESS
 
 
-def _rows_to_compare(table: Table, columns: Sequence[str], quiet: bool) -> Index:
-    """Return the rows whose text says something, and count the others in a line."""
+def _rows_to_compare(table: Table, quiet: bool) -> Index:
+    """Return the rows whose text has terms that others have, and count the others in a line."""
     import numpy as np
 
-    words = np.array([[str(cell).strip() for cell in table.text[name]] for name in columns])
-    has_text = (words != "").any(axis=0)
-    known = has_text & table.X.any(axis=1)  # a row of zeros: nothing in it is known
-    for count, which in (
-        ((~has_text).sum(), "without text"),
-        ((has_text & ~known).sum(), "whose text has no term to compare"),
-    ):
-        if count:
-            print_note("text", f"left out, {which}: {counted(int(count), 'row')}", quiet=quiet)
-    rows = np.flatnonzero(known)
+    rows = np.flatnonzero(table.X.any(axis=1))  # a row of zeros: nothing in it is known
+    others = len(table.X) - rows.size
+    if others:
+        note = f"left out, whose text has no term to compare: {counted(others, 'row')}"
+        print_note("text", note, quiet=quiet)
     if rows.size < 2:
         raise CommandError(
             f"--text: {counted(rows.size, 'row')} with text to compare; a pair needs two", INPUT

@@ -9,6 +9,7 @@ _REPLACEMENTS = (
     (r"maylink\.load reads it", "maylink predict reads it"),
     (r"\bforce=True", "--force"),
     (r"\bmissing='([\w-]+)'", r"--missing \1"),
+    (r"\bna=\[…\]", "--read na=…"),
     (r"\bdrop=\[(?:'([^']*)'|(\d+))\]", lambda m: f"--drop {_quoted(m[1] or m[2])}"),
     (r"with drop\b(?!=)", "with --drop"),
     (r", name it as id, or leave all such columns out with text='drop'", ", or name it as --id"),
@@ -20,6 +21,7 @@ _REPLACEMENTS = (
     (r"leave it out by columns=", "leave it out with --drop"),
     (r"with kinds, for example category", "with --as COLUMN=KIND, or take --text COLUMN"),
     (r"^kinds:", "--as:"),
+    (r"^time_budget:", "--budget:"),
     (r"^judges?:", "--judge:"),
     (
         r"^(show|about|prompt|address|key_variable|most_calls|most_cost|questions|tries):",

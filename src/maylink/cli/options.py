@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names
+from maylink.analysis.methods import AUTO, FAMILIES, METHODS, family_names, not_a_method
 from maylink.cli.errors import USAGE, CommandError
 from maylink.errors import not_one_of
 
@@ -16,7 +17,7 @@ KINDS = (
     "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
     "words",
 )  # fmt: skip
-READ = ("decimal", "dtype", "encoding", "format", "header", "sep")
+READ = ("decimal", "dtype", "encoding", "format", "header", "na", "sep")
 LINK_COLUMNS = ("i", "j", "weight", "source", "confidence", "probability")
 READ_LINKS = (
     *("coding", "encoding", "format", "id_column", "kind", "label_column", "bad_lines"),
@@ -38,11 +39,17 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return check
 
 
+def known_method(value: str) -> str:
+    """Check that a value is a method, or "auto"."""
+    if value not in (AUTO, *METHODS):
+        raise typer.BadParameter(not_a_method(value, (AUTO, *METHODS)))
+    return value
+
+
 def known_family(value: str) -> str:
-    """Check that a value is a family, or "auto"; families load only where others are asked for."""
-    if value in (AUTO, *FAMILIES):
-        return value
-    return one_of(AUTO, *family_names())(value)
+    """Check that a value is a family, or "auto"; those that somebody registered have loaded."""
+    names = family_names() if "maylink.families" in sys.modules else FAMILIES
+    return one_of(AUTO, *names)(value)
 
 
 def completion(*choices: str) -> Callable[[str], Iterable[str]]:
@@ -121,7 +128,8 @@ Read = Annotated[
     typer.Option(
         "--read",
         metavar="KEY=VALUE",
-        help=f"How to read the data, of {', '.join(READ)}; for example decimal=, or header=false.",
+        help=f"How to read the data, of {', '.join(READ)}; for example header=false, or "
+        "na=unknown,-99 for words and numbers that stand for empty cells.",
         rich_help_panel=READING,
     ),
 ]
@@ -147,15 +155,32 @@ Family = Annotated[
 ]
 Method = Annotated[
     str,
-    choice(
-        (AUTO, *METHODS),
+    typer.Option(
         "--method",
-        "auto, tvclust, rdpmeans, dpmeans, spectralrdpmeans or a baseline.",
+        help="auto, tvclust, rdpmeans, dpmeans, spectralrdpmeans or a baseline.",
+        callback=known_method,
+        autocompletion=completion(AUTO, *METHODS),
+        metavar="NAME",
     ),
 ]
 K = Annotated[
     int | None,
     typer.Option("--k", min=1, help="Number of clusters, for methods that must be told."),
+]
+Penalty = Annotated[
+    float | None,
+    typer.Option(
+        help="λ of RDPMeans or DPMeans, what a new cluster costs, as a divergence of the family.",
+        show_default=False,
+    ),
+]
+ClustersHint = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="About how many clusters there are, for RDPMeans or DPMeans to find λ by.",
+        show_default=False,
+    ),
 ]
 Budget = Annotated[
     str | None,
@@ -196,6 +221,12 @@ def spread_key_values(words: Sequence[str]) -> list[str]:
     return spread
 
 
+def settings_of(penalty: float | None, clusters_hint: int | None) -> dict[str, Any]:
+    """Return the parameters of a method that options give."""
+    given = {"cluster_penalty": penalty, "n_clusters_hint": clusters_hint}
+    return {key: value for key, value in given.items() if value is not None}
+
+
 def parse_kinds(words: list[str] | None) -> dict[str, str]:
     """Return the kinds of columns that ``--as`` names."""
     kinds = {}
@@ -211,20 +242,23 @@ def parse_kinds(words: list[str] | None) -> dict[str, str]:
 
 def parse_key_values(
     words: list[str] | None, known_keys: tuple[str, ...], flag: str
-) -> dict[str, str | bool]:
+) -> dict[str, Any]:
     """Return the values of KEY=VALUE options by key; ``flag`` is the option that has them."""
-    values: dict[str, str | bool] = {}
+    values: dict[str, Any] = {}
     for word in words or ():
         key, equals, value = word.partition("=")
         if not equals or key not in known_keys:
             raise CommandError(
                 f"{flag}: {word!r} is not KEY=VALUE with one of {', '.join(known_keys)}", USAGE
             )
-        values[key] = _parse_value(key, value, flag)
+        parsed = _parse_value(key, value, flag)
+        values[key] = [*values.get(key, []), *parsed] if key == "na" else parsed
     return values
 
 
-def _parse_value(key: str, value: str, flag: str) -> str | bool:
+def _parse_value(key: str, value: str, flag: str) -> Any:
+    if key == "na":
+        return value.split(",")
     if key == "header":
         if value not in ("true", "false"):
             raise CommandError(f"{flag}: header is true or false, not {value!r}", USAGE)

@@ -9,6 +9,7 @@ import typer
 from maylink.cli import options
 from maylink.cli.errors import INPUT, SUCCESS, CommandError
 from maylink.cli.features import FeatureOptions
+from maylink.cli.input_checks import check_file, check_inputs
 from maylink.cli.inputs import ReadingOptions, heading_of_names, read_table, row_names
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
@@ -42,10 +43,13 @@ def predict(
     quiet: options.Quiet = False,
 ) -> int:
     """Put the rows of DATA into the clusters of a saved model."""
+    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
+    check_file(model)
+    reading = ReadingOptions(id, drop, missing, read, quiet=quiet)
+    check_inputs(data, reading)
     from maylink.analysis.saving import load
     from maylink.estimators.tables import cluster_names
 
-    check_outputs({"--out": out}, {"MODEL": model, "DATA": data}, force=force, stream="--out")
     times = StageTimes(quiet)
     with times.stage("load"):
         fitted = load(model)
@@ -56,7 +60,7 @@ def predict(
                 INPUT,
             )
     with times.stage("read"):
-        table, X = _read(fitted, data, ReadingOptions(id, drop, missing, read, quiet=quiet))
+        table, X = _read(fitted, data, reading)
     columns: dict[str, Any] = {heading_of_names(table, data): row_names(table)}
     with times.stage("predict"):
         names = cluster_names(fitted)

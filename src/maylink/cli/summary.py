@@ -56,7 +56,7 @@ def _print_told(told: Sequence[ClusterTold]) -> None:
     if not told:
         return
     rows = [
-        (one.cluster, one.size, ", ".join(one.words), first_letters(one.examples[0]))
+        (one.cluster, one.size, ", ".join(one.words), first_letters((*one.examples, "")[0]))
         for one in told[:MOST_TOLD]
     ]
     title = "Clusters by their words, and a row from the middle of each"

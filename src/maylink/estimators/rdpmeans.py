@@ -135,7 +135,7 @@ class RDPMeans(CenterEstimator):
     link_scale_ : float or None
         What a nat of log odds weighs in cluster penalties, infinite where weights grow without end;
         None where held-out links did not choose.
-    chosen_by_ : {"held-out links", "evidence", "given"}
+    chosen_by_ : {"held-out links", "neighbours", "evidence", "given"}
         How the penalty came about.
     selection_ : DataFrame or None
         What held-out links chose among: family, data weight and neighbours (data weights and

@@ -158,7 +158,7 @@ class TVClust(TVClustQueries):
         How many neighbours of each point are links; 0 where the graph is left out.
     neighbour_reliability_ : (float, float) or None
         p and q of the neighbour graph.
-    chosen_by_ : {"held-out links", "evidence", "given"}
+    chosen_by_ : {"held-out links", "neighbours", "evidence", "given"}
         How family and data weight came about.
     selection_ : DataFrame or None
         The candidates: family, data weight, mean log probability of a held-out link with its

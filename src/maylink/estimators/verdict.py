@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from maylink.arrays import Index
 from maylink.labels import crossed
-from maylink.links import Links
+from maylink.links import MAY, Links
 from maylink.metrics import adjusted_rand
 from maylink.model.posterior import SUSPECT_LIMIT, Posterior, partition_posterior
 from maylink.solvers.fit import Status
@@ -48,6 +48,7 @@ HEADLINES = {
     UNTESTED: "Nothing has tested these clusters: no links were held out.",
     UNLINKED: "Nothing outside the data confirms these clusters: there are no links.",
 }
+ONE_SIDED = "All links say {}, so they cannot tell whether these clusters are right."
 CONTRADICTED = "Links that the fit had not seen confirm these clusters, but not all of it agrees."
 
 
@@ -127,8 +128,11 @@ def judge(
         table = getattr(model, "reliability_", None)  # of RDPMeans, which does not keep links
     held_out: HeldOut | None = getattr(model, "held_out_", None)
     level = _level(held_out, has_links or (table is not None and len(table) > 0))
-    trust, contradictions = [HEADLINES[level]], _contradictions(model, posterior)
-    if held_out is not None:
+    only = _only_kind(links)
+    level = UNCLEAR if only else level
+    headline = ONE_SIDED.format(only) if only else HEADLINES[level]
+    trust, contradictions = [headline], _contradictions(model, posterior)
+    if held_out is not None and not only:
         trust.append(_beside_guess(held_out))
     if level == CONFIRMED and contradictions:
         level, trust[0] = WEAK, CONTRADICTED
@@ -137,7 +141,7 @@ def judge(
     if without_links is None:
         without_links = getattr(model, "labels_without_links_", None)
     changed = [] if without_links is None else _changed(model, np.asarray(without_links))
-    advice = _advice(level, links)
+    advice = _about_missing_kind(only) if only else _advice(level, links, model)
     if posterior is not None and level in (CONFIRMED, WEAK):
         advice += _about_suspects(posterior)
     if table is not None:
@@ -155,6 +159,28 @@ def _level(held_out: HeldOut | None, has_links: bool) -> str:
     if ahead > margin:
         return CONFIRMED if ahead >= enough else WEAK
     return UNCLEAR if ahead + margin >= enough else REFUTED
+
+
+def _only_kind(links: Links | None) -> str:
+    """Return what all links say; "" where some say one thing and some the other, or there are none.
+
+    A guess is then always right, and whatever the clusters are, they cannot do better.
+    """
+    if links is None or not links.n_links or np.unique(links.kind).size > 1:
+        return ""
+    return "may" if links.kind[0] == MAY else "may-not"
+
+
+def _about_missing_kind(only: str) -> list[str]:
+    if only == "may":
+        return [
+            "May-not links are missing, which hold clusters apart: judge pairs of rows that look "
+            "different, and keep the answers that say no; maylink label asks about such pairs."
+        ]
+    return [
+        "May links are missing, which join rows: judge pairs of rows that look alike; maylink "
+        "links alike lists some, and maylink label asks about them."
+    ]
 
 
 def _contradictions(model: Any, posterior: Posterior | None) -> list[str]:
@@ -215,9 +241,12 @@ def _about_clusters(model: Any, level: str) -> list[str]:
 def _evidence(model: Any) -> list[str]:
     """Return what the data alone say: the clusters that they chose, and how far ahead."""
     table, family = getattr(model, "selection_", None), getattr(model, "family_", None)
-    if getattr(model, "chosen_by_", None) != "evidence" or family is None:
+    by = getattr(model, "chosen_by_", None)
+    if by not in ("evidence", "neighbours") or family is None:
         return []
     chose = f"The data alone chose {_count(_n_clusters(model), 'cluster')}, as {family.name}"
+    if by == "neighbours":
+        return [f"{chose}; held-out pairs of neighbours chose the settings."]
     if table is None or "bound" not in table or len(table) < 2:
         return [f"{chose}."]
     first, second = table.sort_values("bound", ascending=False)[["family", "bound"]].values[:2]
@@ -254,8 +283,8 @@ def _moved(before: Index, after: Index) -> int | None:
     return int(after.size - table[linear_sum_assignment(-table)].sum())
 
 
-def _advice(level: str, links: Links | None) -> list[str]:
-    """Return what to do next, by the level and the number of links."""
+def _advice(level: str, links: Links | None, model: Any) -> list[str]:
+    """Return what to do next, by the level, the number of links and what was clustered."""
     fewest = as_tuning(None).fewest_pairs
     n_judged = None if links is None else n_judgements(links)
     advice = []
@@ -274,10 +303,14 @@ def _advice(level: str, links: Links | None) -> list[str]:
     elif level == UNCLEAR:
         advice.append("Judge more pairs; maylink diagnose says which tell most.")
     elif level == REFUTED:
-        advice.append(
-            "Look at what was clustered: leave out columns that do not matter (--drop), say what "
-            "a column is (--as income=number), take texts in (--text), or try another --family."
+        columns = (
+            "leave out columns that do not matter (--drop), say what a column is (--as "
+            "income=number), take texts in (--text)"
         )
+        view = getattr(model, "view_", None)
+        if view is not None:  # texts or embeddings, in which no column can be left out
+            columns = "other columns of text, or embeddings of another encoder, may tell more"
+        advice.append(f"Look at what was clustered: {columns}, or try another --family.")
         advice.append("Check the links: do ids match the rows, and is may / may-not the right way?")
     elif level == WEAK:
         advice.append(

@@ -13,6 +13,7 @@ from scipy import sparse
 from maylink.arrays import Index, Matrix
 from maylink.errors import FileError
 from maylink.io.raw_table import RawTable
+from maylink.io.written_numbers import WrittenNumbers
 
 VALUES_AT_ONCE = 1_000_000  # that are tested together, so that tests make no large copies
 
@@ -48,6 +49,8 @@ class Table:
         Missing cells that were filled with the median of their column.
     view : object or None
         What made X of texts or embeddings, where :mod:`maylink.views.tables` has done so.
+    written : mapping of str to WrittenNumbers
+        How columns of numbers were read that were written as $5 or 1,234, or with words for gaps.
     """
 
     X: Matrix
@@ -62,6 +65,7 @@ class Table:
     labels: NDArray[Any] | None = None
     n_filled: int = 0
     view: Any = None
+    written: Mapping[str, WrittenNumbers] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         kinds = list(self.kinds.values())
@@ -120,6 +124,7 @@ def clean_table(
         id_name=raw.id_name,
         labels=None if raw.labels is None else raw.labels[rows],
         n_filled=n_filled,
+        written=raw.written or {},
     )
 
 

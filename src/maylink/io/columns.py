@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from maylink.errors import FileError
-from maylink.io.data import FORMATS
+from maylink.io.formats import FORMATS, check_reading
 from maylink.io.raw_table import ColumnPlaces, ReadOptions
 from maylink.io.separated_text import SeparatedText
 
@@ -18,12 +19,8 @@ def column_names(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002
-    header: bool | None = None,
-    sep: str | None = None,
-    decimal: str = ".",
-    encoding: str | None = None,
     drop: Sequence[str | int] = (),
-    dtype: str | None = None,
+    **reading: Any,
 ) -> tuple[str, ...] | None:
     r"""Return the names of the columns of a file; None where the file holds an array.
 
@@ -31,8 +28,13 @@ def column_names(
     ----------
     path : str or Path
         The file.
-    format, header, sep, decimal, encoding, drop, dtype
+    format, drop, **reading
         As in :func:`maylink.read_data`; columns to drop are not among the names.
+
+    Raises
+    ------
+    FileError
+        If a column that the settings name is not there.
 
     Examples
     --------
@@ -43,17 +45,11 @@ def column_names(
     >>> column_names(path, drop=["note"])
     ('who', 'height')
     """
+    options = ReadOptions(drop=tuple(drop), **reading)
+    check_reading(format, options.dtype, options.sep, options.decimal)
     kind = format or FORMATS.get(Path(path).suffix.lower())
-    options = ReadOptions(
-        header=header,
-        sep=sep,
-        decimal=decimal,
-        encoding=encoding,
-        drop=tuple(drop),
-        dtype=dtype,
-    )
     if kind in SEPARATORS:
-        options = replace(options, sep=sep or SEPARATORS[kind])
+        options = replace(options, sep=options.sep or SEPARATORS[kind])
         names = SeparatedText(path, str(path), options).columns
     elif kind == "parquet":
         names = _parquet_names(path)

@@ -17,18 +17,13 @@ from typing import Any
 from maylink.errors import FileError
 from maylink.io.array_files import read_mtx, read_npy, read_npz
 from maylink.io.cleaning import Table, clean_table
+from maylink.io.formats import DTYPES, FORMATS, MISSING, check_choice, check_reading
 from maylink.io.raw_table import RawTable, ReadOptions
 from maylink.io.separated_text import read_csv, read_tsv
 from maylink.io.table_builder import read_parquet_table
 
 __all__ = ["DTYPES", "FORMATS", "MISSING", "Table", "read_data"]
 
-FORMATS = {
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".parquet": "parquet",
-    ".pq": "parquet", ".npy": "npy", ".npz": "npz", ".mtx": "mtx",
-}  # fmt: skip
-MISSING = ("error", "keep", "drop-rows", "drop-columns", "median")
-DTYPES = ("float64", "float32")
 STDIN = "-"
 
 Reader = Callable[[str | Path, str, ReadOptions], RawTable]
@@ -61,6 +56,7 @@ def read_data(
     numbers: bool = True,
     fewest: int = 2,
     words: bool = False,
+    na: str | Sequence[Any] = (),
 ) -> Table:
     r"""Read data from a file.
 
@@ -109,7 +105,10 @@ def read_data(
         Rows that there must be: two to make clusters of, one to be put into those of a model.
     words : bool, default False
         Whether a column of numbers with words among them is a column of words, in place of an
-        error; and whether there may be no column of numbers at all.
+        error; and whether there may be no column of numbers at all. Numbers as people write them
+        are then read (:mod:`maylink.io.written_numbers`).
+    na : str, or list of str and numbers
+        Words, or numbers, that stand for missing cells in any column; case does not count.
 
     Returns
     -------
@@ -133,11 +132,9 @@ def read_data(
     >>> table.ids
     array(['Ada', 'Bob', 'Cyd'], dtype='<U3')
     """
-    _check_choice("missing", missing, MISSING)
-    _check_choice("text", text, ("error", "drop"))
-    _check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
-    _check_choice("dtype", dtype, (None, *DTYPES))
-    _check_marks(sep, decimal)
+    check_choice("missing", missing, MISSING)
+    check_choice("text", text, ("error", "drop"))
+    check_reading(format, dtype, sep, decimal)
     text_columns = (texts,) if isinstance(texts, str) else tuple(texts)
     keep_text = keep_text or bool(text_columns) or not numbers
     options = ReadOptions(
@@ -154,6 +151,7 @@ def read_data(
         words=words,
         texts=text_columns,
         numbers=numbers,
+        na=(na,) if isinstance(na, str) else tuple(map(str, na)),
     )
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
@@ -180,20 +178,6 @@ def _on_disk(path: str | Path) -> Iterator[str | Path]:
         with place.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         yield place
-
-
-def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    if value not in choices:
-        shown = ", ".join(repr(choice) for choice in choices if choice is not None)
-        raise FileError(f"{name}: {value!r} is not one of {shown}")
-
-
-def _check_marks(sep: str | None, decimal: str) -> None:
-    """Refuse marks of a text file that are not one character each, or the same."""
-    if sep and (len(sep) != 1 or sep in '"\r\n'):
-        raise FileError(f"sep: {sep!r} is not one character; give the one between cells")
-    if len(decimal) != 1 or decimal == sep:
-        raise FileError(f"decimal: {decimal!r} is not one character, or is what separates cells")
 
 
 def _reader(path: str | Path, name: str, format: str | None) -> Reader:  # noqa: A002

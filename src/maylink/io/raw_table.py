@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from maylink.arrays import Matrix
-from maylink.errors import FileError
+from maylink.errors import FileError, no_column
+from maylink.io.written_numbers import WrittenNumbers
 
 PlaceInFile = Callable[[int, int], str]
 """Tells where a row and a column of X are in the file; column −1 asks for the row alone."""
@@ -32,6 +33,7 @@ class ReadOptions:
     words: bool = False
     texts: tuple[str, ...] = ()
     numbers: bool = True
+    na: tuple[str, ...] = ()
     cells_at_once: int = 400_000
     """Cells of a text file that are parsed together: enough for speed, little beside the array."""
 
@@ -49,6 +51,7 @@ class RawTable(NamedTuple):
     labels: NDArray[Any] | None = None
     order: tuple[str, ...] = ()  # names of all columns, as the file has them
     without_numbers: bool = False  # as the user wants it
+    written: Mapping[str, WrittenNumbers] | None = None  # numbers that were written as words
 
 
 def generated_names(count: int) -> tuple[str, ...]:
@@ -63,8 +66,7 @@ def column_place(name: str, column: str | int, columns: Sequence[str], purpose: 
     place = int(column) if isinstance(column, str) and column.isdecimal() else column
     if isinstance(place, int) and 0 <= place < len(columns):
         return place
-    shown = ", ".join(map(repr, columns[:8])) + ", …" * (len(columns) > 8)
-    raise FileError(f"{name}: there is no column {column!r} for {purpose}; the columns are {shown}")
+    raise FileError(f"{name}: {no_column(column, columns, f' for {purpose}')}")
 
 
 class ColumnPlaces(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from maylink.errors import FileError
 from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, damaged
+from maylink.io.written_numbers import WrittenNumbers, first_word, written_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHORT = 16  # characters up to which a name takes less memory in an array of text than by itself
 HEAD = 100  # cells of a column that are looked at for decimal commas
-NEARLY = 0.95  # of a column's cells are numbers: a word among them is a slip
 FEW_CELLS = 20  # among which any word is
 GROWTH = 1.125  # of the array, when it is full
 
@@ -71,13 +71,15 @@ class TableBuilder:
         self._numeric = self.places.data(len(columns))  # places of the columns of numbers
         self._textual: list[int] = []  # places of the columns of words
         self._text: dict[str, list[str]] = {}
-        self._wrong: dict[int, FileError] = {}  # the first word of columns that began as numbers
+        self._mixed: dict[int, bool] = {}  # columns of numbers and words; whether they came late
         self._ids: list[NDArray[Any]] = []
         self._labels: list[str] = []
         self._X = np.empty((0, len(self._numeric)), options.dtype or np.float64)
 
     def add(self, frame: pd.DataFrame) -> None:
         """Add the next rows."""
+        if self.options.na:
+            frame = without_words(frame, self.options.na, but=self.places.id)
         if self.n == 0:
             self._leave_words_out(frame)
         if self.options.words:
@@ -114,7 +116,8 @@ class TableBuilder:
             row = int(np.argmax(present))
             cell = values.iloc[row]
             # Numbers with decimal commas are not words, and must not be dropped silently.
-            if self.options.text == "error" or all(map(_hint, values[present].head(HEAD))):
+            commas = all(map(_hint, values[present].head(HEAD))) and not self.options.words
+            if self.options.text == "error" or commas:
                 raise FileError(
                     f"{self.name}: column {self.columns[at]!r} holds words, not numbers "
                     f"({self.row_place(row)}: {quote_cell(cell)}){_hint(cell)}; leave it out with "
@@ -133,7 +136,7 @@ class TableBuilder:
             values = frame.iloc[:, at]
             wrong = np.isnan(_as_floats(values)) & values.notna().to_numpy()
             if wrong.any():
-                self._wrong[at] = self._not_a_number(values, at, int(np.argmax(wrong)))
+                self._mixed[at] = self.n > 0
                 place = self._numeric.index(at)
                 before = self._X[: self.n, place]
                 self._text[self.columns[at]] = [
@@ -157,31 +160,63 @@ class TableBuilder:
         numbers = _as_floats(values)
         wrong = np.isnan(numbers) & values.notna().to_numpy()
         if wrong.any():
-            raise self._not_a_number(values, at, int(np.argmax(wrong)))
+            raise self._not_a_number(values.tolist(), at, int(np.argmax(wrong)), self.n)
         return numbers
 
-    def _not_a_number(self, values: pd.Series[Any], at: int, row: int) -> FileError:
-        cell = values.iloc[row]
+    def _not_a_number(
+        self, cells: Sequence[Any], at: int, row: int, rows_before: int = 0
+    ) -> FileError:
+        cell = cells[row]
         return FileError(
-            f"{self.name}: {self.row_place(self.n + row)}, column {self.columns[at]!r}: "
-            f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, or leave the "
-            f"column out with drop=[{self.columns[at]!r}]"
+            f"{self.name}: {self.row_place(rows_before + row)}, column {self.columns[at]!r}: "
+            f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, say na=[…] if it "
+            f"stands for a missing one, or leave the column out with drop=[{self.columns[at]!r}]"
         )
 
-    def _forbid_few_words(self) -> None:
-        """Raise about a word in a column whose other cells are nearly all numbers."""
-        import pandas as pd
+    def _read_written_numbers(self) -> dict[str, WrittenNumbers]:
+        """Return the columns of words that are numbers as people write them, or words for gaps.
 
-        for at, error in self._wrong.items():
-            cells = pd.Series([cell for cell in self._text[self.columns[at]] if cell], dtype=object)
-            share = pd.to_numeric(cells, errors="coerce").notna().mean()
-            if share >= NEARLY or len(cells) < FEW_CELLS:
-                raise error
+        Raises
+        ------
+        FileError
+            About a word in a column whose other cells are nearly all numbers.
+        """
+        mark = None if self.options.decimal == "." else self.options.decimal
+        found = {}
+        for at in self._textual if self.options.words else ():
+            cells = self._text.get(self.columns[at])
+            if cells is None or at in self.places.texts:
+                continue
+            numbers = written_numbers(cells, mark)
+            few = at in self._mixed and sum(map(bool, cells)) < FEW_CELLS
+            if numbers is None and few:
+                raise self._not_a_number(cells, at, first_word(cells))
+            if numbers is None:
+                continue
+            if numbers.wrong is not None:
+                raise self._not_a_number(cells, at, numbers.wrong)
+            if mark is None and numbers.decimal == "," and self._mixed.get(at):
+                raise FileError(  # 1.230 of an earlier piece may be read as 1.23 already
+                    f"{self.name}: column {self.columns[at]!r} has decimal commas; say decimal=','"
+                )
+            found[self.columns[at]] = numbers
+        return found
+
+    def _turn_into_numbers(self, found: Mapping[str, WrittenNumbers]) -> None:
+        """Put columns of words that are numbers where they belong."""
+        for name, numbers in found.items():
+            at = self.columns.index(name)
+            place = sum(other < at for other in self._numeric)
+            self._X = np.insert(self._X, place, numbers.values, axis=1)
+            self._numeric.insert(place, at)
+            self._textual.remove(at)
+            del self._text[name]
 
     def table(self) -> RawTable:
         """Return all rows."""
-        self._forbid_few_words()
         self._X.resize((self.n, len(self._numeric)), refcheck=False)
+        written = self._read_written_numbers()
+        self._turn_into_numbers(written)
         columns = tuple(self.columns[at] for at in self._numeric)
 
         def place(row: int, column: int) -> str:
@@ -199,7 +234,40 @@ class TableBuilder:
             labels=np.array(self._labels, object) if has_labels else None,
             order=tuple(self.columns),
             without_numbers=not self.options.numbers,
+            written=written,
         )
+
+
+def without_words(frame: pd.DataFrame, words: Sequence[str], but: int | None = None) -> Any:
+    """Return a frame in which cells that hold one of some words are missing.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Cells of any kind.
+    words : sequence of str
+        Words, or numbers as words; blanks around them and case do not count.
+    but : int, optional
+        The place of a column that stays as it is.
+    """
+    small = {word.strip().lower() for word in words}
+    numbers = [value for value in map(_as_float, small) if value is not None]
+    columns = {}
+    for at, name in enumerate(frame.columns):
+        values = frame.iloc[:, at]
+        if at != but and values.dtype.kind in "iuf":
+            values = values.mask(values.isin(numbers))
+        elif at != but and values.dtype.kind != "b":
+            values = values.mask(values.astype(str).str.strip().str.lower().isin(small))
+        columns[name] = values
+    return type(frame)(columns)
+
+
+def _as_float(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
 
 
 def _as_names(words: list[str]) -> NDArray[Any]:

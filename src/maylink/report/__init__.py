@@ -12,6 +12,7 @@ from maylink.report.inputs import ReportInputs
 from maylink.report.limits import USUAL_LIMITS, ReportLimits
 from maylink.report.page import build_page
 from maylink.report.projection import PROJECTIONS
+from maylink.runtime.progress import Progress, delay_of
 
 __all__ = ["PROJECTIONS", "ReportLimits", "write_report"]
 
@@ -91,6 +92,7 @@ def write_report(
         model, X, links=links, columns=columns, ids=ids, text=text, without_links=without_links,
         reading=reading,
     )  # fmt: skip
-    page = build_page(inputs, str(title), projection, limits)
+    with Progress("report", None, delay_of(False)):
+        page = build_page(inputs, str(title), projection, limits)
     with atomic_write(path, force=force) as file:
         file.write(page.encode("utf-8"))

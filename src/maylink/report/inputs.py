@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,7 @@ from maylink.link_forms import as_links
 from maylink.links import Links
 from maylink.report.encoding import rounded
 
+DIRECTION = re.compile(r"direction_\d+")  # a column of texts or embeddings
 LARGEST = 60  # clusters that are described one by one, at most
 
 
@@ -53,6 +55,10 @@ class ReportInputs:
         Python code that reads data and links.
     dates : set of int
         Columns that are dates, as days since 1970.
+    directions : set of int
+        Columns that were made of a text, or of an embedding: their names say nothing.
+    n_columns : int
+        Columns of the data before they were coded.
     """
 
     model: Any
@@ -67,6 +73,8 @@ class ReportInputs:
     without_links: NDArray[Any] | None = None
     reading: str | None = None
     dates: frozenset[int] = frozenset()
+    directions: frozenset[int] = frozenset()
+    n_columns: int = 0
 
     @classmethod
     def build(
@@ -91,6 +99,7 @@ class ReportInputs:
             )
         coded, code = as_coded(X)
         code = code or getattr(model, "table_code_", None)
+        blocks = () if code is None else code.blocks
         data = as_data(coded, gaps=True)
         n, d = data.shape
         _check_length("X", n, len(fitted_labels), "rows", "points in the fit")
@@ -99,11 +108,8 @@ class ReportInputs:
         names = tuple(str(name) for name in columns)
         _check_length("columns", len(names), d, "names", "columns in X")
         ids = getattr(X, "ids", None) if ids is None else ids  # of a table that was read
-        text = getattr(X, "text", None) if text is None else text
-        texts = {
-            str(name): _as_words(f"text[{name!r}]", words, n)
-            for name, words in (text or {}).items()
-        }
+        text = (getattr(X, "text", None) if text is None else text) or {}
+        texts = {str(name): _as_words(f"text[{name!r}]", text[name], n) for name in text}
         labels, codes, sizes = np.unique(
             np.asarray(fitted_labels), return_inverse=True, return_counts=True
         )
@@ -126,7 +132,9 @@ class ReportInputs:
             text=texts,
             without_links=other_labels,
             reading=reading,
-            dates=frozenset() if code is None else _columns_of(code.blocks, "date"),
+            dates=_columns_of(blocks, "date"),
+            directions=_columns_of(blocks, "text") | _directions(names),
+            n_columns=len(blocks) or d,
         )
 
     @property
@@ -201,10 +209,13 @@ class ReportInputs:
     def separation(self) -> Array:
         """How much each column tells clusters apart, from 0 to 1.
 
-        The standard deviation of cluster means, over the standard deviation of the column.
+        The standard deviation of cluster means, over the standard deviation of the column; 0 of
+        directions, whose figures tell nobody anything.
         """
         between = (self.present * (self.sums / self.present - self.mean) ** 2).sum(axis=0) / self.n
-        return np.asarray(np.sqrt(between) / self.deviation)
+        tells = np.sqrt(between) / self.deviation
+        tells[list(self.directions)] = 0.0
+        return np.asarray(tells)
 
     @property
     def family(self) -> str | None:
@@ -269,6 +280,10 @@ def _is_missing(value: Any) -> bool:
 
 def _columns_of(blocks: Any, kind: str) -> frozenset[int]:
     return frozenset(column for block in blocks if block.kind == kind for column in block.columns)
+
+
+def _directions(names: tuple[str, ...]) -> frozenset[int]:
+    return frozenset(at for at, name in enumerate(names) if DIRECTION.fullmatch(name))
 
 
 def _check_length(name: str, length: int, expected: int, what: str, where: str) -> None:

@@ -50,8 +50,10 @@ function fillProfiles(section) {
     ? "Bars are binary logarithms of ratios: one to the right means twice the share of all counts that the column has in the other clusters."
     : "Bars are differences from the mean of all other points, in standard deviations (sd) of the column.";
   const cut = columns > most ? ` The ${most} most telling of ${count(columns)} columns each.` : "";
+  const words = (DATA.words || []).length > 0;
   section.append(make("p", "", DATA.directions
-    ? "Words that many texts of a cluster have and few of the others, and rows from its middle."
+    ? words ? "Words that many texts of a cluster have and few of the others, and rows from its middle."
+      : "Rows from the middle of each cluster. The numbers of an embedding say nothing by themselves; with the table that they belong to, its words tell clusters apart."
     : `${unit} Figures: mean in the cluster, and of the rest. Each cluster has its own scale, which is told below its bars.${cut}`));
   const cards = make("div", "cards");
   const add = (low, high) => {
@@ -111,7 +113,7 @@ function examplesOf(cluster) {
     const cells = POINTS.values[point];
     const numbers = [];
     for (let k = 0; k < Math.min(cells.length, 6); k += 2) numbers.push(`${DATA.columns[cells[k]]} ${formatCell(cells[k], cells[k + 1])}`);
-    const told = texts.length ? texts.join(" · ") : numbers.join(" · ");
+    const told = texts.length ? texts.join(" · ") : DATA.directions ? "" : numbers.join(" · ");
     list.append(make("li", "", button("", pointName(point), () => PICTURE.highlight([point], true)), ` ${cut(told, 160)}`));
   }
   return make("div", "", make("h4", "", "Typical rows"), list);

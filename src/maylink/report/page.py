@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -30,7 +29,6 @@ from maylink.report.reliability import reliability_section
 from maylink.report.suspect_links import find_suspect_links, suspect_section
 from maylink.report.words import cluster_words
 
-DIRECTION = re.compile(r"direction_\d+")  # a column that was made of texts, told by their words
 SCRIPTS = ("basics.js", "picture.js", "tables.js", "tools.js", "page.js")
 
 
@@ -83,7 +81,7 @@ def page_data(inputs: ReportInputs, projection: str, limits: ReportLimits) -> di
         "profiles": profile_section(inputs, columns),
         "examples": [points.positions(rows).tolist() for rows in examples],
         "words": words,
-        "directions": bool(words) and all(map(DIRECTION.fullmatch, inputs.columns)),
+        "directions": len(inputs.directions) == inputs.X.shape[1],
         "categories": category_section(inputs),
         "sure": certainty_section(inputs, points),
         "reliability": reliability_section(inputs),
@@ -100,10 +98,9 @@ def _facts(inputs: ReportInputs, verdict: Verdict) -> list[list[str]]:
 
     How sure assignments are is among them where links confirm the clusters.
     """
-    n, d = inputs.X.shape
-    links = inputs.links
+    d, links = inputs.n_columns, inputs.links
     facts = [
-        [f"{n:,}", "points"],
+        [f"{inputs.n:,}", "points"],
         [f"{d:,}", "column" if d == 1 else "columns"],
         [f"{inputs.n_clusters:,}", "cluster" if inputs.n_clusters == 1 else "clusters"],
         [f"{links.n_links:,}", "link" if links.n_links == 1 else "links"],

@@ -27,7 +27,7 @@ def cluster_sizes(inputs: ReportInputs) -> list[dict[str, Any]]:
 
 
 def profile_section(inputs: ReportInputs, columns: ColumnNumbers) -> dict[str, Any]:
-    """Return the columns that set each cluster apart most.
+    """Return the columns that set each cluster apart most, directions left out.
 
     Of each column: its number, the difference, its mean in the cluster, and its mean outside.
     """
@@ -38,6 +38,8 @@ def profile_section(inputs: ReportInputs, columns: ColumnNumbers) -> dict[str, A
         difference, importance = _log_ratios(inputs)
     else:
         difference = importance = (inside - outside) / inputs.deviation
+    importance = importance.copy()
+    importance[:, list(inputs.directions)] = 0.0
     profiles = []
     for cluster in range(len(inside)):
         order = np.argsort(-np.abs(importance[cluster]), kind="stable")[:LISTED_COLUMNS]
@@ -55,7 +57,7 @@ def profile_section(inputs: ReportInputs, columns: ColumnNumbers) -> dict[str, A
     return {
         "ratios": inputs.counted,
         "clusters": profiles,
-        "columns": inputs.X.shape[1],
+        "columns": inputs.X.shape[1] - len(inputs.directions),
         "most": LISTED_COLUMNS,
     }
 

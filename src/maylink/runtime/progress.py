@@ -1,9 +1,11 @@
-"""A progress bar for long fits, on standard error, gone when the fit is done."""
+"""A progress bar for long work, on standard error, gone when the work is done."""
 
 from __future__ import annotations
 
 import multiprocessing
+import shutil
 import sys
+import threading
 import time
 from contextvars import ContextVar
 from types import TracebackType
@@ -13,7 +15,9 @@ from maylink.runtime.interrupts import NEVER, Stop, present_stop
 
 PATIENCE = 2.0  # seconds before a bar is shown that nobody has asked for
 PAUSE = 0.2  # seconds between two times that it is drawn
+SECOND = 1.0  # after which the time that has passed is drawn again, whatever the work does
 BAR = "{desc}: {n_fmt} of {total_fmt} {unit}s, {elapsed} passed, {remaining} left{postfix}"
+CLOCK = "{desc}: {elapsed} passed{postfix}"  # of work without steps
 
 
 def delay_of(verbose: bool, passed: float = 0.0) -> float | None:
@@ -42,8 +46,8 @@ class Progress:
     ----------
     title : str
         What is running.
-    total : int
-        The most steps that there can be.
+    total : int or None
+        The most steps that there can be; None where there are none, and only time passes.
     delay : float, optional
         Seconds until a bar is shown, see :func:`delay_of`; None for none at all.
     unit : str, default "run"
@@ -51,28 +55,35 @@ class Progress:
     stop : Stop, optional
         Says whether the user has pressed Ctrl-C, or time is over; that of the fit under way says so
         in any case.
-    line : int, default 0
-        The line of the bar, where several processes show one each.
+    line : int, optional
+        The line of the bar, where several processes show one each; by default the one below the
+        bar of the work that this work is a part of.
     """
 
     def __init__(
         self,
         title: str,
-        total: int,
+        total: int | None,
         delay: float | None,
         unit: str = "run",
         stop: Stop = NEVER,
-        line: int = 0,
+        line: int | None = None,
     ) -> None:
         self._stop = stop
+        outer = _PRESENT.get()
+        below = 0 if outer is None else outer.line + 1
+        self.line: int = below if line is None else line
         self._bar: Any = None
         if delay is not None:
             from tqdm import tqdm
 
+            size = shutil.get_terminal_size()  # 80 × 24 of terminals that do not tell theirs
             self._bar = tqdm(
-                total=total, desc=title, unit=unit, leave=False, position=line, delay=delay,
-                bar_format=BAR,
+                total=total, desc=title, unit=unit, leave=False, position=self.line,
+                delay=delay, bar_format=CLOCK if total is None else BAR, ncols=size.columns,
+                nrows=size.lines,
             )  # fmt: skip
+            self._ended = threading.Event()
             self._next = time.monotonic() + delay  # when to draw the bar again
             self._pause = PAUSE if delay else 0.0
 
@@ -114,9 +125,16 @@ class Progress:
             self._next = now + self._pause
             self._bar.refresh()
 
+    def _keep_time(self) -> None:
+        """Draw the bar every second: a step may be long, and compile or call other libraries."""
+        while not self._ended.wait(SECOND):
+            self._draw()
+
     def __enter__(self) -> Self:
         if self._bar is not None:
             self._token = _PRESENT.set(self)
+            self._clock = threading.Thread(target=self._keep_time, daemon=True)
+            self._clock.start()
         return self
 
     def __exit__(
@@ -127,6 +145,8 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             _PRESENT.reset(self._token)
+            self._ended.set()
+            self._clock.join()
             self._bar.close()
 
 
@@ -139,5 +159,5 @@ def tick(**state: Any) -> None:
         present._draw()
 
 
-SILENT = Progress("", 0, None)
 _PRESENT: ContextVar[Progress | None] = ContextVar("bar", default=None)
+SILENT = Progress("", 0, None)

@@ -18,6 +18,7 @@ from maylink.arrays import Index
 from maylink.errors import MaylinkError
 from maylink.model.draws import Draws
 from maylink.problem import Problem
+from maylink.runtime.progress import Progress, delay_of
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 
 logger = logging.getLogger("maylink")
@@ -62,9 +63,13 @@ class Refinement:
         rng = np.random.default_rng(self.seed)
         sampler = CollapsedSampler(self.problem, self.prior, self.settings)
         state, parts, n_sweeps = sampler.init(self.labels), list[Draws](), self.n_sweeps
-        for done in range(0, n_sweeps, BLOCK):
-            state, draws = sampler.step(state, min(BLOCK, n_sweeps - done), rng)
-            parts.append(draws)
+        with Progress("draws for intervals", n_sweeps, delay_of(False), "sweep") as bar:
+            bar.show(compiling="the first time")
+            for done in range(0, n_sweeps, BLOCK):
+                state, draws = sampler.step(state, min(BLOCK, n_sweeps - done), rng)
+                parts.append(draws)
+                bar.show()
+                bar.advance(min(BLOCK, n_sweeps - done))
         return Draws.joined(parts).after(round(WARMUP * n_sweeps))
 
     @property

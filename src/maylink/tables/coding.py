@@ -8,19 +8,23 @@ were not there when the code was made, are NaN in all columns of their cell.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array
-from maylink.errors import FileError, not_one_of
+from maylink.errors import FileError, no_column, not_one_of
+from maylink.io.written_numbers import WrittenNumbers, first_word, written_numbers
 from maylink.tables.kinds import (
     ANSWERS,
     COLUMN_KINDS,
     DIGIT_DATE,
+    LARGER,
     MODELLED,
     Recognised,
     days_of,
@@ -59,7 +63,7 @@ class ColumnCode:
     levels : tuple of str
         The categories; of yes-no the word of no, then that of yes.
     form : str
-        Of dates that are words.
+        Of dates that are words; of numbers with a decimal comma that mark.
     view : TextView, optional
         What turns words into directions, of a column of the kind "words".
     """
@@ -90,17 +94,18 @@ class ColumnCode:
         if self.kind == "date" and (self.form == DIGIT_DATE or not numeric):
             return days_of(_words(cells), self.form or form_of_dates(_words(cells)))[:, None]
         if self.kind in ("number", "count", "date"):
-            return _numbers(cells, self.name)[:, None]
+            return _numbers(cells, self.name, self.form)[:, None]
         words = np.array(_words(cells), object)
         if self.view is not None:
             rows = self.view.rows(words.tolist())
             rows[words == ""] = np.nan
             return rows
-        known = np.isin(words, self.levels)
+        words, levels = alike(words), alike(self.levels)
+        known = np.isin(words, levels)
         new = int(((words != "") & ~known).sum())
         if new:
             logger.info("column %s: %d cells with words that the fit had not", self.name, new)
-        coded = np.asarray(words[:, None] == np.array(self.levels, object), np.float64)
+        coded = np.asarray(words[:, None] == levels, np.float64)
         coded[~known] = np.nan
         return coded if self.kind == "category" else coded[:, 1:]
 
@@ -138,6 +143,11 @@ class TableCode:
                 out.append(ColumnBlock(kind, tuple(range(first, last))))
             first = last
         return tuple(out)
+
+    @property
+    def as_words(self) -> list[str]:
+        """Columns of numbers that a reader must leave as words: it would take 1.234 for 1.234."""
+        return [column.name for column in self.columns if column.form == ","]
 
     def is_plain(self, numbers: Collection[str]) -> bool:
         """Whether columns of numbers stay as they are, of one kind, and all words are set aside.
@@ -182,7 +192,11 @@ class TableCode:
         return np.hstack([column.encode(np.asarray(cells[column.name])) for column in wanted])
 
 
-def make_code(cells: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> TableCode:
+def make_code(
+    cells: Mapping[str, NDArray[Any]],
+    kinds: Mapping[str, str],
+    decimals: Mapping[str, str] = MappingProxyType({}),
+) -> TableCode:
     """Return the code of a table, its columns recognised where nobody says what they are.
 
     Parameters
@@ -191,27 +205,42 @@ def make_code(cells: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> Ta
         Columns by name: numbers with NaN, or words with "".
     kinds : mapping of str to str
         What columns are, where the user says.
+    decimals : mapping of str to str
+        The decimal marks of columns of numbers that were written as words.
     """
     for name, kind in kinds.items():
         if name not in cells:
-            known = ", ".join(map(repr, list(cells)[:8]))
-            raise FileError(f"kinds: there is no column {name!r}; the columns are {known}")
+            raise FileError(f"kinds: {no_column(name, list(cells))}")
         if kind not in COLUMN_KINDS:
             raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
     columns = [_column_code(name, column, kinds.get(name)) for name, column in cells.items()]
+    columns = [
+        replace(column, form=",")
+        if column.kind in ("number", "count") and decimals.get(column.name) == ","
+        else column
+        for column in columns
+    ]
     numbers = {name for name, column in cells.items() if column.dtype.kind in "fiu"}
-    return TableCode(tuple(_bits_as_counts(columns, numbers - set(kinds))))
+    return TableCode(tuple(_beside_counts(columns, numbers - set(kinds))))
 
 
-def _bits_as_counts(columns: list[ColumnCode], open_numbers: set[str]) -> list[ColumnCode]:
-    """Take zeros and ones beside counts for counts, where there is nothing else."""
+def _beside_counts(columns: list[ColumnCode], open_numbers: set[str]) -> list[ColumnCode]:
+    """Take for counts what stands beside counts, where there is nothing else.
+
+    That are zeros and ones, and whole numbers without small ones in up to a fifth of the columns,
+    as of words that nearly every text has.
+    """
     used = [column for column in columns if column.features]
-    bits = [column for column in used if column.name in open_numbers and column.levels == ZERO_ONE]
     counts = [column for column in used if column.kind == "count"]
-    if not counts or len(bits) + len(counts) < len(used):
+    free = [column for column in used if column.name in open_numbers]
+    larger = [column for column in free if column.why == LARGER]
+    others = [column for column in free if column.levels == ZERO_ONE]
+    others += larger if 5 * len(larger) <= len(used) else []
+    if not counts or len(others) + len(counts) < len(used):
         return columns
     return [
-        replace(column, kind="count", levels=()) if column in bits else column for column in columns
+        replace(column, kind="count", levels=()) if column in others else column
+        for column in columns
     ]
 
 
@@ -226,7 +255,7 @@ def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCod
         found = Recognised(given, "as given", _given_form(name, cells, given))
     levels: tuple[str, ...] = ()
     if found.kind in ("category", "yes-no"):
-        levels = tuple(sorted(set(_words(cells)) - {""}))
+        levels = tuple(sorted(spellings(_words(cells))))
         if found.kind == "yes-no":
             levels = tuple(sorted(levels, key=lambda word: (word.lower() in YES, word)))
             if len(levels) != 2:
@@ -235,13 +264,14 @@ def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCod
                 )
         elif not levels:
             raise FileError(f"kinds: {name}: the column is empty; leave it out")
+    form = found.form
     if found.kind in ("number", "count") and not numeric:
-        _numbers(cells, name)
+        form = _written(cells, name).decimal.replace(".", "")
     view = None
     if found.kind == "words":
         texts = [word for word in _words(cells) if word]
         view = TextView.of(texts, n_features=DIRECTIONS, columns=(name,))
-    return ColumnCode(name, found.kind, found.why, levels, found.form, view)
+    return ColumnCode(name, found.kind, found.why, levels, form, view)
 
 
 def _given_form(name: str, cells: NDArray[Any], given: str) -> str:
@@ -257,21 +287,47 @@ def _given_form(name: str, cells: NDArray[Any], given: str) -> str:
     return form
 
 
-def _numbers(cells: NDArray[Any], name: str) -> Array:
-    """Return cells as numbers."""
+def _numbers(cells: NDArray[Any], name: str, decimal: str = "") -> Array:
+    """Return cells as numbers, written with a decimal mark that is known or that they tell."""
     if cells.dtype.kind in "fiu":
         return cells.astype(np.float64)
-    out = np.full(len(cells), np.nan)
-    for row, cell in enumerate(_words(cells)):
-        if cell:
-            try:
-                out[row] = float(cell)
-            except ValueError:
-                raise FileError(
-                    f"column {name!r}, row {row}: {cell[:40]!r} is not a number; say what the "
-                    "column is, for example category"
-                ) from None
-    return out
+    return _written(cells, name, decimal or ".").values
+
+
+def _written(cells: NDArray[Any], name: str, decimal: str | None = None) -> WrittenNumbers:
+    """Return words as numbers, or say which cell is none."""
+    words = _words(cells)
+    if not any(words):
+        return WrittenNumbers(np.full(len(words), np.nan), ".", "", {}, None)
+    numbers = written_numbers(words, decimal)
+    wrong = first_word(words) if numbers is None else numbers.wrong
+    if numbers is None or wrong is not None:
+        raise FileError(
+            f"column {name!r}, row {wrong}: {words[wrong or 0][:40]!r} is not a number; say what "
+            "the column is, for example category"
+        )
+    return numbers
+
+
+def spellings(words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the words of a category by how most rows write each, with all of its spellings.
+
+    Blanks around a word, and large and small letters, make no other word.
+
+    Examples
+    --------
+    >>> spellings(["red", "RED", "red", "blue", ""])
+    {'red': ['red', 'RED'], 'blue': ['blue']}
+    """
+    together: dict[str, list[str]] = {}
+    for word, _ in Counter(word for word in words if word).most_common():
+        together.setdefault(word.lower(), []).append(word)
+    return {some[0]: some for some in together.values()}
+
+
+def alike(words: Iterable[str]) -> NDArray[Any]:
+    """Return words in the form in which they are compared."""
+    return np.array([word.lower() for word in words], object)
 
 
 def _words(cells: NDArray[Any]) -> list[str]:

@@ -11,13 +11,15 @@ Of numbers:
 * **date**: eight digits that are a year, a month and a day.
 * **yes-no**: two different values, in more than two rows.
 * **count**: whole numbers from 0 up that look like counts
-  (:mod:`maylink.families.whole_numbers`).
+  (:mod:`maylink.families.whole_numbers`), of which one in twenty or more is below ten. Counts that
+  are larger a Gaussian describes as well, and measures, as ages, it describes better
+  (docs/decisions/0046-counts-have-small-values.md).
 * **number**: all others.
 
 Of words:
 
 * **date**: nearly all cells are dates of one form.
-* **yes-no**: two different words.
+* **yes-no**: two different words; case and blanks around a word do not count.
 * **category**: words of which each stands in five rows or more on average.
 * **identifier**: mostly words of their own, without a space and with a digit, as codes.
 * **text**: all others, as names and sentences.
@@ -48,6 +50,8 @@ MODELLED = ("number", "count", "category", "yes-no", "date", "words")
 EXPECTED = 7.0  # repeats expected, where there are none: chance is exp(−7)
 DIGITS = 6  # of a whole number that may name something
 NEARLY = 0.95  # of all cells
+SMALL = 10.0  # below which counts have another shape than a Gaussian
+LARGER = "whole numbers, hardly any below 10"
 ROUNDED = 0.3  # share of numbers that end in 0: by chance a tenth
 ROWS_A_WORD = 5.0  # on average, of a category
 FEW_ROWS = 20  # below which nothing is called an identifier
@@ -97,9 +101,11 @@ def kind_of_numbers(values: Array) -> Recognised:
         alike = float((digits == most).mean())
         if most >= DIGITS and alike >= NEARLY and float((seen % 10 == 0).mean()) < ROUNDED:
             return Recognised("identifier", f"whole numbers of {most} digits, as names have")
-    if different[0] >= 0 and not_counts(whole_columns(seen[:, None])) is None:
-        return Recognised("count", f"whole numbers up to {different[-1]:.0f}")
-    return Recognised("number", "whole numbers")
+    if different[0] < 0 or not_counts(whole_columns(seen[:, None])) is not None:
+        return Recognised("number", "whole numbers")
+    if float((seen < SMALL).mean()) < 1.0 - NEARLY:
+        return Recognised("number", LARGER)
+    return Recognised("count", f"whole numbers up to {different[-1]:.0f}")
 
 
 def kind_of_words(cells: NDArray[Any]) -> Recognised:
@@ -113,7 +119,7 @@ def kind_of_words(cells: NDArray[Any]) -> Recognised:
     Recognised(kind='category', why='3 different words', form='')
     """
     seen = [str(cell).strip() for cell in cells if str(cell).strip()]
-    different = set(seen)
+    different = {word.lower() for word in seen}  # as categories are compared
     if len(different) < 2:
         return Recognised("constant", "one value" if different else "no value")
     form = form_of_dates(seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import FileError
 from maylink.io.data import Table, read_data
-from maylink.tables.coding import TableCode, make_code
+from maylink.io.table_builder import without_words
+from maylink.io.written_numbers import written_numbers
+from maylink.tables.coding import TableCode, make_code, spellings
 from maylink.tables.kinds import MODELLED
 
 
@@ -29,9 +31,12 @@ class CodedTable(Table):
     ----------
     code : TableCode
         What each column is, why, and how its cells become numbers.
+    merged : mapping of str to list of list of str
+        Spellings that were taken for one word, by column of a category.
     """
 
     code: TableCode = field(default_factory=lambda: TableCode(()))
+    merged: Mapping[str, list[list[str]]] = field(default_factory=dict)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -78,7 +83,24 @@ class CodedTable(Table):
             else:
                 why = "; ".join(dict.fromkeys(column.why for column in some))
                 lines.append(f"{kind}, set aside: {names} ({why})")
+        return [*lines, *told_numbers(self), *self._told_spellings()]
+
+    def _told_spellings(self) -> list[str]:
+        lines = []
+        for name, some in self.merged.items():
+            shown = "; ".join(f"{', '.join(words[1:4])} as {words[0]}" for words in some[:3])
+            lines.append(f"{name}: {self.kinds[name]}, {shown}{'; …' * (len(some) > 3)}")
         return lines
+
+
+def told_numbers(table: Table) -> list[str]:
+    """Return how numbers were read that people had written with more than digits."""
+    kinds = getattr(table, "code", None) and table.kinds  # of columns as they came
+    return [
+        f"{name}: {(kinds or {}).get(name, 'number')}, {numbers.told()}"
+        for name, numbers in table.written.items()
+        if name in table.kinds
+    ]
 
 
 def read_table(
@@ -86,6 +108,7 @@ def read_table(
     kinds: Mapping[str, str] | None = None,
     *,
     code: TableCode | None = None,
+    na: str | Sequence[Any] = (),
     **reading: Any,
 ) -> CodedTable:
     r"""Read a table with columns of any kind, from a file or a data frame.
@@ -99,6 +122,9 @@ def read_table(
         "date", "text", "identifier" or "constant". The last three are set aside.
     code : TableCode, optional
         The code of a table before, as ``model.table_code_``; columns are coded as there.
+    na : str, or list of str and numbers
+        Words, or numbers, that stand for missing cells in any column, as "unknown" or -99; case
+        does not count. Among numbers the usual words are missing cells by themselves.
     **reading
         Of a file, as in :func:`maylink.read_data`. Missing cells are kept by default: families
         leave them out.
@@ -127,17 +153,33 @@ def read_table(
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         if reading:
             raise FileError(f"{next(iter(reading))}: is for files; a data frame is read already")
-        return coded_table(table_of_frame(source), kinds, code)
-    options: dict[str, Any] = {"missing": "keep", "keep_text": True, "words": True} | reading
+        words = (na,) if isinstance(na, str) else tuple(map(str, na))
+        return coded_table(table_of_frame(source, na=words, read=code is None), kinds, code)
+    options: dict[str, Any] = {"missing": "keep", "keep_text": True, "words": True, "na": na}
+    if code is not None:
+        options |= {"texts": code.as_words, "fewest": 1}
+    options |= reading
     path = source if isinstance(source, Path) else str(source)
     return coded_table(read_data(path, **options), kinds, code)
 
 
-def table_of_frame(frame: Any) -> Table:
-    """Return a data frame as a table: numbers with NaN, and words with ""."""
+def table_of_frame(frame: Any, na: Sequence[str] = (), *, read: bool = True) -> Table:
+    """Return a data frame as a table: numbers with NaN, and words with "".
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns of any kind.
+    na : sequence of str
+        Words for missing cells.
+    read : bool, default True
+        Whether to read numbers as people write them; not where a code says how.
+    """
     from pandas.api import types
 
-    numbers, words = {}, {}
+    frame = without_words(frame, na) if na else frame
+    numbers: dict[str, Array] = {}
+    words, written = {}, {}
     for name in map(str, frame.columns):
         values = frame.iloc[:, list(map(str, frame.columns)).index(name)]
         if types.is_datetime64_any_dtype(values.dtype):
@@ -147,6 +189,12 @@ def table_of_frame(frame: Any) -> Table:
         else:
             cells = values.astype(object)
             words[name] = cells.where(cells.notna(), "").astype(str).to_numpy(object)
+            found = (
+                written_numbers(list(words[name])) if read and values.dtype != "category" else None
+            )
+            if found is not None and found.wrong is None:
+                numbers[name], written[name] = found.values, found
+                del words[name]
     n = len(frame)
     if n == 0 or not (numbers or words):
         raise FileError("X: the data frame is empty; give rows and columns")
@@ -159,6 +207,7 @@ def table_of_frame(frame: Any) -> Table:
         rows=np.arange(n),
         text=words,
         n_file=n,
+        written=written,
     )
 
 
@@ -192,7 +241,8 @@ def coded_table(
 ) -> CodedTable:
     """Return a table that was read with its words and gaps; parameters as in :func:`read_table`."""
     cells = cells_of(table)
-    made = code or make_code(cells, kinds or {})
+    decimals = {name: numbers.decimal for name, numbers in table.written.items()}
+    made = code or make_code(cells, kinds or {}, decimals)
     if not made.features:
         told = ", ".join(f"{name} ({kind})" for name, kind in list(made.kinds.items())[:8])
         raise FileError(
@@ -211,8 +261,20 @@ def coded_table(
         id_name=table.id_name,
         labels=table.labels,
         n_filled=table.n_filled,
+        written=table.written,
         code=made,
+        merged={} if code is not None else _merged(made, cells),
     )
+
+
+def _merged(code: TableCode, cells: Mapping[str, NDArray[Any]]) -> dict[str, list[list[str]]]:
+    """Return the spellings that were taken for one word, by column."""
+    found = {}
+    for column in code.columns:
+        if column.levels and cells[column.name].dtype.kind not in "fiu":
+            words = spellings([str(cell).strip() for cell in cells[column.name]])
+            found[column.name] = [some for some in words.values() if len(some) > 1]
+    return {name: some for name, some in found.items() if some}
 
 
 def _days_as_words(values: Any) -> NDArray[Any]:

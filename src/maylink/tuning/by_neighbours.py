@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from maylink.tuning.settings_prior import Setting
 
 logger = logging.getLogger("maylink")
 
+BY = "neighbours"  # what ``chosen_by_`` says of such a choice
 COUNT = 10  # neighbours of each point in the graph that is scored
 HELD_OUT = 0.25  # of its links
 FEWEST = 100  # links that are held out; of fewer a standard error says little
@@ -39,7 +40,20 @@ LEAST_WEIGHT = 0.1  # below it the graph alone makes the clusters, and agrees wi
 S = TypeVar("S", bound=Setting)
 
 
-def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> S:
+class NeighbourChoice(NamedTuple, Generic[S]):
+    """What held-out neighbours chose; without rows where there was nothing to compare."""
+
+    chosen: S
+    rows: list[dict[str, Any]]
+    """Each candidate: score, standard error, links, and whether it was chosen; as of a race."""
+
+    @property
+    def by(self) -> str:
+        """What chose."""
+        return BY if self.rows else "evidence"
+
+
+def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> NeighbourChoice[S]:
     """Return the candidate whose clusters predict held-out pairs of the neighbour graph best.
 
     Parameters
@@ -59,21 +73,35 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> S:
         if one.neighbours and one.data_weight >= LEAST_WEIGHT
     ]
     if not others or not usual.neighbours or not column_variances(view.problem.X).any():
-        return usual
+        return NeighbourChoice(usual, [])
     held_out, seen = hold_out_links(view)
     if held_out.n_links < FEWEST:
-        return usual
+        return NeighbourChoice(usual, [])
     best, first = usual, _scores(view, usual, held_out, seen)
     votes, lead = held_out.weight, 0.0
+    scores = {usual: summary(first, votes)}
     for one in others:
         tick(neighbours=one.neighbours, data_weight=one.data_weight)
-        ahead = summary(_scores(view, one, held_out, seen) - first, votes)
+        found = _scores(view, one, held_out, seen)
+        scores[one], ahead = summary(found, votes), summary(found - first, votes)
         if ahead.mean > max(lead, ahead.error):
             best, lead = one, ahead.mean
     logger.info(
         "held-out neighbours chose data weight %g, %d neighbours", best.data_weight, best.neighbours
     )
-    return best
+    rows = [
+        {
+            **one._asdict(),
+            "score": score.mean,
+            "error": score.error,
+            "behind": scores[best].mean - score.mean,
+            "n_links": score.n_links,
+            "folds": 1,
+            "chosen": one == best,
+        }
+        for one, score in scores.items()
+    ]
+    return NeighbourChoice(best, rows)
 
 
 def hold_out_links(view: PieceView) -> tuple[Links, Links]:

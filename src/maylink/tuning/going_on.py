@@ -58,7 +58,7 @@ class FoundCandidate(NamedTuple):
         The points that the choice has looked at.
     view : PieceView
         These points under that family.
-    by : {"held-out links", "evidence"}
+    by : {"held-out links", "neighbours", "evidence"}
         What chose.
     fit : HardFit, optional
         The fit, where it is made already.
@@ -112,7 +112,9 @@ def going_on(
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)
     engine = engine_of(learned, n_jobs, request.device)
-    merge = found.by != "evidence"  # soft clusters may be several where one partition is of one
+    merge = (
+        found.by == LINKS
+    )  # without them soft clusters may be several where one partition is of one
     settings, scale = _settings(
         learned, engine, labels, chosen.data_weight, merge, request.settings, looked_at, n_jobs
     )

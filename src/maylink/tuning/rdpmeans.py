@@ -130,7 +130,7 @@ class RDPMeansChoice:
         Holds the points.
     settings : RDPMeansSettings
         How RDP-means runs.
-    by : {"held-out links", "evidence", "given"}
+    by : {"held-out links", "neighbours", "evidence", "given"}
         How the penalty came about.
     steps : tuple of PenaltyStep
         The penalties that were tried where probability chose.

@@ -60,6 +60,8 @@ class DataChoice(NamedTuple):
     candidate: HardCandidate
     fit: HardFit | None = None
     bound: float = -np.inf
+    by: str = "evidence"
+    rows: Sequence[dict[str, Any]] = ()
 
 
 def tune(
@@ -151,16 +153,18 @@ def _among_all(
     tried, links = _candidates(samples, request, tuning), sample.links
     race_is_open = tuning.can_race(links)
     views = _views(samples, tried, race_is_open, rng)
-    chosen, fit, _ = _without_links(views, tried)
+    alone = _without_links(views, tried)
+    chosen, fit, by = alone.candidate, alone.fit, alone.by
+    table = _frame(list(alone.rows)) if alone.rows else None
     without = None if fit is None else fit.labels
     if not race_is_open:
         logger.info("%d links are too few to hold any out", links.n_links)
-        return FoundCandidate(chosen, sample, views[chosen.family], "evidence", fit, without)
+        return FoundCandidate(chosen, sample, views[chosen.family], by, fit, without, table)
     result = hard_race(views, links, tried, around(chosen), tuning, rng, progress)
-    by = "evidence"
     if result.says_something:
-        chosen, fit, by = result.chosen, None, LINKS
-    table = _frame(race.flagged(result.rows, chosen))
+        chosen, fit, by, table = result.chosen, None, LINKS, None
+    if table is None:
+        table = _frame(race.flagged(result.rows, chosen))
     view = views[chosen.family]
     return FoundCandidate(chosen, sample, view, by, fit, without, table, result.held_out)
 
@@ -220,7 +224,8 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
     comparable = _comparable({name: view.problem for name, view in views.items()})
     if not comparable and any(one.neighbours for one in tried):
         usual = usual_setting(tried)
-        return DataChoice(best_by_neighbours(views[usual.family], tried, usual))
+        found = best_by_neighbours(views[usual.family], tried, usual)
+        return DataChoice(found.chosen, by=found.by, rows=found.rows)
     plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]
     firsts = {one.family: one for one in reversed(plain) if one.family in comparable}
     if len(firsts) < 2:

@@ -172,10 +172,10 @@ class TVClustTuner:
         clear = self.plainly(progress)
         if clear is not None:
             return clear
-        chosen, rows = self.without_links()
+        chosen, by, rows = self.without_links()
         if not self.tuning.can_race(self.links):
             logger.info("%d links are too few to hold any out", self.links.n_links)
-            return chosen, "evidence", rows
+            return chosen, by, rows
         many = not self.views.plain
         prior = around(chosen)
         if many and chosen == usual_setting(self.candidates):
@@ -186,7 +186,7 @@ class TVClustTuner:
         raced = result.rows + [race.not_raced(one) for one in self.candidates if one not in tried]
         if result.says_something:
             return result.chosen, "held-out links", raced
-        return chosen, "evidence", rows or race.flagged(raced, chosen)
+        return chosen, by, rows or race.flagged(raced, chosen)
 
     def plainly(
         self, progress: Progress
@@ -361,8 +361,8 @@ class TVClustTuner:
         ]
         return [one for one in self.candidates if one in best or one == usual]
 
-    def without_links(self) -> tuple[TVClustCandidate, list[dict[str, Any]]]:
-        """Choose without links; return the choice, and rows about it.
+    def without_links(self) -> tuple[TVClustCandidate, str, list[dict[str, Any]]]:
+        """Choose without links; return the choice, what made it, and rows about it.
 
         Of covariances that are fitted from a pool, the one with the highest bound on the log
         probability of the data is chosen.
@@ -373,7 +373,8 @@ class TVClustTuner:
         if not views.plain:
             usual = usual_setting(self.candidates)
             view = views.pieces[usual.family]
-            return best_by_neighbours(view, self.candidates, usual), []
+            found = best_by_neighbours(view, self.candidates, usual)
+            return found.chosen, found.by, found.rows
         settings = replace(request.settings, data_weight=weight)
         fits = {}
         for name in sorted(views.plain):
@@ -386,13 +387,13 @@ class TVClustTuner:
         best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
         self.without = fits[best].labels
-        found = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
+        tried = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
         rows = [
-            {**found[name]._asdict(), "bound": fits[name].bound, "chosen": name == best}
+            {**tried[name]._asdict(), "bound": fits[name].bound, "chosen": name == best}
             for name in comparable
             if len(comparable) > 1
         ]
-        return found[best], rows
+        return tried[best], "evidence", rows
 
     # ------------------------------------------------------------------ what was chosen
 

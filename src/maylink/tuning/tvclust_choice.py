@@ -90,7 +90,7 @@ class TVClustChoice:
         Data and links under the family that was chosen.
     data_weight : float
         γ.
-    by : {"held-out links", "evidence", "given"}
+    by : {"held-out links", "neighbours", "evidence", "given"}
         How family and data weight came about.
     partition_prior : PartitionPrior
         Prior of the partition.

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Matrix
 from maylink.families import Gaussian
 from maylink.families.columns import column_means
 from maylink.families.principal import principal_directions
-from maylink.links import Links
+from maylink.links import MAY, Links
 from maylink.model.source_prior import NEIGHBOURS
 from maylink.pairs import distinct, pair_keys
 from maylink.problem import Problem
@@ -28,6 +30,7 @@ __all__ = ["SOURCE", "NeighbourGraph", "graph_rows", "nearest", "neighbour_links
 SOURCE = NEIGHBOURS
 """The source of these links."""
 
+VALUES_AT_ONCE = 10_000_000  # of rows that are compared
 PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
 
 
@@ -55,8 +58,14 @@ class NeighbourGraph:
         return nearest(graph_rows(self.problem), self.most, device=self.device)
 
     def links(self, count: int, rng: np.random.Generator) -> Links:
-        """Return what the graph of so many neighbours says; see :func:`neighbour_links`."""
-        return neighbour_links(self.near, count, rng)
+        """Return what the graph of so many neighbours says; see :func:`neighbour_links`.
+
+        Of points that are equal, which ones are neighbours is arbitrary where there are more of
+        them than neighbours. A random pair of them says nothing, and is left out.
+        """
+        found = neighbour_links(self.near, count, rng)
+        equal = are_equal(self.problem.X, found.i, found.j)
+        return found.chosen(~equal | (found.kind == MAY), found.n) if equal.any() else found
 
 
 def graph_rows(problem: Problem) -> Matrix:
@@ -76,6 +85,26 @@ def graph_rows(problem: Problem) -> Matrix:
     if len(directions) < PRINCIPAL and not sparse.issparse(rows):
         return rows
     return np.asarray(rows @ directions.T - center @ directions.T)
+
+
+def are_equal(X: Matrix, i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return for pairs of rows whether the two are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]])
+    >>> are_equal(X, np.array([0, 0]), np.array([1, 2]))
+    array([False,  True])
+    """
+    weights = np.random.default_rng(0).normal(size=X.shape[1])
+    sums = np.asarray(X @ weights)  # far apart, but for rounding, unless rows are equal
+    near = np.flatnonzero(np.isclose(sums[i], sums[j], rtol=1e-6, atol=0.0))
+    equal = np.zeros(len(i), bool)
+    for some in np.array_split(near, 1 + near.size * X.shape[1] // VALUES_AT_ONCE):
+        differ = X[i[some]] != X[j[some]]
+        equal[some] = np.asarray(differ.sum(axis=1)).ravel() == 0
+    return equal
 
 
 def neighbour_links(near: Neighbours, count: int, rng: np.random.Generator) -> Links:

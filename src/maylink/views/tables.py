@@ -39,7 +39,8 @@ def with_text_features(
     Returns
     -------
     Table
-        Its ``view`` is the fitted :class:`maylink.tables.text.TextView`.
+        Its ``view`` is the fitted :class:`maylink.tables.text.TextView`. Rows without text are
+        left out: nothing tells which rows they are like.
 
     Examples
     --------
@@ -54,6 +55,9 @@ def with_text_features(
     >>> table.X.shape, table.view.kind
     ((3, 2), 'letters')
     """
+    table = _with_text(table, columns)
+    if len(table.rows) < 2:
+        raise FileError(f"text: one row has text in {', '.join(columns)}; two are needed")
     view = TextView.of(
         texts_of(table, columns), kind, n_features=n_features, columns=columns, encoder=encoder
     )
@@ -92,6 +96,7 @@ def as_seen_by(view: TextView | EmbeddingView, table: Table) -> Table:
                 f"{view.n_features}; use the same encoder"
             )
         return _with_features(table, view.rows(table.X), view)
+    table = _with_text(table, view.columns)
     return _with_features(table, view.rows(texts_of(table, view.columns)), view)
 
 
@@ -115,6 +120,23 @@ def texts_of(table: Table, columns: Sequence[str]) -> list[str]:
         raise FileError(f"text: there is no column {missing[0]!r} (found: {found})")
     cells = zip(*(table.text[column] for column in columns), strict=True)
     return [" ".join(part.strip() for part in row if part.strip()) for row in cells]
+
+
+def _with_text(table: Table, columns: Sequence[str]) -> Table:
+    """Return a table without the rows that have no text."""
+    keep = np.array([bool(text) for text in texts_of(table, columns)])
+    if keep.all():
+        return table
+    if not keep.any():
+        raise FileError(f"text: no row has text in {', '.join(columns)}; name another column")
+    return replace(
+        table,
+        X=table.X[keep],
+        ids=None if table.ids is None else table.ids[keep],
+        rows=table.rows[keep],
+        text={name: cells[keep] for name, cells in table.text.items()},
+        labels=None if table.labels is None else table.labels[keep],
+    )
 
 
 def _with_features(table: Table, X: Matrix, view: TextView | EmbeddingView) -> Table:
