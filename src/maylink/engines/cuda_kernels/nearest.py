@@ -20,19 +20,19 @@ def append(rows, chosen, rows_of, counter):
         tl.store(rows_of + start + tl.cumsum(many, axis=0) - 1, rows, mask=chosen)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_clusters"])
 def wear(
     gap,
     norm,
     linked,
     before,
     after,
-    drift,
-    shift,
-    most,
+    moves,
+    facts,
     rows_of,
     counter,
     n,
+    n_clusters,
     ROWS: tl.constexpr,
 ):
     """Take from what choices were won by what the moves of centres can have cost; list the rest.
@@ -40,23 +40,25 @@ def wear(
     Parameters
     ----------
     gap : in and out, (n,) by how much each choice was won
-    norm, linked, before : in, (n,)
-    after : out, (n,) a copy of ``before``
-    drift, shift : in, (K,) ‖Δθ‖ and |Δc| of each centre
-    most : in, (2,) the greatest of both
+    norm, linked : in, (n,)
+    before : out, (n,) a copy of ``after``
+    after : in, (n,) labels
+    moves : in, (3, K), of which ‖Δθ‖ and |Δc| of each centre are taken
+    facts : in, :mod:`maylink.engines.cuda_kernels.centers`
     rows_of, counter : out, the points that must choose again
     """
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = rows < n
-    label = tl.load(before + rows, mask=there, other=-1)
+    label = tl.load(after + rows, mask=there, other=-1)
     known = there & (label >= 0)
-    own = tl.load(drift + label, mask=known, other=0.0) + tl.load(most)
+    drift, shift = moves + n_clusters + label, moves + 2 * n_clusters + label
+    own = tl.load(drift, mask=known, other=0.0) + tl.load(facts + 5).to(tl.float32)
     cost = tl.load(norm + rows, mask=there, other=0.0) * own
-    cost += tl.load(shift + label, mask=known, other=0.0) + tl.load(most + 1)
+    cost += tl.load(shift, mask=known, other=0.0) + tl.load(facts + 6).to(tl.float32)
     won = tl.load(gap + rows, mask=there, other=0.0)
     left = won - tl.abs(won) * 2.4e-7 - cost * 1.00001
     tl.store(gap + rows, left, mask=there)
-    tl.store(after + rows, label, mask=there)
+    tl.store(before + rows, label, mask=there)
     free = tl.load(linked + rows, mask=there, other=1) == 0
     append(rows, free & ~(known & (left > 0.0)), rows_of, counter)
 
@@ -80,7 +82,6 @@ def nearest(
     phi,
     norm,
     linked,
-    before,
     after,
     gap,
     rank,
@@ -89,12 +90,8 @@ def nearest(
     size_of,
     n,
     n_padded,
-    penalty,
-    slope,
-    floor,
-    blur,
+    facts,
     scale,
-    unit,
     STRIDE: tl.constexpr,
     SPAN: tl.constexpr,
     WIDE: tl.constexpr,
@@ -117,14 +114,14 @@ def nearest(
     ----------
     points : in, (n, STRIDE)
     theta, minus_c : in, (n_padded, SPAN) and (n_padded,), filled up by centres far away, in units
-        of ``unit``
+        of scores
     phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
-    before, after : in and out, (n,) labels; OPENER and DOUBT are among the new ones
+    after : out, (n,) labels; OPENER and DOUBT are among them
     gap : out, (n,) by how much each choice is won, at the least
     rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
     rows_of, size_of : in, which points and how many, where LISTED
-    slope, floor : in, a choice is sure that wins by slope · ‖t‖ + floor
-    blur : in, how much more than that it must win by against λ
+    facts : in, λ; slope, floor: a choice is sure that wins by slope · ‖t‖ + floor; unit of scores;
+        blur: how much more than that a choice must win by against λ
     scale : in, by what points are multiplied before they are made shorter, where CAST
     WIDE, REST : how many columns are loaded together; all at once, or WIDE by WIDE where LOOPED
     MASK : the last digits of a score, which hold the number of its centre, or of a group of centres
@@ -170,8 +167,8 @@ def nearest(
             g = bits.to(tl.float32, bitcast=True)
             best, second = _best_two(g, best, second)
         _settle(
-            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
-            blur, unit, ROWS, CENTERS, MASK, LOOPED, SURE, NEW,
+            best, second, rows, there, phi, norm, linked, after, gap, facts, ROWS, CENTERS, MASK,
+            LOOPED, SURE, NEW,
         )  # fmt: skip
 
 
@@ -183,16 +180,11 @@ def nearest_resident(
     phi,
     norm,
     linked,
-    before,
     after,
     gap,
     n,
-    penalty,
-    slope,
-    floor,
-    blur,
+    facts,
     scale,
-    unit,
     STRIDE: tl.constexpr,
     SPAN: tl.constexpr,
     ROWS: tl.constexpr,
@@ -241,8 +233,8 @@ def nearest_resident(
             g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
             best, second = _best_two(g, best, second)
         _settle(
-            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
-            blur, unit, ROWS, CENTERS, MASK, False, SURE, False,
+            best, second, rows, there, phi, norm, linked, after, gap, facts, ROWS, CENTERS, MASK,
+            False, SURE, False,
         )  # fmt: skip
 
 
@@ -269,14 +261,9 @@ def _settle(
     phi,
     norm,
     linked,
-    before,
     after,
     gap,
-    penalty,
-    slope,
-    floor,
-    blur,
-    unit,
+    facts,
     ROWS: tl.constexpr,
     CENTERS: tl.constexpr,
     MASK: tl.constexpr,
@@ -288,6 +275,7 @@ def _settle(
 
     The last digits of a score hold the number of its centre, or of a group of centres.
     """
+    penalty, unit = tl.load(facts).to(tl.float32), tl.load(facts + 3).to(tl.float32)
     top = tl.max(best, axis=1)
     winner = top.to(tl.int32, bitcast=True) & MASK
     if GROUPED:
@@ -301,6 +289,8 @@ def _settle(
     won = (top - runner) * unit
     label = tl.where(away < 0.0, winner, OPENER)
     if SURE:
+        slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
+        blur = tl.load(facts + 4).to(tl.float32)
         room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
         near, far = -away > room + blur, away > room + blur
         label = tl.where(far | (near & (won > room)), label, DOUBT)
@@ -309,10 +299,9 @@ def _settle(
         won = tl.minimum(won, -away)
     if NEW:
         won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
-    fixed = tl.load(linked + rows, mask=there, other=1) != 0
-    old = tl.load(before + rows, mask=there, other=0)
-    tl.store(gap + rows, won, mask=there)
-    tl.store(after + rows, tl.where(fixed, old, label), mask=there)
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    tl.store(gap + rows, won, mask=free)
+    tl.store(after + rows, label, mask=free)
 
 
 @triton.jit

@@ -1,0 +1,179 @@
+"""A sweep on a GPU in which no cluster opens: one row of kernels, and one wait at its end.
+
+Everything that a sweep needs lies in the same memory as in the sweep before, so that a row of
+kernels that has run once can be recorded and started as a whole (a CUDA graph): to start kernels
+one by one takes longer than most of them run.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from maylink.arrays import Array
+from maylink.engines.cuda_centers import COUNTS, DeviceCenters
+from maylink.engines.cuda_links import LinkVisit
+from maylink.engines.cuda_points import LookTask
+from maylink.engines.cuda_sums import DeviceSums
+from maylink.engines.totals import Totals
+from maylink.families.gaussian import EuclideanFamily
+
+if TYPE_CHECKING:
+    from maylink.engines.cuda import CudaEngine
+
+LISTED = 0.4  # share of the points up to which to look at these alone is quicker
+FEW = 30_000_000  # numbers of movers up to which each adds for itself
+
+
+class SweepForm(NamedTuple):
+    """Which kernels a sweep is made of."""
+
+    sent: bool  # whether centres come from this machine, or lie on the GPU already
+    bounded: bool  # whether bounds of the last look hold
+    listed: bool  # whether only points are looked at that bounds leave
+    linked_only: bool  # whether centres are those of the last look
+    few: bool  # whether movers are few
+
+
+class SweepEnd(NamedTuple):
+    """What a sweep leaves."""
+
+    n_changed: int
+    totals: Totals
+    means: Array | None  # the centres of these sums, where the GPU has made them
+
+
+class SweepProgram:
+    """Sweeps over all points with so many clusters.
+
+    Parameters
+    ----------
+    engine : CudaEngine
+        Holds the points.
+    n_clusters : int
+        How many clusters there are.
+    """
+
+    def __init__(self, engine: CudaEngine, n_clusters: int) -> None:
+        import torch
+
+        self.points, links = engine.points, engine.device_links
+        place = self.points.place
+        self.sums = DeviceSums(self.points, n_clusters, COUNTS, engine.local.cut)
+        self.centers = DeviceCenters(self.points.facts, n_clusters, place)
+        self.centers.counts = self.sums.counts
+        before, after = torch.zeros((2, self.points.n), dtype=torch.int32, device=place)
+        self.task = LookTask(self.centers, before, after, self.points.nobody)
+        self.visit = LinkVisit(links, self.centers) if links.size else None
+        # Whether m, θ = 2 m and c = ‖m‖² of a sum can be found on the GPU.
+        self.is_summed = isinstance(engine.family, EuclideanFamily)
+        self.beside = torch.cuda.Stream(place) if place.type == "cuda" and links.size else None
+        self.n_movers = self.points.n  # in the last sweep
+        self.graphs: dict[SweepForm, Any] = {}
+
+    def form(self, *, sent: bool, bounded: bool, linked_only: bool) -> SweepForm:
+        """Return which kernels to take, guessed from the last sweep: nobody waits for counts."""
+        points = self.points
+        listed = bounded and points.n_unsettled < LISTED * points.n
+        few = self.n_movers * (points.columns + 1) <= FEW
+        return SweepForm(sent, bounded, listed and not linked_only, linked_only, few)
+
+    def run(self, form: SweepForm, before: Totals) -> SweepEnd | None:
+        """Make a sweep; None where a cluster wants to open.
+
+        Parameters
+        ----------
+        form : SweepForm
+            Which kernels to take.
+        before : Totals
+            The sums of before the sweep.
+        """
+        self._start(form)
+        totals, means, counts = self.sums.told()
+        few = form.few
+        if self.visit is not None:
+            more = self.visit.finish(self.task.after, counts)
+            if more is None:
+                return None
+            if more:  # the list of movers was made too early
+                counts[1:3] = self._movers_again()
+                if few:
+                    self.sums.load(before)
+                few = False
+        self.points.n_doubts, self.n_movers, n_openers, _, n_unsettled, *_ = counts
+        if not form.linked_only:
+            self.points.n_unsettled = n_unsettled if form.bounded else self.points.n
+        if n_openers:
+            return None
+        if not few:
+            rows = self.points.movers[: self.n_movers]
+            self.sums.change(rows, self.task.before, self.task.after)
+            self._locate()
+            totals, means, _ = self.sums.told()
+        return SweepEnd(self.n_movers, totals, means if self.is_summed else None)
+
+    def _start(self, form: SweepForm) -> None:
+        """Start all kernels of a sweep, one by one the first time, as a whole from then on."""
+        import torch
+
+        if form not in self.graphs or self.points.place.type != "cuda":
+            self.graphs[form] = None
+            self._kernels(form)
+            return
+        if self.graphs[form] is None:
+            graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.points.place)
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                graph.capture_begin(capture_error_mode="thread_local")
+                self._kernels(form)
+                graph.capture_end()
+            self.graphs[form] = graph
+        self.graphs[form].replay()
+
+    def _kernels(self, form: SweepForm) -> None:
+        """Start the kernels of a sweep, one by one."""
+        import torch
+
+        points, centers, task, visit = self.points, self.centers, self.task, self.visit
+        if form.sent:
+            centers.locate(known=form.bounded)
+        centers.judge(again=form.linked_only)
+        if not form.linked_only:
+            centers.prepare()
+            if form.bounded:
+                points.wear(task)
+        with self._beside():  # linked points and others do not see each other
+            if visit is not None:
+                if not form.linked_only:
+                    visit.score()
+                visit.begin(task.before, task.after)
+        if not form.linked_only:
+            points.choose(task, listed=form.listed)
+        if self.beside is not None:
+            torch.cuda.current_stream().wait_stream(self.beside)
+        points.compare(task)
+        if form.few:
+            self.sums.follow(points.movers, task.counts[1:], task.before, task.after)
+            self._locate()
+
+    def _beside(self) -> Any:
+        """Let kernels run while others do."""
+        import torch
+
+        if self.beside is None:
+            return nullcontext()
+        self.beside.wait_stream(torch.cuda.current_stream())
+        return torch.cuda.stream(self.beside)
+
+    def _locate(self) -> None:
+        """Find the centres of the sums."""
+        if self.is_summed:
+            self.centers.locate((self.sums.sums, self.sums.sizes, self.sums.means), known=True)
+
+    def _movers_again(self) -> list[int]:
+        """List movers and openers anew; return how many there are."""
+        counts = self.task.counts
+        counts[1:3].zero_()
+        self.points.compare(self.task)
+        told: list[int] = counts[1:3].tolist()
+        return told
