@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gpu import DEVICE, PLACE, needs_gpu
+from gpu import DEVICE, PLACE, needs_gpu, needs_real_gpu
 from maylink import DPMeans, Links, RDPMeans
 from maylink.engines.choice import as_device
 from maylink.engines.cpu import CpuEngine
@@ -86,6 +86,32 @@ def test_sweeps_are_those_of_the_cpu_engine(name, d, dtype, share):
             np.testing.assert_array_equal(mine, theirs)
         assert there[2] == here[2]
         np.testing.assert_array_equal(there[3], here[3])
+
+
+@needs_real_gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("listed", "glimpsed"), [(0.0, 2.0), (2.0, 0.0), (0.0, 0.0)])
+def test_sweeps_of_many_centres_are_those_of_the_cpu_engine(monkeypatch, dtype, listed, glimpsed):
+    from maylink.engines import cuda_program
+
+    monkeypatch.setattr(cuda_program, "LISTED", listed)
+    monkeypatch.setattr(cuda_program, "GLIMPSED", glimpsed)
+    X, links, family = problem(4, d=30, share=0.1, dtype=dtype)
+    engines = CpuEngine(X, family, 1, links), CudaEngine(X, family, 1, links, DEVICE)
+    start, order = np.arange(SIZE) % 200, np.random.default_rng(0).permutation(SIZE)
+    left = []
+    for engine in engines:
+        labels = engine.stored(start)
+        totals, kept = engine.totals(labels, 200), []
+        for _ in range(12):
+            labels, totals, n_changed = engine.sweep(
+                labels, totals, engine.means(totals), order, (0.5, 0.5), 1e9
+            )
+            kept.append((engine.given(labels), *totals, n_changed))
+        left.append(kept)
+    for here, there in zip(*left, strict=True):
+        for mine, theirs in zip(here, there, strict=True):
+            np.testing.assert_array_equal(theirs, mine)
 
 
 @needs_gpu

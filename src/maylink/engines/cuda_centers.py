@@ -61,6 +61,13 @@ class DeviceCenters:
         self.long_slopes = torch.empty((padded, span if points.is_sure else 1), device=place)
         self.starts = torch.empty((padded, 16), dtype=points.form, device=place)
         self.minus_c = torch.empty((2, padded), device=place)
+        # What the fastest centres are needs more of them than are scored together.
+        self.n_fast = CENTERS if can_glimpse(points, padded) else 0
+        rows = max(self.n_fast, 1)
+        self.fast_of = torch.zeros(rows, dtype=torch.int32, device=place)
+        self.fast_slopes = torch.empty((rows, span), dtype=points.form, device=place)
+        self.fast_starts = torch.empty((rows, 16), dtype=points.form, device=place)
+        self.slow = torch.empty(2, device=place)
         self.opened = torch.empty(0, dtype=torch.int32, device=place)
         self.given = torch.empty(n_clusters * (s + 1) + 3, **double)
 
@@ -103,19 +110,25 @@ class DeviceCenters:
         points = self.points
         digits = float(number_digits(self.padded, points.stride > AT_ONCE))
         judge[(1,)](
-            self.given, points.constants, self.next[1], self.moves, self.facts, self.counts,
-            self.size, digits, float(number_digits(self.padded, True)), BLOCK=1024, AGAIN=again,
+            self.given, points.constants, self.next[1], self.moves, self.slow, self.facts,
+            self.counts, self.size, digits, float(number_digits(self.padded, True)), BLOCK=1024,
+            AGAIN=again,
         )  # fmt: skip
 
-    def prepare(self) -> None:
-        """Let the next centres be those of this look, in the forms that the kernels take."""
+    def prepare(self, *, ranked: bool = False) -> None:
+        """Let the next centres be those of this look, in the forms that the kernels take.
+
+        Where ``ranked``, the fastest are also written together: it is known how far each moved.
+        """
         from maylink.engines.cuda_kernels.centers import prepare
 
         points = self.points
         prepare[(self.padded,)](
             *self.next, self.facts, self.exact, self.c, self.slopes, self.long_slopes,
-            self.starts, self.minus_c, self.size, self.padded, points.scale, COLUMNS=points.columns,
-            SPAN=points.span, WIDE=power_of_two(points.span), IS_SURE=points.is_sure,
+            self.starts, self.minus_c, points.constants, self.moves, self.fast_of,
+            self.fast_slopes, self.fast_starts, self.slow, self.size, self.padded, points.scale,
+            COLUMNS=points.columns, SPAN=points.span, WIDE=power_of_two(points.span),
+            IS_SURE=points.is_sure, FAST=self.n_fast if ranked else 0,
         )  # fmt: skip
 
 
@@ -143,6 +156,12 @@ def copied(rule: Rule, points: PointScale, place: Any) -> DeviceCenters:
         opened[: centers.size] = rule.opened
         centers.opened = torch.as_tensor(opened, device=place)
     return centers
+
+
+def can_glimpse(points: PointScale, padded: int) -> bool:
+    """Whether to look at the fastest centres alone can be worth while."""
+    fits = points.span == power_of_two(points.span) and CENTERS * points.span <= RESIDENT
+    return fits and padded > 2 * CENTERS
 
 
 def number_digits(padded: int, looped: bool) -> int:

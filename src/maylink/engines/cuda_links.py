@@ -138,8 +138,9 @@ class LinkVisit:
         torch.index_select(before, 0, self.links.rows, out=self.labels[0])
         for number in range(1, AHEAD + 1):
             earlier = self.labels[max(number - 2, 0)]
-            labels, counts = self.labels[number - 1 : number + 1], self._counts(number)
-            self._round(earlier, *labels, after, counts, self._counts(number - 1), number == 1)
+            now, then = self.labels[number - 1 : number + 1]
+            counts, last = self._counts(number), self._counts(number - 1)
+            self._round(earlier, now, then, after, counts, last, number == 1)
 
     def finish(self, after: Any, counts: list[int]) -> bool | None:
         """Make more rounds where they are needed; return whether; None where a point opens.

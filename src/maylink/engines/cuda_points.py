@@ -31,7 +31,6 @@ from maylink.families.gaussian import Gaussian
 from maylink.runtime.gpu import as_host, is_on_device, sent
 
 
-
 class Glance(NamedTuple):
     """What one look at all points without links left, on the GPU."""
 
@@ -50,8 +49,11 @@ class LookTask(NamedTuple):
 
     @property
     def counts(self) -> Any:
-        """How many doubts, movers, openers, doubts that are left, points that bounds leave."""
-        return self.centers.counts[:5]
+        """Numbers of points: in doubt, movers, openers, still in doubt, and three of bounds.
+
+        Points that bounds leave: as listed; by all centres; by all but the fastest.
+        """
+        return self.centers.counts[:7]
 
 
 class DevicePoints:
@@ -90,11 +92,10 @@ class DevicePoints:
             self.columns, self.stride, self.span, scale, sent(about, self.place),
             torch.float16 if cast else self.points.dtype, self.is_sure,
         )  # fmt: skip
-        self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
+        self.gap, self.own = torch.zeros((2, self.n), device=self.place)
         lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
         self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
         self.n_doubts = 0  # at the last look
-        self.n_unsettled = self.n  # at the last look, by bounds; all where there were none
         self._cut: tuple[Array, Any] | None = None
         self.processors = _processors(self.place)
         self.programs = 16 * self.processors
@@ -194,7 +195,6 @@ class DevicePoints:
         """
         task = LookTask(centers, before, before.clone(), rank if centers.is_new else self.nobody)
         self.choose(task, listed=False)
-        self.n_unsettled = self.n
         return task
 
     def choose(self, task: LookTask, *, listed: bool) -> None:
@@ -217,14 +217,31 @@ class DevicePoints:
         """List the points whose labels a look has changed, and those that want to open."""
         self._collect(task, None, 0)
 
-    def wear(self, task: LookTask) -> None:
-        """List the points that bounds do not settle; let ``before`` be ``after``."""
-        from maylink.engines.cuda_kernels.nearest import wear
+    def wear(self, task: LookTask, *, fast: bool) -> None:
+        """List the points that bounds do not settle; let ``before`` be ``after``.
+
+        Where ``fast``, the fastest centres are looked at by all points in place of their bounds.
+        """
+        from maylink.engines.cuda_kernels import nearest as kernels
 
         centers, block = task.centers, 1024
-        wear[(-(-self.n // block),)](
-            self.gap, self.norm, self.linked, task.before, task.after, centers.moves,
-            centers.facts, self.unsettled, task.counts[4:], self.n, centers.size, ROWS=block,
+        grid, shape = (-(-self.n // block),), resident_shape(CENTERS * self.span, True)
+        kernels.wear[grid](
+            self.gap, self.own, self.norm, self.linked, task.before, task.after, centers.moves,
+            centers.slow, centers.facts, self.unsettled, task.counts[4:], self.n, centers.size,
+            RANKED=centers.n_fast > 0, FAST=fast, ROWS=block,
+        )  # fmt: skip
+        if not fast:
+            return
+        kernels.glimpse[(min(-(-self.n // shape.rows), shape.programs * self.processors),)](
+            self.points, centers.fast_slopes, centers.fast_starts, centers.fast_of, self.norm,
+            task.before, self.gap, self.own, self.n, centers.facts, self.facts.scale,
+            STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
+            CAST=self.points.dtype != self.facts.form, SURE=self.is_sure, STAGES=shape.stages,
+            **shape.options,
+        )  # fmt: skip
+        kernels.list_open[grid](
+            self.gap, self.linked, task.before, self.unsettled, task.counts[4:], self.n, ROWS=block,
         )  # fmt: skip
 
     def _score(self, task: LookTask, *, listed: bool) -> None:
@@ -245,10 +262,10 @@ class DevicePoints:
         tiles = -(-self.n // shape.rows)
         nearest_resident[(min(tiles, shape.programs * self.processors),)](
             self.points, centers.slopes, centers.starts, self.phi, self.norm, self.linked,
-            task.after, self.gap, self.n, centers.facts, scale,
+            task.after, self.gap, self.own, self.n, centers.facts, scale,
             STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
             GROUPS=centers.padded // CENTERS, MASK=centers.padded - 1, CAST=cast,
-            SURE=self.is_sure, **options,
+            SURE=self.is_sure, RANKED=centers.n_fast > 0, **options,
         )  # fmt: skip
 
     def _refine(self, task: LookTask) -> None:
@@ -279,12 +296,12 @@ class DevicePoints:
         tiles = -(-self.n // shape.rows)
         nearest[(min(tiles, self.programs) if lists else tiles,)](
             self.points, *slopes, self.phi, self.norm, self.linked, task.after, self.gap,
-            task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
+            self.own, task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
             facts, scale, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
             REST=rest, LOOPED=looped, ROWS=shape.rows, CENTERS=CENTERS,
             MASK=number_digits(centers.padded, looped) - 1, LISTED=lists is not None,
             CAST=slopes[0].dtype != self.points.dtype, SURE=self.is_sure, NEW=centers.is_new,
-            PRECISION=products, **shape.options,
+            RANKED=centers.n_fast > 0, PRECISION=products, **shape.options,
         )  # fmt: skip
 
     def _collect(self, task: LookTask, doubts: Any, counter: int) -> None:
@@ -307,9 +324,9 @@ class DevicePoints:
         exact[(min(tiles, self.programs) if listed else tiles,)](
             self.exact, centers.exact, centers.c, self.potential, task.rank, centers.opened,
             self.doubts_left, task.counts[3:], self.potential if least is None else least,
-            task.after, self.gap, self.n, centers.size, centers.facts, STRIDE=self.stride,
+            task.after, self.gap, self.own, self.n, centers.size, centers.facts, STRIDE=self.stride,
             COLUMNS=self.columns, ROWS=block, CENTERS=min(32, power_of_two(centers.size)),
-            NEW=centers.is_new, LISTED=listed, enable_fp_fusion=False,
+            NEW=centers.is_new, LISTED=listed, RANKED=centers.n_fast > 0, enable_fp_fusion=False,
         )  # fmt: skip
 
     def divergences(self, theta: Array, c: Array) -> Any:

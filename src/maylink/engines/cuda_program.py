@@ -7,7 +7,6 @@ one by one takes longer than most of them run.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.arrays import Array
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from maylink.engines.cuda import CudaEngine
 
 LISTED = 0.4  # share of the points up to which to look at these alone is quicker
+GLIMPSED = 0.3  # the same where all must look at the fastest centres before
 FEW = 30_000_000  # numbers of movers up to which each adds for itself
 
 
@@ -31,6 +31,7 @@ class SweepForm(NamedTuple):
     sent: bool  # whether centres come from this machine, or lie on the GPU already
     bounded: bool  # whether bounds of the last look hold
     listed: bool  # whether only points are looked at that bounds leave
+    fast: bool  # whether all points look at the fastest centres before that
     linked_only: bool  # whether centres are those of the last look
     few: bool  # whether movers are few
 
@@ -67,16 +68,19 @@ class SweepProgram:
         self.visit = LinkVisit(links, self.centers) if links.size else None
         # Whether m, θ = 2 m and c = ‖m‖² of a sum can be found on the GPU.
         self.is_summed = isinstance(engine.family, EuclideanFamily)
-        self.beside = torch.cuda.Stream(place) if place.type == "cuda" and links.size else None
         self.n_movers = self.points.n  # in the last sweep
+        # Points that bounds left in the last sweep, by all centres and by all but the fastest.
+        self.n_open = (self.points.n, self.points.n)
         self.graphs: dict[SweepForm, Any] = {}
 
     def form(self, *, sent: bool, bounded: bool, linked_only: bool) -> SweepForm:
         """Return which kernels to take, guessed from the last sweep: nobody waits for counts."""
-        points = self.points
-        listed = bounded and points.n_unsettled < LISTED * points.n
-        few = self.n_movers * (points.columns + 1) <= FEW
-        return SweepForm(sent, bounded, listed and not linked_only, linked_only, few)
+        n, bounded_look = self.points.n, bounded and not linked_only
+        few = self.n_movers * (self.points.columns + 1) <= FEW
+        listed = bounded_look and self.n_open[0] < LISTED * n
+        fast = bounded_look and not listed and self.n_open[1] < GLIMPSED * n
+        fast = fast and self.centers.n_fast > 0
+        return SweepForm(sent, bounded, listed or fast, fast, linked_only, few)
 
     def run(self, form: SweepForm, before: Totals) -> SweepEnd | None:
         """Make a sweep; None where a cluster wants to open.
@@ -89,8 +93,11 @@ class SweepProgram:
             The sums of before the sweep.
         """
         self._start(form)
-        totals, means, counts = self.sums.told()
-        few = form.few
+        few, totals, means = form.few, before, None
+        if few:
+            totals, means, counts = self.sums.told()
+        else:
+            counts = self.sums.counts.tolist()
         if self.visit is not None:
             more = self.visit.finish(self.task.after, counts)
             if more is None:
@@ -100,9 +107,9 @@ class SweepProgram:
                 if few:
                     self.sums.load(before)
                 few = False
-        self.points.n_doubts, self.n_movers, n_openers, _, n_unsettled, *_ = counts
+        self.points.n_doubts, self.n_movers, n_openers, _, *n_open = counts[:7]
         if not form.linked_only:
-            self.points.n_unsettled = n_unsettled if form.bounded else self.points.n
+            self.n_open = self._open_next(form, n_open)
         if n_openers:
             return None
         if not few:
@@ -111,6 +118,15 @@ class SweepProgram:
             self._locate()
             totals, means, _ = self.sums.told()
         return SweepEnd(self.n_movers, totals, means if self.is_summed else None)
+
+    def _open_next(self, form: SweepForm, counts: list[int]) -> tuple[int, int]:
+        """Return how many points the bounds of the next sweep will leave, as a guess."""
+        n, (n_listed, n_all, n_slow) = self.points.n, counts
+        if not form.bounded:
+            return n, n
+        if not self.centers.n_fast:
+            return n_listed, n
+        return n_all, max(n_slow, n_listed) if form.fast else n_slow
 
     def _start(self, form: SweepForm) -> None:
         """Start all kernels of a sweep, one by one the first time, as a whole from then on."""
@@ -132,38 +148,23 @@ class SweepProgram:
 
     def _kernels(self, form: SweepForm) -> None:
         """Start the kernels of a sweep, one by one."""
-        import torch
-
         points, centers, task, visit = self.points, self.centers, self.task, self.visit
         if form.sent:
             centers.locate(known=form.bounded)
         centers.judge(again=form.linked_only)
         if not form.linked_only:
-            centers.prepare()
+            centers.prepare(ranked=form.bounded)
             if form.bounded:
-                points.wear(task)
-        with self._beside():  # linked points and others do not see each other
-            if visit is not None:
-                if not form.linked_only:
-                    visit.score()
-                visit.begin(task.before, task.after)
-        if not form.linked_only:
+                points.wear(task, fast=form.fast)
             points.choose(task, listed=form.listed)
-        if self.beside is not None:
-            torch.cuda.current_stream().wait_stream(self.beside)
+        if visit is not None:
+            if not form.linked_only:
+                visit.score()
+            visit.begin(task.before, task.after)
         points.compare(task)
         if form.few:
             self.sums.follow(points.movers, task.counts[1:], task.before, task.after)
             self._locate()
-
-    def _beside(self) -> Any:
-        """Let kernels run while others do."""
-        import torch
-
-        if self.beside is None:
-            return nullcontext()
-        self.beside.wait_stream(torch.cuda.current_stream())
-        return torch.cuda.stream(self.beside)
 
     def _locate(self) -> None:
         """Find the centres of the sums."""

@@ -83,6 +83,7 @@ def judge(
     points,
     c,
     moves,
+    slow,
     facts,
     counts,
     n_clusters,
@@ -103,14 +104,17 @@ def judge(
     given : in, (3,) ξ_may, ξ_not and λ
     points : in, (4,) how many columns, the greatest ‖t‖ and |φ|, and the factor of short points
     c, moves : in, as :func:`locate` leaves them
+    slow : out, (2,) zeros
     facts : out
-    counts : out, (32,) five of a look; from 8 on four for each round of linked points, of which that
-        before the first counts as one that changed something
+    counts : out, (32,) zeros; from 8 on there are four for each round of linked points, and that
+        before the first round counts as one that changed something
     digits, long_digits : in, numbers of centres that the last digits of scores tell apart
     AGAIN : whether centres are those of the last look: only ξ_may and ξ_not may differ then
     """
     e = tl.arange(0, 32)
     tl.store(counts + e, tl.where(e == 8, 1, 0))
+    tl.store(slow, 0.0)
+    tl.store(slow + 1, 0.0)
     tl.store(facts + 16, tl.load(given))
     tl.store(facts + 17, tl.load(given + 1))
     if not AGAIN:
@@ -118,9 +122,7 @@ def judge(
 
 
 @triton.jit
-def _weigh(
-    given, points, c, moves, facts, n_clusters, digits, long_digits, BLOCK: tl.constexpr
-):
+def _weigh(given, points, c, moves, facts, n_clusters, digits, long_digits, BLOCK: tl.constexpr):
     """Write all facts but ξ_may and ξ_not; parameters as in :func:`judge`."""
     k = tl.arange(0, BLOCK)
     most = tl.zeros([BLOCK], tl.float64)
@@ -188,6 +190,12 @@ def prepare(
     long_slopes,
     starts,
     minus_c,
+    points,
+    moves,
+    fast_of,
+    fast_slopes,
+    fast_starts,
+    slow,
     n_clusters,
     n_padded,
     scale,
@@ -195,8 +203,11 @@ def prepare(
     SPAN: tl.constexpr,
     WIDE: tl.constexpr,
     IS_SURE: tl.constexpr,
+    FAST: tl.constexpr,
 ):
     """Write one centre in short and in single precision, times the factor of θ.
+
+    Long because arrays come one by one, each in a line of its own.
 
     Parameters
     ----------
@@ -205,6 +216,10 @@ def prepare(
     slopes, long_slopes : out, (n_padded, SPAN) θ, zeros behind; the second where IS_SURE
     starts : out, (n_padded, 16) −c in parts; see :data:`maylink.engines.cuda_centers.PARTS`
     minus_c : out, (2, n_padded) −c, also times the factor of points, and without that
+    points, moves : in, as in :func:`judge`
+    fast_of, fast_slopes, fast_starts : out, the FAST centres that have moved furthest, in the same
+        forms; there are more than FAST, or FAST is 0
+    slow : out, (2,) the greatest moves of the others
     scale : in, the factor of points
     WIDE : a power of two of at least SPAN
     """
@@ -236,3 +251,30 @@ def prepare(
     parts = tl.where(e == 0, first, tl.where(e == 1, second, third))
     filled = tl.where(real, 0.0, tl.full([16], -65504.0, tl.float32)).to(parts.dtype)
     tl.store(starts + k * 16 + e, tl.where(e < 3, parts, filled))
+    if FAST > 0 and real:
+        drift, shift = tl.load(moves + n_clusters + k), tl.load(moves + 2 * n_clusters + k)
+        longest = tl.load(points + 1).to(tl.float32)
+        number = _number_faster(k, drift * longest + shift, longest, moves, n_clusters)
+        if number < FAST:
+            tl.store(fast_of + number, k)
+            short_form = scaled.to(slopes.dtype.element_ty)
+            tl.store(fast_slopes + number * SPAN + j, short_form, mask=inside)
+            tl.store(fast_starts + number * 16 + e, tl.where(e < 3, parts, filled))
+        else:
+            tl.atomic_max(slow, drift, sem="relaxed")
+            tl.atomic_max(slow + 1, shift, sem="relaxed")
+
+
+@triton.jit
+def _number_faster(k, cost, longest, moves, n_clusters):
+    """Return how many centres have moved further than centre k, or as far and come earlier."""
+    block = tl.arange(0, 1024)
+    number = tl.full((), 0, tl.int32)
+    for start in range(0, n_clusters, 1024):
+        other = start + block
+        used = other < n_clusters
+        theirs = tl.load(moves + n_clusters + other, mask=used, other=0.0) * longest
+        theirs += tl.load(moves + 2 * n_clusters + other, mask=used, other=0.0)
+        ahead = used & ((theirs > cost) | ((theirs == cost) & (other < k)))
+        number += tl.sum(ahead.to(tl.int32), axis=0)
+    return number

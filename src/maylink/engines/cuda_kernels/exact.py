@@ -21,6 +21,7 @@ def exact(
     least_of,
     after,
     gap,
+    own,
     n,
     n_clusters,
     penalty,
@@ -30,6 +31,7 @@ def exact(
     CENTERS: tl.constexpr,
     NEW: tl.constexpr,
     LISTED: tl.constexpr,
+    RANKED: tl.constexpr,
 ):
     """Find the nearest centre by scores in double precision, feature by feature, nothing fused.
 
@@ -45,6 +47,7 @@ def exact(
     rows_of, size_of : in, which points, whose labels are decided where LISTED; else all
     least_of : out, (n,) the least divergence, where not LISTED
     after, gap : out, labels and by how much they are won, where LISTED
+    own : out, φ less the least divergence, rounded down, where LISTED and RANKED
     penalty : in, λ is the first of these
     """
     size = n
@@ -91,6 +94,10 @@ def exact(
                 won = tl.full([ROWS], FAR, tl.float32)
             tl.store(gap + rows, won, mask=there)
             tl.store(after + rows, winner, mask=there)
+            if RANKED:
+                score = (base - least).to(tl.float32)
+                score -= 1e-5 * (tl.abs(score) + tl.abs(base.to(tl.float32)))
+                tl.store(own + rows, score, mask=there)
         else:
             tl.store(least_of + rows, least, mask=there)
 
@@ -179,7 +186,7 @@ def choose_linked(
         begin, end = tl.load(indptr + i), tl.load(indptr + i + 1)
         mine = tl.load(rank + i)
         differs = tl.where(is_done, 0, 1)
-        if not ALL:
+        if not ALL:  # noqa: SIM102 (the compiler knows this one, and must not see the next)
             if differs != 0:
                 differs = _sees_other(begin, end, mine, neighbour, rank, earlier, now)
         label = tl.load(now + i)

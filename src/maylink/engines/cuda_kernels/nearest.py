@@ -23,16 +23,20 @@ def append(rows, chosen, rows_of, counter):
 @triton.jit(do_not_specialize=["n_clusters"])
 def wear(
     gap,
+    own,
     norm,
     linked,
     before,
     after,
     moves,
+    slow,
     facts,
     rows_of,
-    counter,
+    counts,
     n,
     n_clusters,
+    RANKED: tl.constexpr,
+    FAST: tl.constexpr,
     ROWS: tl.constexpr,
 ):
     """Take from what choices were won by what the moves of centres can have cost; list the rest.
@@ -40,26 +44,54 @@ def wear(
     Parameters
     ----------
     gap : in and out, (n,) by how much each choice was won
+    own : in and out, (n,) the score of the chosen centre, at the least, where RANKED
     norm, linked : in, (n,)
     before : out, (n,) a copy of ``after``
     after : in, (n,) labels
     moves : in, (3, K), of which ‖Δθ‖ and |Δc| of each centre are taken
+    slow : in, (2,) the greatest of both among the centres that are not fast
     facts : in, :mod:`maylink.engines.cuda_kernels.centers`
-    rows_of, counter : out, the points that must choose again
+    rows_of : out, the points that must choose again; not where FAST: the fast centres are still to
+        be looked at
+    counts : out, how many these are; where RANKED, how many they are by the moves of all centres,
+        and how many without the fast ones
     """
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = rows < n
     label = tl.load(after + rows, mask=there, other=-1)
     known = there & (label >= 0)
-    drift, shift = moves + n_clusters + label, moves + 2 * n_clusters + label
-    own = tl.load(drift, mask=known, other=0.0) + tl.load(facts + 5).to(tl.float32)
-    cost = tl.load(norm + rows, mask=there, other=0.0) * own
-    cost += tl.load(shift, mask=known, other=0.0) + tl.load(facts + 6).to(tl.float32)
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    length = tl.load(norm + rows, mask=there, other=0.0)
+    cost = length * tl.load(moves + n_clusters + label, mask=known, other=0.0)
+    cost += tl.load(moves + 2 * n_clusters + label, mask=known, other=0.0)
+    most = length * tl.load(facts + 5).to(tl.float32) + tl.load(facts + 6).to(tl.float32)
     won = tl.load(gap + rows, mask=there, other=0.0)
-    left = won - tl.abs(won) * 2.4e-7 - cost * 1.00001
+    won -= tl.abs(won) * 2.4e-7
+    left = won - (cost + most) * 1.00001
+    open_to_all = free & ~(known & (left > 0.0))
+    if RANKED:
+        score = tl.load(own + rows, mask=there, other=0.0)
+        tl.store(own + rows, score - tl.abs(score) * 2.4e-7 - cost * 1.00001, mask=there)
+        by_slow = won - (cost + length * tl.load(slow) + tl.load(slow + 1)) * 1.00001
+        open_to_slow = free & ~(known & (by_slow > 0.0))
+        tl.atomic_add(counts + 1, tl.sum(open_to_all.to(tl.int32), axis=0), sem="relaxed")
+        tl.atomic_add(counts + 2, tl.sum(open_to_slow.to(tl.int32), axis=0), sem="relaxed")
+        if FAST:
+            left = by_slow
     tl.store(gap + rows, left, mask=there)
     tl.store(before + rows, label, mask=there)
+    if not FAST:
+        append(rows, open_to_all, rows_of, counts)
+
+
+@triton.jit
+def list_open(gap, linked, before, rows_of, counter, n, ROWS: tl.constexpr):
+    """List the points whose choices are no longer won for sure."""
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = rows < n
     free = tl.load(linked + rows, mask=there, other=1) == 0
+    known = tl.load(before + rows, mask=there, other=-1) >= 0
+    left = tl.load(gap + rows, mask=there, other=0.0)
     append(rows, free & ~(known & (left > 0.0)), rows_of, counter)
 
 
@@ -84,6 +116,7 @@ def nearest(
     linked,
     after,
     gap,
+    own,
     rank,
     opened,
     rows_of,
@@ -104,6 +137,7 @@ def nearest(
     CAST: tl.constexpr,
     SURE: tl.constexpr,
     NEW: tl.constexpr,
+    RANKED: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
     """Give points without links the number of their nearest centre.
@@ -118,6 +152,7 @@ def nearest(
     phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
     after : out, (n,) labels; OPENER and DOUBT are among them
     gap : out, (n,) by how much each choice is won, at the least
+    own : out, (n,) the score of the chosen centre, at the least, where RANKED
     rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
     rows_of, size_of : in, which points and how many, where LISTED
     facts : in, λ; slope, floor: a choice is sure that wins by slope · ‖t‖ + floor; unit of scores;
@@ -167,8 +202,8 @@ def nearest(
             g = bits.to(tl.float32, bitcast=True)
             best, second = _best_two(g, best, second)
         _settle(
-            best, second, rows, there, phi, norm, linked, after, gap, facts, ROWS, CENTERS, MASK,
-            LOOPED, SURE, NEW,
+            best, second, rows, there, phi, norm, linked, after, gap, own, facts, ROWS, CENTERS,
+            MASK, LOOPED, SURE, NEW, RANKED,
         )  # fmt: skip
 
 
@@ -182,6 +217,7 @@ def nearest_resident(
     linked,
     after,
     gap,
+    own,
     n,
     facts,
     scale,
@@ -193,6 +229,7 @@ def nearest_resident(
     MASK: tl.constexpr,
     CAST: tl.constexpr,
     SURE: tl.constexpr,
+    RANKED: tl.constexpr,
     STAGES: tl.constexpr,
 ):
     """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
@@ -233,9 +270,65 @@ def nearest_resident(
             g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
             best, second = _best_two(g, best, second)
         _settle(
-            best, second, rows, there, phi, norm, linked, after, gap, facts, ROWS, CENTERS, MASK,
-            False, SURE, False,
+            best, second, rows, there, phi, norm, linked, after, gap, own, facts, ROWS, CENTERS,
+            MASK, False, SURE, False, RANKED,
         )  # fmt: skip
+
+
+@triton.jit
+def glimpse(
+    points,
+    theta,
+    starts,
+    fast_of,
+    norm,
+    before,
+    gap,
+    own,
+    n,
+    facts,
+    scale,
+    STRIDE: tl.constexpr,
+    SPAN: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    CAST: tl.constexpr,
+    SURE: tl.constexpr,
+    STAGES: tl.constexpr,
+):
+    """See by how much choices are still won against a few fast centres.
+
+    Parameters
+    ----------
+    points, theta, starts : in, as in :func:`nearest_resident`
+    fast_of : in, (CENTERS,) which centres these are
+    norm, before : in, (n,)
+    gap : in and out, (n,) by how much each choice is won; so far only against the other centres
+    own : in, (n,) the score of the chosen centre, at the least
+    """
+    wide = tl.arange(0, SPAN)
+    k = tl.arange(0, CENTERS)
+    e = tl.arange(0, 16)
+    slopes = tl.load(theta + k[None, :] * SPAN + wide[:, None])
+    minus_c = tl.load(starts + k[None, :] * 16 + e[:, None])
+    number = tl.load(fast_of + k)
+    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
+    parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(slopes.dtype)
+    unit = tl.load(facts + 3).to(tl.float32)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < n
+        row = points + rows.to(tl.int64)[:, None] * STRIDE
+        t = _loaded(row, wide, there, scale, STRIDE, CAST)
+        g = tl.dot(t, slopes, tl.dot(parts, minus_c))
+        label = tl.load(before + rows, mask=there, other=-1)
+        best = tl.max(tl.where(number[None, :] == label[:, None], FAR, g), axis=1)
+        left = tl.load(own + rows, mask=there, other=0.0) - best * unit
+        if SURE:
+            slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
+            left -= 1.5 * (slope * tl.load(norm + rows, mask=there, other=0.0) + floor)
+        left = tl.minimum(left - tl.abs(left) * 2.4e-7, tl.load(gap + rows, mask=there, other=0.0))
+        tl.store(gap + rows, left, mask=there)
 
 
 @triton.jit
@@ -263,6 +356,7 @@ def _settle(
     linked,
     after,
     gap,
+    own,
     facts,
     ROWS: tl.constexpr,
     CENTERS: tl.constexpr,
@@ -270,6 +364,7 @@ def _settle(
     GROUPED: tl.constexpr,
     SURE: tl.constexpr,
     NEW: tl.constexpr,
+    RANKED: tl.constexpr,
 ):
     """Choose by the best scores of a tile of points; write labels and gaps.
 
@@ -286,7 +381,7 @@ def _settle(
     if GROUPED:
         runner = tl.max(tl.where(column == first[:, None], second, best), axis=1)
     away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
-    won = (top - runner) * unit
+    won, score = (top - runner) * unit, top * unit
     label = tl.where(away < 0.0, winner, OPENER)
     if SURE:
         slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
@@ -295,12 +390,15 @@ def _settle(
         near, far = -away > room + blur, away > room + blur
         label = tl.where(far | (near & (won > room)), label, DOUBT)
         won = tl.minimum(won - 1.5 * room, -away - 1.5 * (room + blur))
+        score -= 1.5 * room
     else:
         won = tl.minimum(won, -away)
     if NEW:
         won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
     free = tl.load(linked + rows, mask=there, other=1) == 0
     tl.store(gap + rows, won, mask=free)
+    if RANKED:
+        tl.store(own + rows, score, mask=free)
     tl.store(after + rows, label, mask=free)
 
 
