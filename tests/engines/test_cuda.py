@@ -129,6 +129,28 @@ def test_short_products_find_clusters_that_lie_apart(precision):
     assert first.objective_ == pytest.approx(expected.objective_, rel=2e-2)
 
 
+@needs_real_gpu
+@pytest.mark.parametrize("precision", ["exact", "tf32", "fp16", "bf16"])
+def test_two_runs_are_equal_to_the_bit_and_sums_are_those_of_the_labels(precision):
+    X, links, family = problem(5, d=32)
+    device, order = CudaSettings(precision=precision), np.arange(SIZE)
+    runs = []
+    for _ in range(2):
+        engine = CudaEngine(X, family, 1, links, device)
+        labels = engine.stored(np.arange(SIZE) % 40)
+        totals, run = engine.totals(labels, 40), []
+        for _ in range(10):
+            labels, totals, _ = engine.sweep(
+                labels, totals, engine.means(totals), order, (0.5, 0.5), 1e9
+            )
+            run += [engine.given(labels), *totals]
+        for mine, theirs in zip(totals, engine.totals(labels, len(totals.size)), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        runs.append(run)
+    for first, second in zip(*runs, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
 @needs_gpu
 def test_a_sweep_that_changes_nothing_returns_the_labels_that_it_was_given():
     X, links, family = problem(1)

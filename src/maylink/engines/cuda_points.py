@@ -161,10 +161,8 @@ class DevicePoints:
 
     def rows(self, rows: Any) -> tuple[Any, Array]:
         """Return some mapped points, and their φ, on this machine."""
-        return (
-            self.exact[rows, : self.columns].cpu().numpy(),
-            self.potential[rows].cpu().numpy(),
-        )
+        values = as_host(self.exact[rows, : self.columns])  # NumPy has no bfloat16
+        return values, self.potential[rows].cpu().numpy()
 
     def cutters(self, cut: Array) -> Any:
         """Return what cuts points for exact sums, on the GPU; the last is remembered."""
