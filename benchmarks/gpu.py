@@ -158,8 +158,7 @@ def look_alone(engine, k):
     theta, c = engine.tangent(points.rows(rows)[0].astype(np.float64))
     centers = points.centers(Rule(theta, c, np.full(k, -1, np.int32), k, 1e9))
     before = torch.zeros(engine.n, dtype=torch.int32, device="cuda")
-    counts = torch.zeros(5, dtype=torch.int32, device="cuda")
-    task = LookTask(centers, before, torch.empty_like(before), points.nobody, counts)
+    task = LookTask(centers, before, torch.empty_like(before), points.nobody)
     took = []
     for _ in range(7):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gpu import DEVICE, PLACE, needs_gpu
+from gpu import DEVICE, PLACE, needs_gpu, needs_real_gpu
 from maylink import DPMeans, Links, RDPMeans
 from maylink.engines.choice import as_device
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.cuda import CudaEngine, check_room
-from maylink.engines.cuda_centers import PointScale, _scale
+from maylink.engines.cuda_centers import DeviceCenters, PointScale
 from maylink.engines.cuda_points import _power_below, _widths
 from maylink.engines.settings import CudaSettings
 from maylink.engines.tile_shapes import power_of_two
@@ -88,6 +88,32 @@ def test_sweeps_are_those_of_the_cpu_engine(name, d, dtype, share):
         np.testing.assert_array_equal(there[3], here[3])
 
 
+@needs_real_gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("listed", "glimpsed"), [(0.0, 2.0), (2.0, 0.0), (0.0, 0.0)])
+def test_sweeps_of_many_centres_are_those_of_the_cpu_engine(monkeypatch, dtype, listed, glimpsed):
+    from maylink.engines import cuda_program
+
+    monkeypatch.setattr(cuda_program, "LISTED", listed)
+    monkeypatch.setattr(cuda_program, "GLIMPSED", glimpsed)
+    X, links, family = problem(4, d=30, share=0.1, dtype=dtype)
+    engines = CpuEngine(X, family, 1, links), CudaEngine(X, family, 1, links, DEVICE)
+    start, order = np.arange(SIZE) % 200, np.random.default_rng(0).permutation(SIZE)
+    left = []
+    for engine in engines:
+        labels = engine.stored(start)
+        totals, kept = engine.totals(labels, 200), []
+        for _ in range(12):
+            labels, totals, n_changed = engine.sweep(
+                labels, totals, engine.means(totals), order, (0.5, 0.5), 1e9
+            )
+            kept.append((engine.given(labels), *totals, n_changed))
+        left.append(kept)
+    for here, there in zip(*left, strict=True):
+        for mine, theirs in zip(here, there, strict=True):
+            np.testing.assert_array_equal(theirs, mine)
+
+
 @needs_gpu
 @pytest.mark.parametrize("precision", ["tf32", "fp16", "bf16"] if PLACE == "cuda" else ["fp16"])
 def test_short_products_find_clusters_that_lie_apart(precision):
@@ -101,6 +127,28 @@ def test_short_products_find_clusters_that_lie_apart(precision):
     np.testing.assert_array_equal(first.labels_, expected.labels_)
     np.testing.assert_array_equal(first.cluster_centers_, second.cluster_centers_)
     assert first.objective_ == pytest.approx(expected.objective_, rel=2e-2)
+
+
+@needs_real_gpu
+@pytest.mark.parametrize("precision", ["exact", "tf32", "fp16", "bf16"])
+def test_two_runs_are_equal_to_the_bit_and_sums_are_those_of_the_labels(precision):
+    X, links, family = problem(5, d=32)
+    device, order = CudaSettings(precision=precision), np.arange(SIZE)
+    runs = []
+    for _ in range(2):
+        engine = CudaEngine(X, family, 1, links, device)
+        labels = engine.stored(np.arange(SIZE) % 40)
+        totals, run = engine.totals(labels, 40), []
+        for _ in range(10):
+            labels, totals, _ = engine.sweep(
+                labels, totals, engine.means(totals), order, (0.5, 0.5), 1e9
+            )
+            run += [engine.given(labels), *totals]
+        for mine, theirs in zip(totals, engine.totals(labels, len(totals.size)), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        runs.append(run)
+    for first, second in zip(*runs, strict=True):
+        np.testing.assert_array_equal(first, second)
 
 
 @needs_gpu
@@ -238,13 +286,43 @@ def test_widths_hold_all_columns(stride):
     assert all(part == power_of_two(part) for part in (wide, rest) if part)
 
 
+@needs_gpu
 @pytest.mark.parametrize("steepest", [1e-8, 1.0, 1e7])
 @pytest.mark.parametrize("farthest", [0.0, 1.0, 1e12])
 def test_scaled_centres_stay_in_the_range_of_short_numbers(steepest, farthest):
-    points = PointScale(8, 32, _power_below(300.0), 500.0, None, True)
-    scale = _scale(points, steepest, farthest)
-    assert scale == 2.0 ** np.round(np.log2(scale))
-    assert scale * steepest <= 2.0**8
-    assert scale * points.scale * farthest <= 2.0**23
-    assert scale * points.scale * (500.0 * steepest + farthest) <= 2.0**26
-    assert 300.0 * points.scale <= 2.0**8
+    import torch
+
+    place, scale = torch.device(DEVICE.place), _power_below(300.0)
+    about = torch.tensor([8.0, 500.0, 1.0, scale], dtype=torch.float64, device=place)
+    points = PointScale(8, 8, 32, scale, about, torch.float16, True)
+    centers = DeviceCenters(points, 2, place)
+    theta = np.zeros((2, 8))
+    theta[1, 3] = steepest
+    centers.send((1.0, 2.0, 3.0), theta, np.array([-farthest, 0.0]))
+    centers.locate()
+    centers.judge()
+    factor = float(centers.facts[7])
+    assert factor == 2.0 ** np.round(np.log2(factor))
+    assert factor * steepest <= 2.0**8
+    assert factor * scale * farthest <= 2.0**23
+    assert factor * scale * (500.0 * steepest + farthest) <= 2.0**26
+    assert 300.0 * scale <= 2.0**8
+
+
+@needs_gpu
+@pytest.mark.parametrize("d", [1, 3, 8, 33])
+def test_centres_of_sums_are_those_of_the_processor(d):
+    import torch
+
+    rng, place = np.random.default_rng(d), torch.device(DEVICE.place)
+    sums, sizes = rng.normal(size=(2, 5, d + 1)), rng.integers(1, 9, size=5)
+    about = torch.tensor([d, 500.0, 1.0, 1.0], dtype=torch.float64, device=place)
+    centers = DeviceCenters(PointScale(d, d, 64, 1.0, about, torch.float16, True), 5, place)
+    there = [torch.tensor(part, dtype=torch.float64, device=place) for part in (sums, sizes)]
+    means = torch.empty((5, d), dtype=torch.float64, device=place)
+    centers.locate((*there, means))
+    expected = (sums[0] + sums[1])[:, :-1] / sizes[:, None]
+    theta, c = Gaussian().tangent(expected)
+    np.testing.assert_array_equal(as_host(means), expected)
+    np.testing.assert_array_equal(as_host(centers.next[0]).T, theta)
+    np.testing.assert_array_equal(as_host(centers.next[1]), c)

@@ -138,6 +138,11 @@ class CudaEngine(RemoteEngine):
         """Return the sums of a partition."""
         return all_of(self.points, labels.all, n_clusters, self.local.cut)
 
+    def means(self, totals: Totals) -> Array:
+        """Return the centres of a partition without empty clusters, shape (K, s)."""
+        known = self.sweeper.means(totals)
+        return super().means(totals) if known is None else known
+
     def scores(self, centers: Array) -> Array:
         """Return the divergence of every point from every centre, shape (n, K)."""
         theta, c = self.tangent(centers)
@@ -196,7 +201,7 @@ class CudaEngine(RemoteEngine):
         theta, c = self.tangent(centers)
         rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
         before = torch.full((self.n,), -1, dtype=torch.int32, device=self.points.place)
-        self.sweeper.forget()  # what is known of the last labels does not hold for these
+        self.sweeper.forget()  # the bounds of points will not hold for the last labels
         glance = self.points.glance(self.points.look(self.points.centers(rule), before))
         if len(glance.openers):
             raise MaylinkError("a point of X is infinitely far from every centre; rescale X")

@@ -9,7 +9,7 @@ after r rounds the first r points of every chain of neighbours are right, and mo
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,33 +20,10 @@ from maylink.engines.points import PointStore
 from maylink.engines.tile_shapes import power_of_two
 from maylink.engines.totals import Stored
 from maylink.engines.visits import NOBODY
-from maylink.runtime.gpu import sent
 
 AHEAD = 4  # rounds that are begun before anybody looks at what came of them
 ROUNDS = 64  # more are left to the plain loop
 LARGEST = 500_000_000  # scores of linked points that are kept
-
-
-class LinkScores(NamedTuple):
-    """Divergences of the linked points from the centres."""
-
-    centers: DeviceCenters
-    dots: Any  # (m, K) ⟨t, θ⟩
-    c: Any  # (K,)
-    is_exact: Any  # (m,) those of which points are exact
-    room: float  # more than rounding can do to the difference of two others
-
-
-class LinkVisit(NamedTuple):
-    """Rounds in which linked points choose."""
-
-    scores: LinkScores
-    old: Any  # (m,) labels of before the sweep
-    turns: Any  # (m,)
-    costs: Any  # (4,)
-    doubts: Any  # (m,) points whose scores must be exact
-    counts: Any  # (AHEAD + 1, 3) what came of each round
-    now: Any = None  # (m,) labels after the rounds
 
 
 class DeviceLinks:
@@ -69,26 +46,14 @@ class DeviceLinks:
         self.size = len(rows)
         self.rows = torch.as_tensor(rows, device=points.place)
         self.slots: Stored = store.layout.position[-self.size :] if self.size else NOBODY
-        self._columns: tuple[Any, Any] | None = None
-        self.n_rounds = 0  # of the last visit
+        self._shares: Any = self  # those of the weights on the GPU; none so far
 
     def has_room(self, n_clusters: int) -> bool:
         """Whether scores of all linked points can be kept."""
-        return 0 < self.size * n_clusters <= LARGEST
-
-    def scores(self, centers: DeviceCenters) -> LinkScores:
-        """Return the divergence of every linked point from every centre, but for rounding."""
-        import torch
-
-        points = self.points
-        rows, _ = self._points
-        is_exact = torch.zeros(self.size, dtype=torch.uint8, device=points.place)
-        reach = points.facts.longest * centers.steepest + centers.farthest
-        room = (points.columns + 8) * 2.0**-50 * (float(points.largest[-1]) + reach)
-        return LinkScores(centers, rows @ centers.exact, centers.c, is_exact, room)
+        return self.size * n_clusters <= LARGEST
 
     @cached_property
-    def _points(self) -> tuple[Any, Any]:
+    def values(self) -> tuple[Any, Any]:
         """The linked points in double precision, and their φ."""
         import torch
 
@@ -96,114 +61,150 @@ class DeviceLinks:
         rows = points.exact[self.rows, : points.columns].to(torch.float64)
         return rows, points.potential[self.rows]
 
-    def begin(
-        self, scores: LinkScores, before: Any, turns: Any, weights: tuple[float, float]
-    ) -> LinkVisit:
-        """Let all linked points choose, a few rounds long; nobody waits for what comes of it.
-
-        Parameters
-        ----------
-        scores : LinkScores
-            Divergences.
-        before : tensor of shape (n,)
-            Labels of before the sweep.
-        turns : tensor of shape (m,)
-            Turns of the linked points.
-        weights : (float, float)
-            ξ_may and ξ_not.
-        """
-        import torch
-
-        place = self.points.place
-        costs = [*weights, scores.centers.rule.penalty, scores.room]
-        counts = torch.zeros((AHEAD + 1, 3), dtype=torch.int32, device=place)
-        counts[0] = 1
-        visit = LinkVisit(
-            scores, before[self.rows], turns,
-            sent(costs, place),
-            torch.empty(self.size, dtype=torch.int32, device=place), counts,
-        )  # fmt: skip
-        now = visit.old
-        for number in range(AHEAD):
-            now = self._round(visit, now, counts[number + 1], counts[number])
-        return visit._replace(now=now)
-
-    def finish(self, visit: LinkVisit, counts: list[list[int]]) -> Any:
-        """Return the labels of all linked points after a sweep; None where one wants to open.
-
-        Parameters
-        ----------
-        visit : LinkVisit
-            The rounds that were begun.
-        counts : list of shape (AHEAD + 1, 3)
-            What came of them.
-        """
-        import torch
-
-        now, alike = visit.now, torch.ones(3, dtype=torch.int32, device=self.points.place)
-        done = [row for row in counts[1:] if not row[0]]
-        if done and not any(row[2] for row in counts[1:]):
-            return None if done[0][1] else now
-        if counts[-1][2]:
-            self._make_exact(visit.scores, visit.doubts[: counts[-1][2]].to(torch.int64))
-        for self.n_rounds in range(AHEAD + 1, ROUNDS + 1):
-            round_counts = torch.zeros(3, dtype=torch.int32, device=self.points.place)
-            now = self._round(visit, now, round_counts, alike)
-            n_other, n_opening, n_doubts = round_counts.tolist()
-            if n_doubts:
-                self._make_exact(visit.scores, visit.doubts[:n_doubts].to(torch.int64))
-            elif n_other == 0:
-                return None if n_opening else now
-        return None
-
-    def _round(self, visit: LinkVisit, now: Any, counts: Any, last: Any) -> Any:
-        """Let all linked points choose once; return their choices."""
-        import torch
-
-        from maylink.engines.cuda_kernels.exact import choose_linked
-
-        scores, n_clusters = visit.scores, visit.scores.centers.size
-        then = torch.empty_like(now)
-        choose_linked[(self.size,)](
-            scores.dots, self._points[1], scores.c, scores.is_exact, *self.columns, visit.turns,
-            visit.old, now, then, visit.costs, visit.doubts, counts, last, n_clusters,
-            CENTERS=power_of_two(n_clusters), num_warps=1 if n_clusters <= 256 else 4,
-            enable_fp_fusion=False,
-        )  # fmt: skip
-        return then
-
-    def _make_exact(self, scores: LinkScores, places: Any) -> None:
-        """Write exact scores of some linked points, which decide near ties as on the CPU."""
-        from maylink.engines.cuda_kernels import exact as kernels
-
-        points, centers, block = self.points, scores.centers, 32
-        columns = min(block, power_of_two(centers.size))
-        kernels.dot_products[(-(-len(places) // block), -(-centers.size // columns))](
-            points.exact, centers.exact, self.rows[places], places, len(places), scores.dots,
-            centers.size, STRIDE=points.stride, COLUMNS=points.columns, ROWS=block,
-            CENTERS=columns, enable_fp_fusion=False,
-        )  # fmt: skip
-        scores.is_exact[places] = 1
-
     def here(self, labels: Any) -> Stored:
         """Return the labels of the linked points in the slots on this machine, −1 elsewhere."""
         stored = np.full(self.store.n_slots, -1, np.int32)
         stored[self.slots] = labels[self.rows].cpu().numpy()
         return stored
 
-    @property
-    def columns(self) -> Any:
-        """Links by point: where they begin, neighbours, weights with the shares of sources."""
+    @cached_property
+    def columns(self) -> tuple[Any, Any, Any]:
+        """Links by point: where they begin, neighbours, and room for weights."""
+        import torch
+
+        links, place = self.store.slot_links(1.0, 1.0, 0.0), self.points.place
+        begin = torch.as_tensor(np.array(links.indptr, np.int64), device=place)
+        other = torch.as_tensor(np.array(links.neighbour - links.first, np.int32), device=place)
+        return begin, other, torch.empty(len(other), dtype=torch.float64, device=place)
+
+    def weigh(self) -> None:
+        """Copy the weights of links, with the shares of sources, to the GPU where they are new."""
         import torch
 
         shares = self.store._shares
-        if self._columns is None or self._columns[0] is not shares:
-            links = self.store.slot_links(1.0, 1.0, 0.0)
-            kinds = (np.int64, np.int32, np.float64)
-            arrays = (links.indptr, links.neighbour - links.first, links.signed)
-            columns = tuple(
-                torch.as_tensor(np.array(column, kind), device=self.points.place)
-                for column, kind in zip(arrays, kinds, strict=True)
-            )
-            self._columns = (shares, columns)
-        return self._columns[1]
+        if self._shares is not shares:
+            signed = np.array(self.store.slot_links(1.0, 1.0, 0.0).signed, np.float64)
+            self.columns[2].copy_(torch.as_tensor(signed))
+            self._shares = shares
+
+
+class LinkVisit:
+    """Room for the rounds in which linked points choose among so many centres.
+
+    Parameters
+    ----------
+    links : DeviceLinks
+        The linked points.
+    centers : DeviceCenters
+        The centres.
+    """
+
+    def __init__(self, links: DeviceLinks, centers: DeviceCenters) -> None:
+        import torch
+
+        self.links, self.centers, place = links, centers, centers.place
+        m = links.size
+        self.dots = torch.empty((m, centers.size), dtype=torch.float64, device=place)  # ⟨t, θ⟩
+        self.is_exact = torch.zeros(m, dtype=torch.uint8, device=place)
+        self.doubts = torch.empty(m, dtype=torch.int32, device=place)
+        self.labels = torch.empty((AHEAD + 1, m), dtype=torch.int32, device=place)
+        self.turns = torch.empty(m, dtype=torch.int32, device=place)
+        self._turns: Any = None
+
+    def prepare(self, turns: Any) -> None:
+        """Take the turns of linked points, and the weights of links."""
+        self.links.weigh()
+        if self._turns is not turns:
+            self.turns.copy_(turns)
+            self._turns = turns
+
+    def score(self) -> None:
+        """Find the divergence of every linked point from every centre, but for rounding."""
+        import torch
+
+        self.is_exact.zero_()
+        torch.mm(self.links.values[0], self.centers.exact, out=self.dots)
+
+    def begin(self, before: Any, after: Any) -> None:
+        """Let all linked points choose, a few rounds long; nobody waits for what comes of it.
+
+        Parameters
+        ----------
+        before, after : tensors of shape (n,)
+            Labels of before the sweep, and where those after it go.
+        """
+        import torch
+
+        torch.index_select(before, 0, self.links.rows, out=self.labels[0])
+        for number in range(1, AHEAD + 1):
+            earlier = self.labels[max(number - 2, 0)]
+            now, then = self.labels[number - 1 : number + 1]
+            counts, last = self._counts(number), self._counts(number - 1)
+            self._round(earlier, now, then, after, counts, last, number == 1)
+
+    def finish(self, after: Any, counts: list[int]) -> bool | None:
+        """Make more rounds where they are needed; return whether; None where a point opens.
+
+        Parameters
+        ----------
+        after : tensor of shape (n,)
+            Where labels go.
+        counts : list
+            All that the sweep told.
+        """
+        import torch
+
+        rounds = [counts[4 * number : 4 * number + 3] for number in range(2, AHEAD + 3)]
+        done = [row for row in rounds[1:] if not row[0]]
+        n_doubts = rounds[0][2]
+        if done and not n_doubts:
+            return None if done[0][1] else False
+        now, then = self.labels[AHEAD].clone(), torch.empty_like(self.labels[AHEAD])
+        one = torch.ones(3, dtype=torch.int32, device=self.centers.place)
+        for _ in range(AHEAD + 1, ROUNDS + 1):
+            self._make_exact(n_doubts)
+            self._counts(0).zero_()
+            told = torch.zeros_like(one)
+            self._round(now, now, then, after, told, one, True)
+            now, then = then, now
+            n_other, n_opening, n_doubts = told.tolist()
+            if n_doubts == 0 and n_other == 0:
+                return None if n_opening else True
+        return None
+
+    def _counts(self, number: int) -> Any:
+        """What came of a round: other choices, openers, doubts; before the first, all doubts."""
+        return self.centers.counts[8 + 4 * number : 11 + 4 * number]
+
+    def _round(
+        self, earlier: Any, now: Any, then: Any, after: Any, counts: Any, last: Any, everyone: bool
+    ) -> None:
+        """Let linked points choose once: everyone, or those who see other labels than before."""
+        from maylink.engines.cuda_kernels.exact import choose_linked
+
+        links, centers = self.links, self.centers
+        size, warps = centers.size, 1 if centers.size <= 256 else 4
+        choose_linked[(min(links.size, 64 // warps * links.points.processors),)](
+            self.dots, links.values[1], centers.c, self.is_exact, *links.columns, self.turns,
+            links.rows, self.labels[0], earlier, now, then, after, centers.facts[16:], self.doubts,
+            self._counts(0)[2:], counts, last, links.size, size, CENTERS=power_of_two(size),
+            ALL=everyone, num_warps=warps, enable_fp_fusion=False,
+        )  # fmt: skip
+
+    def _make_exact(self, n_doubts: int) -> None:
+        """Write exact scores of linked points in doubt, which decide near ties as on the CPU."""
+        import torch
+
+        from maylink.engines.cuda_kernels import exact as kernels
+
+        if not n_doubts:
+            return
+        links, centers, block = self.links, self.centers, 32
+        points, places = links.points, self.doubts[:n_doubts].to(torch.int64)
+        columns = min(block, power_of_two(centers.size))
+        kernels.dot_products[(-(-len(places) // block), -(-centers.size // columns))](
+            points.exact, centers.exact, links.rows[places], places, len(places), self.dots,
+            centers.size, STRIDE=points.stride, COLUMNS=points.columns, ROWS=block,
+            CENTERS=columns, enable_fp_fusion=False,
+        )  # fmt: skip
+        self.is_exact[places] = 1

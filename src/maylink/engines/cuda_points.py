@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.engines.cuda_centers import DeviceCenters, PointScale, copied
+from maylink.engines.cuda_centers import DeviceCenters, PointScale, copied, number_digits
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings
 from maylink.engines.tile_shapes import (
@@ -30,9 +30,6 @@ from maylink.families.base import Family
 from maylink.families.gaussian import Gaussian
 from maylink.runtime.gpu import as_host, is_on_device, sent
 
-UNIT = 2.0**-23  # of rounding on tensor cores, which cut digits off
-LISTED = 0.4  # share of the points up to which to look at these alone is quicker
-
 
 class Glance(NamedTuple):
     """What one look at all points without links left, on the GPU."""
@@ -40,7 +37,6 @@ class Glance(NamedTuple):
     after: Any  # (n,) labels
     movers: Any  # rows whose labels have changed, openers included
     openers: Any  # rows to which all centres are λ away
-    rest: tuple[int, ...] = ()  # what else was to be told
 
 
 class LookTask(NamedTuple):
@@ -50,12 +46,14 @@ class LookTask(NamedTuple):
     before: Any
     after: Any
     rank: Any
-    counts: Any  # (5,) doubts, movers, openers, doubts that are left, points that bounds leave
 
     @property
-    def penalty(self) -> float:
-        """λ, in single precision."""
-        return float(np.float32(self.centers.rule.penalty))
+    def counts(self) -> Any:
+        """Numbers of points: in doubt, movers, openers, still in doubt, and three of bounds.
+
+        Points that bounds leave: as listed; by all centres; by all but the fastest.
+        """
+        return self.centers.counts[:7]
 
 
 class DevicePoints:
@@ -88,20 +86,16 @@ class DevicePoints:
         self.widths = _widths(self.stride)
         self.span = max(sum(self.widths), _ceil(self.stride, LOOP))
         cast = self.points.dtype == torch.float32
+        scale = _power_below(float(self.largest[:-1].max(initial=0.0))) if cast else 1.0
+        about = [float(self.columns), float(self.norm.max()), float(self.largest[-1]), scale]
         self.facts = PointScale(
-            self.columns,
-            self.span,
-            _power_below(float(self.largest[:-1].max(initial=0.0))) if cast else 1.0,
-            float(self.norm.max()),
-            torch.float16 if cast else self.points.dtype,
-            self.is_sure,
-        )
-        self.gap = torch.empty(self.n, dtype=torch.float32, device=self.place)
+            self.columns, self.stride, self.span, scale, sent(about, self.place),
+            torch.float16 if cast else self.points.dtype, self.is_sure,
+        )  # fmt: skip
+        self.gap, self.own = torch.zeros((2, self.n), device=self.place)
         lists = torch.empty((5, self.n), dtype=torch.int32, device=self.place)
         self.doubts, self.doubts_left, self.movers, self.openers, self.unsettled = lists
         self.n_doubts = 0  # at the last look
-        self.n_unsettled = self.n  # at the last look, by bounds; all where there were none
-        self.is_bounded = False  # whether there were
         self._cut: tuple[Array, Any] | None = None
         self.processors = _processors(self.place)
         self.programs = 16 * self.processors
@@ -167,10 +161,8 @@ class DevicePoints:
 
     def rows(self, rows: Any) -> tuple[Any, Array]:
         """Return some mapped points, and their φ, on this machine."""
-        return (
-            self.exact[rows, : self.columns].cpu().numpy(),
-            self.potential[rows].cpu().numpy(),
-        )
+        values = as_host(self.exact[rows, : self.columns])  # NumPy has no bfloat16
+        return values, self.potential[rows].cpu().numpy()
 
     def cutters(self, cut: Array) -> Any:
         """Return what cuts points for exact sums, on the GPU; the last is remembered."""
@@ -183,13 +175,11 @@ class DevicePoints:
 
     # ------------------------------------------------------------------ nearest centres
 
-    def centers(self, rule: Rule, known: DeviceCenters | None = None) -> DeviceCenters:
-        """Copy centres to the GPU; see how far they have moved since the last look."""
-        return copied(rule, self.facts, self.place, known)
+    def centers(self, rule: Rule) -> DeviceCenters:
+        """Copy centres to the GPU."""
+        return copied(rule, self.facts, self.place)
 
-    def look(
-        self, centers: DeviceCenters, before: Any, rank: Any = None, *, bounded: bool = False
-    ) -> LookTask:
+    def look(self, centers: DeviceCenters, before: Any, rank: Any = None) -> LookTask:
         """Let every point without links choose among the centres that are open to it.
 
         Parameters
@@ -200,68 +190,68 @@ class DevicePoints:
             Labels of before the sweep.
         rank : tensor of shape (n,), optional
             Turns of the points; needed once clusters have opened.
-        bounded : bool, default False
-            Whether the last look left these labels and the centres know how far they have moved:
-            bounds still hold then.
         """
-        import torch
+        task = LookTask(centers, before, before.clone(), rank if centers.is_new else self.nobody)
+        self.choose(task, listed=False)
+        return task
 
-        after = torch.empty_like(before)
-        counts = torch.zeros(5, dtype=torch.int32, device=self.place)
-        task = LookTask(centers, before, after, rank if centers.is_new else self.nobody, counts)
-        if bounded:
-            self._wear(task)
-        # How many points bounds leave is guessed from the last look: nobody waits for the count.
-        self._score(task, listed=bounded and self.n_unsettled < LISTED * self.n)
-        self.is_bounded = bounded
+    def choose(self, task: LookTask, *, listed: bool) -> None:
+        """Let points without links choose: all, or those that bounds do not settle."""
+        self._score(task, listed=listed)
         if self.is_sure:
             self._collect(task, self.doubts, 0)
             self._refine(task)
             self._collect(task, self.doubts_left, 3)
             self._decide(task)
-        return task
 
-    def glance(self, task: LookTask, others: Any = None) -> Glance:
-        """List the points whose labels a look has changed, and those that want to open.
-
-        Parameters
-        ----------
-        task : LookTask
-            The look.
-        others : tensor, optional
-            Other counts that are to be told, too: to wait once costs less than to wait twice.
-        """
-        import torch
-
+    def glance(self, task: LookTask) -> Glance:
+        """List the points whose labels a look has changed, and those that want to open."""
         task.counts[1:3].zero_()
+        self.compare(task)
+        self.n_doubts, n_movers, n_openers, *_ = task.counts.tolist()
+        return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers])
+
+    def compare(self, task: LookTask) -> None:
+        """List the points whose labels a look has changed, and those that want to open."""
         self._collect(task, None, 0)
-        told = task.counts if others is None else torch.cat([task.counts, others.flatten()])
-        self.n_doubts, n_movers, n_openers, _, n_unsettled, *rest = told.tolist()
-        self.n_unsettled = n_unsettled if self.is_bounded else self.n
-        return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers], tuple(rest))
 
-    def _wear(self, task: LookTask) -> None:
-        """List the points that bounds do not settle."""
-        from maylink.engines.cuda_kernels.nearest import wear
+    def wear(self, task: LookTask, *, fast: bool) -> None:
+        """List the points that bounds do not settle; let ``before`` be ``after``.
 
-        drift, shift = task.centers.moves
-        block = 1024
-        wear[(-(-self.n // block),)](
-            self.gap, self.norm, self.linked, task.before, task.after, drift, shift,
-            task.centers.moves.amax(dim=1), self.unsettled, task.counts[4:], self.n, ROWS=block,
+        Where ``fast``, the fastest centres are looked at by all points in place of their bounds.
+        """
+        from maylink.engines.cuda_kernels import nearest as kernels
+
+        centers, block = task.centers, 1024
+        grid, shape = (-(-self.n // block),), resident_shape(CENTERS * self.span, True)
+        kernels.wear[grid](
+            self.gap, self.own, self.norm, self.linked, task.before, task.after, centers.moves,
+            centers.slow, centers.facts, self.unsettled, task.counts[4:], self.n, centers.size,
+            RANKED=centers.n_fast > 0, FAST=fast, ROWS=block,
+        )  # fmt: skip
+        if not fast:
+            return
+        kernels.glimpse[(min(-(-self.n // shape.rows), shape.programs * self.processors),)](
+            self.points, centers.fast_slopes, centers.fast_starts, centers.fast_of, self.norm,
+            task.before, self.gap, self.own, self.n, centers.facts, self.facts.scale,
+            STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
+            CAST=self.points.dtype != self.facts.form, SURE=self.is_sure, STAGES=shape.stages,
+            **shape.options,
+        )  # fmt: skip
+        kernels.list_open[grid](
+            self.gap, self.linked, task.before, self.unsettled, task.counts[4:], self.n, ROWS=block,
         )  # fmt: skip
 
     def _score(self, task: LookTask, *, listed: bool) -> None:
         """Score points by short products; choices that are not sure become doubts."""
         centers, scale = task.centers, self.facts.scale
         cast = self.points.dtype != self.facts.form
-        unit, margin = 1.0 / (scale * centers.scale), self._margin(task, 1.01 * 2.0**-10, scale)
         fits = centers.padded * self.span <= RESIDENT and centers.padded // CENTERS in (1, 2, 4)
         if listed or centers.is_new or not fits or self.widths != (self.span, 0):
             shape = streamed_shape(self.stride)
             lists = (self.unsettled, task.counts[4:]) if listed else None
             slopes = (centers.slopes, centers.minus_c)
-            self._nearest(task, shape, lists, slopes, margin, scale, "tf32")
+            self._nearest(task, shape, lists, slopes, centers.facts, scale, "tf32")
             return
         from maylink.engines.cuda_kernels.nearest import nearest_resident
 
@@ -270,19 +260,18 @@ class DevicePoints:
         tiles = -(-self.n // shape.rows)
         nearest_resident[(min(tiles, shape.programs * self.processors),)](
             self.points, centers.slopes, centers.starts, self.phi, self.norm, self.linked,
-            task.before, task.after, self.gap, self.n, task.penalty, *margin, scale, unit,
+            task.after, self.gap, self.own, self.n, centers.facts, scale,
             STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
             GROUPS=centers.padded // CENTERS, MASK=centers.padded - 1, CAST=cast,
-            SURE=self.is_sure, **options,
+            SURE=self.is_sure, RANKED=centers.n_fast > 0, **options,
         )  # fmt: skip
 
     def _refine(self, task: LookTask) -> None:
         """Score doubtful points in single precision; doubts that are left are few."""
-        # Each product of single precision is made of three short ones, off by 3 · 2^-20 together.
-        margin = self._margin(task, 3.0 * 2.0**-20, 1.0)
         slopes = (task.centers.long_slopes, task.centers.minus_c[1])
         lists = (self.doubts, task.counts)
-        self._nearest(task, REFINED, lists, slopes, margin, 1.0, "tf32x3", looped=True)
+        facts = task.centers.facts[8:]
+        self._nearest(task, REFINED, lists, slopes, facts, 1.0, "tf32x3", looped=True)
 
     def _nearest(
         self,
@@ -290,7 +279,7 @@ class DevicePoints:
         shape: TileShape,
         lists: Any,
         slopes: tuple[Any, Any],
-        margin: tuple[float, float, float],
+        facts: Any,
         scale: float,
         products: str,
         looped: bool = False,
@@ -298,35 +287,20 @@ class DevicePoints:
         """Score all points, or those of a list, against centres that are read tile by tile."""
         from maylink.engines.cuda_kernels.nearest import nearest
 
-        centers, unit = task.centers, 1.0 / (scale * task.centers.scale)
+        centers = task.centers
         rows_of, size_of = lists or (self.nobody, self.nobody)
         looped = looped or self.stride > AT_ONCE
         wide, rest = (LOOP, 0) if looped else self.widths
         tiles = -(-self.n // shape.rows)
         nearest[(min(tiles, self.programs) if lists else tiles,)](
-            self.points, *slopes, self.phi, self.norm, self.linked, task.before, task.after,
-            self.gap, task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
-            task.penalty, *margin, scale, unit, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
+            self.points, *slopes, self.phi, self.norm, self.linked, task.after, self.gap,
+            self.own, task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
+            facts, scale, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
             REST=rest, LOOPED=looped, ROWS=shape.rows, CENTERS=CENTERS,
-            MASK=_digits(centers.padded, looped) - 1, LISTED=lists is not None,
+            MASK=number_digits(centers.padded, looped) - 1, LISTED=lists is not None,
             CAST=slopes[0].dtype != self.points.dtype, SURE=self.is_sure, NEW=centers.is_new,
-            PRECISION=products, **shape.options,
+            RANKED=centers.n_fast > 0, PRECISION=products, **shape.options,
         )  # fmt: skip
-
-    def _margin(self, task: LookTask, products: float, scale: float) -> tuple[float, float, float]:
-        """Return slope, floor and blur of what a choice must win by to be that of exact scores.
-
-        Products are off by the given share; each addition on tensor cores cuts off a digit; the
-        last digits hold the number of the centre; short numbers have a smallest one.
-        """
-        centers, penalty = task.centers, task.centers.rule.penalty
-        digits = 2 * _digits(centers.padded, products < 2.0**-12 or self.stride > AT_ONCE)
-        added = (3 * self.columns + 48 + digits) * UNIT
-        smallest = 2.0**-24 * np.sqrt(self.columns) if products > 2.0**-12 else 0.0
-        smallest *= centers.steepest / scale + self.facts.longest / centers.scale
-        floor = 2.0 * added * centers.farthest + 8.0 * UNIT * float(self.largest[-1]) + smallest
-        blur = 8.0 * UNIT * penalty if np.isfinite(penalty) else 0.0
-        return 2.0 * (products + added) * centers.steepest, float(floor), blur
 
     def _collect(self, task: LookTask, doubts: Any, counter: int) -> None:
         """List points in doubt; or, where no list is given for them, movers and openers."""
@@ -345,13 +319,12 @@ class DevicePoints:
 
         listed, block, centers = least is None, 32, task.centers
         tiles = -(-self.n // block)
-        penalty = sent([centers.rule.penalty], self.place)
         exact[(min(tiles, self.programs) if listed else tiles,)](
             self.exact, centers.exact, centers.c, self.potential, task.rank, centers.opened,
             self.doubts_left, task.counts[3:], self.potential if least is None else least,
-            task.after, self.gap, self.n, centers.size, penalty, STRIDE=self.stride,
+            task.after, self.gap, self.own, self.n, centers.size, centers.facts, STRIDE=self.stride,
             COLUMNS=self.columns, ROWS=block, CENTERS=min(32, power_of_two(centers.size)),
-            NEW=centers.is_new, LISTED=listed, enable_fp_fusion=False,
+            NEW=centers.is_new, LISTED=listed, RANKED=centers.n_fast > 0, enable_fp_fusion=False,
         )  # fmt: skip
 
     def divergences(self, theta: Array, c: Array) -> Any:
@@ -361,7 +334,7 @@ class DevicePoints:
         rule = Rule(theta, c, np.full(len(c), -1, np.int32), len(c), np.inf)
         none = self.nobody
         least = torch.empty(self.n, dtype=torch.float64, device=self.place)
-        self._decide(LookTask(self.centers(rule), none, none, none, none.repeat(5)), least)
+        self._decide(LookTask(self.centers(rule), none, none, none), least)
         return least
 
 
@@ -387,11 +360,6 @@ def _widths(stride: int) -> tuple[int, int]:
 
 def _ceil(size: int, unit: int) -> int:
     return -(-size // unit) * unit
-
-
-def _digits(padded: int, looped: bool) -> int:
-    """Return the power of two whose digits hold the number of a centre, or of a group of them."""
-    return power_of_two(padded // CENTERS if looped else padded)
 
 
 def _power_below(reach: float) -> float:

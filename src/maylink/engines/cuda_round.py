@@ -180,8 +180,6 @@ def swept_of(
     cut : array
         What cuts points for exact sums.
     """
-    import torch
-
     missing = n_clusters - len(totals.size)
     if missing:
         totals = Totals(
@@ -189,8 +187,15 @@ def swept_of(
               for part in totals)
         )  # fmt: skip
     new = moved(points, rows, before.all, after, totals, cut)
-    used = new.size > 0
-    if not used.all():
-        number = torch.as_tensor(np.cumsum(used) - 1, device=points.place).to(torch.int32)
-        after, new = number[after], new.only(used)
-    return Swept(DeviceLabels(after, links), new, len(rows))
+    return Swept(*without_empty(DeviceLabels(after, links), new), len(rows))
+
+
+def without_empty(labels: DeviceLabels, totals: Totals) -> tuple[DeviceLabels, Totals]:
+    """Return labels and sums without empty clusters."""
+    import torch
+
+    used = totals.size > 0
+    if used.all():
+        return labels, totals
+    number = torch.as_tensor(np.cumsum(used) - 1, device=labels.all.device).to(torch.int32)
+    return DeviceLabels(number[labels.all], labels.links), totals.only(used)

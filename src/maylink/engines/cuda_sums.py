@@ -15,6 +15,119 @@ SHAPE = SumShape()
 MANY = 0.3  # share of the points from which on to add up all is quicker than to follow the movers
 
 
+class DeviceSums:
+    """Sums of clusters on the GPU, and the centres that they make, next to what a sweep tells.
+
+    All of it comes to this machine in one copy: to wait once costs less than to wait twice.
+
+    Parameters
+    ----------
+    points : DevicePoints
+        All points.
+    n_clusters, n_counts : int
+        How many clusters there are, and whole numbers that a sweep tells.
+    cut : array
+        What cuts points.
+    """
+
+    def __init__(self, points: DevicePoints, n_clusters: int, n_counts: int, cut: Array) -> None:
+        import torch
+
+        self.points, self.n_clusters, self.cut = points, n_clusters, points.cutters(cut)
+        width = points.columns + 1
+        sizes = (n_counts // 2, 2 * n_clusters * width, n_clusters, n_clusters * points.columns)
+        self.board = torch.zeros(sum(sizes), dtype=torch.float64, device=points.place)
+        counts, sums, self.sizes, means = self.board.split(sizes)
+        self.sums = sums.view(2, n_clusters, width)
+        self.means = means.view(n_clusters, points.columns)
+        self.counts = counts.view(torch.int32)
+
+    def load(self, totals: Totals) -> None:
+        """Take sums from this machine."""
+        import torch
+
+        self.sums.copy_(torch.as_tensor(np.stack([totals.high, totals.low])))
+        self.sizes.copy_(torch.as_tensor(totals.size))
+
+    def follow(self, rows: Any, size: Any, before: Any, after: Any) -> None:
+        """Change the sums as some points change their labels; for few of them.
+
+        Parameters
+        ----------
+        rows, size : tensors
+            These points, and how many of the list are meant.
+        before, after : tensors of shape (n,)
+            All labels.
+        """
+        from maylink.engines.cuda_kernels.sums import add_movers
+
+        points = self.points
+        block = power_of_two(points.columns + 1)
+        add_movers[(min(points.n, 16 * points.processors),)](
+            points.exact, points.potential, self.cut, rows, size, before, after, *self.sums,
+            self.sizes, STRIDE=points.stride, COLUMNS=points.columns, BLOCK=block,
+            num_warps=min(4, max(1, block // 64)),
+        )  # fmt: skip
+
+    def change(self, rows: Any, before: Any, after: Any) -> None:
+        """Change the sums as some points change their labels; for many of them."""
+        import torch
+
+        if len(rows) > MANY * self.points.n:
+            self.sums.zero_()
+            self.sizes.zero_()
+            self._add(None, after)
+            return
+        left = before[rows]
+        labels = torch.cat([after[rows], torch.where(left < 0, left, left + self.n_clusters)])
+        self._add(rows.repeat(2), labels)
+
+    def told(self) -> tuple[Totals, Array, list[int]]:
+        """Return sums, centres and counts on this machine."""
+        import torch
+
+        pinned = torch.empty(self.board.shape, dtype=torch.float64, pin_memory=self.board.is_cuda)
+        here = pinned.copy_(self.board).numpy()
+        width, n_clusters, first = self.points.columns + 1, self.n_clusters, len(self.counts) // 2
+        last = first + self.sums.numel()
+        high, low = here[first:last].reshape(2, n_clusters, width)
+        sizes = here[last : last + n_clusters].astype(np.int64)
+        means = here[last + n_clusters :].reshape(n_clusters, width - 1)
+        return Totals(high, low, sizes), means, here[:first].view(np.int32).tolist()
+
+    def _add(self, rows: Any, labels: Any) -> None:
+        """Add some points, or all where rows is None; those with label −1 count nowhere.
+
+        From K on, labels are of points that leave the clusters 0, 1, …
+        """
+        import torch
+
+        from maylink.engines.cuda_kernels.sums import add_clusters
+
+        points, n_clusters = self.points, self.n_clusters
+        in_order, order = torch.sort(labels)
+        numbers = torch.arange(2 * n_clusters + 1, dtype=in_order.dtype, device=points.place)
+        first_of = torch.searchsorted(in_order, numbers)
+        entered, left = torch.diff(first_of).view(2, n_clusters)
+        self.sizes += entered - left
+        both = 2 if rows is not None else 1
+        if len(order):
+            wide = min(SHAPE.columns, power_of_two(points.columns))
+            parts = min(power_of_two(-(-len(order) // (both * n_clusters * SHAPE.size))), 4096)
+            add_clusters[(both * n_clusters * parts, -(-points.columns // wide))](
+                points.exact, points.potential, self.cut, order if rows is None else rows[order],
+                first_of, *self.sums, n_clusters, parts, STRIDE=points.stride,
+                COLUMNS=points.columns, BLOCK=wide, ROWS=SHAPE.rows, num_warps=SHAPE.warps,
+            )  # fmt: skip
+
+
+def all_of(points: DevicePoints, labels: Any, n_clusters: int, cut: Array) -> Totals:
+    """Return the sums of all points; those with label −1 count nowhere."""
+    sums = DeviceSums(points, n_clusters, 0, cut)
+    sums._add(None, labels)
+    return sums.told()[0]
+
+
 def moved(
     points: DevicePoints, rows: Any, before: Any, after: Any, totals: Totals, cut: Array
 ) -> Totals:
@@ -33,54 +146,7 @@ def moved(
     cut : array
         What cuts points.
     """
-    import torch
-
-    size = len(totals.size)
-    if len(rows) > MANY * points.n:
-        return all_of(points, after, size, cut)
-    left = before[rows]
-    labels = torch.cat([after[rows], torch.where(left < 0, left, left + size)])
-    change = _sums(points, rows.repeat(2), labels, size, cut)
-    high, low = totals.high + change.high, totals.low + change.low
-    return Totals(high, low, totals.size + change.size)
-
-
-def all_of(points: DevicePoints, labels: Any, n_clusters: int, cut: Array) -> Totals:
-    """Return the sums of all points; those with label −1 count nowhere."""
-    return _sums(points, None, labels, n_clusters, cut)
-
-
-def _sums(points: DevicePoints, rows: Any, labels: Any, n_clusters: int, cut: Array) -> Totals:
-    """Return the sums of some points, or of all where rows is None.
-
-    From K on, labels are of points that leave the clusters 0, 1, …
-    """
-    import torch
-
-    from maylink.engines.cuda_kernels.sums import add_clusters
-
-    in_order, order = torch.sort(labels)
-    numbers = torch.arange(2 * n_clusters + 1, dtype=in_order.dtype, device=points.place)
-    first_of = torch.searchsorted(in_order, numbers)
-    shape = (2, n_clusters, points.columns + 1)
-    # Sums and where clusters begin come here in one copy: to wait once costs less than twice.
-    told = torch.zeros(
-        int(np.prod(shape)) + 2 * n_clusters + 1, dtype=torch.float64, device=points.place
-    )
-    values = told[: int(np.prod(shape))].view(shape)
-    both = 2 if rows is not None else 1
-    if len(order):
-        wide = min(SHAPE.columns, power_of_two(points.columns))
-        parts = min(power_of_two(-(-len(order) // (both * n_clusters * SHAPE.size))), 4096)
-        add_clusters[(both * n_clusters * parts, -(-points.columns // wide))](
-            points.exact, points.potential, points.cutters(cut),
-            order if rows is None else rows[order], first_of, values[0], values[1], n_clusters,
-            STRIDE=points.stride, COLUMNS=points.columns, BLOCK=wide, ROWS=SHAPE.rows, PARTS=parts,
-            num_warps=SHAPE.warps,
-        )  # fmt: skip
-    told[values.numel() :] = first_of
-    pinned = torch.empty(told.shape, dtype=told.dtype, pin_memory=told.is_cuda)
-    here = pinned.copy_(told).numpy()
-    sizes = np.diff(here[values.numel() :].astype(np.int64))
-    high, low = here[: values.numel()].reshape(shape)
-    return Totals(high, low, sizes[:n_clusters] - sizes[n_clusters:])
+    sums = DeviceSums(points, len(totals.size), 0, cut)
+    sums.load(totals)
+    sums.change(rows, before, after)
+    return sums.told()[0]

@@ -1,26 +1,22 @@
 """Sweeps of the GPU engine, one after the other.
 
-A sweep in which no cluster opens never leaves the GPU: one look at the points without links, rounds
-of the linked points, sums of those that moved. Where a cluster opens, the sweep is made again by
-:class:`maylink.engines.cuda_round.CudaRound`. A sweep that starts from the labels that the last one
-left, with its penalty, looks only at points that bounds do not settle; where the centres, too, are
-those of a sweep that changed nothing, at the linked points alone.
+A sweep in which no cluster opens never leaves the GPU (:mod:`maylink.engines.cuda_program`). Where
+a cluster opens, the sweep is made again by :class:`maylink.engines.cuda_round.CudaRound`. A sweep
+that starts from the labels that the last one left, with its penalty, looks only at points that
+bounds do not settle; where the centres, too, are those of a sweep that changed nothing, at the
+linked points alone.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from maylink.arrays import Array, Index
-from maylink.engines.cuda_centers import DeviceCenters
-from maylink.engines.cuda_links import LinkScores
-from maylink.engines.cuda_round import CudaRound, DeviceLabels, swept_of
+from maylink.engines.cuda_program import SweepProgram
+from maylink.engines.cuda_round import CudaRound, DeviceLabels, without_empty
 from maylink.engines.memory import Memory, Moves
 from maylink.engines.points import PointStore
 from maylink.engines.round import Round
-from maylink.engines.rules import Rule
 from maylink.engines.sweep import Sweeper
 from maylink.engines.totals import Stored, Swept, Totals
 from maylink.engines.visits import VisitOrder
@@ -30,16 +26,13 @@ if TYPE_CHECKING:
 
 
 class KnownSweep(NamedTuple):
-    """What is known from the sweep that left these labels."""
+    """What the program of sweeps holds: what the last sweep left."""
 
     labels: DeviceLabels
-    centers: DeviceCenters  # those that the labels were chosen by
-    means: Any  # the centres of this sweep as the caller had them, where nothing changed
-    scores: LinkScores | None  # of the linked points, where nothing changed
-
-    def is_about(self, labels: DeviceLabels, penalty: float) -> bool:
-        """Whether bounds hold for these labels and this λ."""
-        return self.labels is labels and self.centers.rule.penalty == penalty
+    totals: Totals
+    penalty: float  # bounds hold for this λ only
+    means: Array | None  # the centres of the sums, where they lie on the GPU
+    still: Array | None  # the centres that the labels were chosen by, where nothing changed
 
 
 class CudaSweeper(Sweeper):
@@ -48,6 +41,7 @@ class CudaSweeper(Sweeper):
     def __init__(self) -> None:
         super().__init__()
         self.known: KnownSweep | None = None
+        self.program: SweepProgram | None = None
 
     def sweep(
         self,
@@ -73,6 +67,10 @@ class CudaSweeper(Sweeper):
         super().forget()
         self.known = None
 
+    def means(self, totals: Totals) -> Array | None:
+        """Return the centres of sums that the last sweep left, where the GPU has made them."""
+        return None if self.known is None or self.known.totals is not totals else self.known.means
+
     def _on_device(
         self,
         engine: CudaEngine,
@@ -84,80 +82,42 @@ class CudaSweeper(Sweeper):
         penalty: float,
     ) -> Swept | None:
         """Make a sweep on the GPU; None where a cluster wants to open."""
-        known, self.known = self.known, None
-        if known is not None and not known.is_about(labels, penalty):
-            known = None
-        if known is not None and known.means is means:
-            return self._linked_alone(engine, known, totals, order, weights)
-        points, theta_c = engine.points, engine.tangent(means)
-        none = np.full(len(means), -1, np.int32)
-        rule = Rule(*theta_c, none, len(none), float(penalty))
-        centers = points.centers(rule, None if known is None else known.centers)
-        task = points.look(centers, labels.all, bounded=known is not None)
-        links, scores, glance = engine.device_links, None, None
-        if links.size:
-            if not links.has_room(centers.size):
-                return None
-            scores = links.scores(centers)
-            visit = links.begin(scores, labels.all, engine.visits(order).linked, weights)
-            task.after[links.rows] = visit.now
-            glance = points.glance(task, visit.counts)
-            found = links.finish(visit, np.reshape(glance.rest, (-1, 3)).tolist())
-            if found is None:
-                return None
-            if found is not visit.now:
-                task.after[links.rows] = found
-                glance = None
-        glance = glance or points.glance(task)
-        if len(glance.openers):
+        if not engine.device_links.has_room(len(means)):
             return None
-        if not len(glance.movers):
-            self.known = KnownSweep(labels, centers, means, scores)
+        program = self._program(engine, len(means))
+        known, self.known = self.known, None
+        if known is None or known.totals is not totals:
+            known = None
+            program.sums.load(totals)
+        bounded = known is not None and known.labels is labels and known.penalty == penalty
+        still = bounded and known is not None and known.still is means
+        sent = not still and (known is None or known.means is not means)
+        if not bounded:
+            program.task.before.copy_(labels.all)
+        program.centers.send((*weights, float(penalty)), *(engine.tangent(means) if sent else ()))
+        if program.visit is not None:
+            program.visit.prepare(engine.visits(order).linked)
+        end = program.run(program.form(sent=sent, bounded=bounded, linked_only=still), totals)
+        if end is None:
+            return None
+        if not end.n_changed:
+            if not still:
+                on_device = end.means if sent or end.means is None else means
+                known = KnownSweep(labels, totals, penalty, on_device, means)
+            self.known = known
             return Swept(labels, totals, 0)
-        return self._swept(engine, labels, centers, glance.movers, glance.after, totals)
+        new = DeviceLabels(program.task.after.clone(), engine.device_links)
+        if not (end.totals.size > 0).all():
+            return Swept(*without_empty(new, end.totals), end.n_changed)
+        self.known = KnownSweep(new, end.totals, penalty, end.means, None)
+        return Swept(new, end.totals, end.n_changed)
 
-    def _linked_alone(
-        self,
-        engine: CudaEngine,
-        known: KnownSweep,
-        totals: Totals,
-        order: Index,
-        weights: tuple[float, float],
-    ) -> Swept | None:
-        """Make a sweep in which only link weights have changed; None where a cluster opens."""
-        labels, links, centers = known.labels, engine.device_links, known.centers
-        if links.size:
-            if not links.has_room(centers.size):
-                return None
-            scores = known.scores or links.scores(centers)
-            visit = links.begin(scores, labels.all, engine.visits(order).linked, weights)
-            found = links.finish(visit, visit.counts.tolist())
-            if found is None:
-                return None
-            rows = links.rows[found != labels.all[links.rows]]
-            if len(rows):
-                after = labels.all.clone()
-                after[links.rows] = found
-                return self._swept(engine, labels, known.centers, rows, after, totals)
-            known = known._replace(scores=scores)
-        self.known = known
-        return Swept(labels, totals, 0)
-
-    def _swept(
-        self,
-        engine: CudaEngine,
-        labels: DeviceLabels,
-        centers: DeviceCenters,
-        rows: Any,
-        after: Any,
-        totals: Totals,
-    ) -> Swept:
-        """Return what a sweep leaves in which these rows have changed their labels."""
-        links, cut = engine.device_links, engine.local.cut
-        swept = swept_of(engine.points, links, rows, labels, after, centers.size, totals, cut)
-        if len(swept.totals.size) == centers.size:  # bounds are about all of these centres
-            self.known = KnownSweep(swept.labels, centers, None, None)
-        return swept
+    def _program(self, engine: CudaEngine, n_clusters: int) -> SweepProgram:
+        """Return room for sweeps with so many clusters; the last is kept."""
+        if self.program is None or self.program.centers.size != n_clusters:
+            self.known = self.program = None  # two at a time may be too many
+            self.program = SweepProgram(engine, n_clusters)
+        return self.program
 
     # ------------------------------------------------------------------ where a cluster opens
 

@@ -141,6 +141,16 @@ class EuclideanFamily(Family):
         """Return 2m."""
         return 2.0 * centers
 
+    def tangent(self, centers: Array) -> tuple[Array, Array]:
+        """Return θ = 2m and c = ‖m‖²; squares are added by halves, an order that GPUs can keep."""
+        width = 1 << max(0, centers.shape[1] - 1).bit_length()
+        half = np.zeros((len(centers), width))
+        half[:, : centers.shape[1]] = np.square(centers)
+        while width > 1:
+            width //= 2
+            half = half[:, :width] + half[:, width:]
+        return self.gradient(centers), half[:, 0]
+
     def neighbour_rows(self, X: Matrix) -> Matrix:
         """Return the data, in deviations where the columns are not in one unit."""
         return in_one_unit(self.drawn_in(X))

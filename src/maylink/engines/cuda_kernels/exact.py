@@ -21,6 +21,7 @@ def exact(
     least_of,
     after,
     gap,
+    own,
     n,
     n_clusters,
     penalty,
@@ -30,6 +31,7 @@ def exact(
     CENTERS: tl.constexpr,
     NEW: tl.constexpr,
     LISTED: tl.constexpr,
+    RANKED: tl.constexpr,
 ):
     """Find the nearest centre by scores in double precision, feature by feature, nothing fused.
 
@@ -45,7 +47,8 @@ def exact(
     rows_of, size_of : in, which points, whose labels are decided where LISTED; else all
     least_of : out, (n,) the least divergence, where not LISTED
     after, gap : out, labels and by how much they are won, where LISTED
-    penalty : in, (1,) λ
+    own : out, φ less the least divergence, rounded down, where LISTED and RANKED
+    penalty : in, λ is the first of these
     """
     size = n
     if LISTED:
@@ -91,6 +94,10 @@ def exact(
                 won = tl.full([ROWS], FAR, tl.float32)
             tl.store(gap + rows, won, mask=there)
             tl.store(after + rows, winner, mask=there)
+            if RANKED:
+                score = (base - least).to(tl.float32)
+                score -= 1e-5 * (tl.abs(score) + tl.abs(base.to(tl.float32)))
+                tl.store(own + rows, score, mask=there)
         else:
             tl.store(least_of + rows, least, mask=there)
 
@@ -126,7 +133,7 @@ def dot_products(
     tl.store(out + into, dot, mask=there[:, None] & used[None, :])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["size", "n_clusters"])
 def choose_linked(
     dots,
     phi,
@@ -136,71 +143,92 @@ def choose_linked(
     neighbour,
     signed,
     rank,
+    rows_of,
     before,
+    earlier,
     now,
     then,
+    after,
     costs,
     doubts,
+    n_doubts,
     counts,
     last,
+    size,
     n_clusters,
     CENTERS: tl.constexpr,
+    ALL: tl.constexpr,
 ):
-    """Let one linked point choose, in view of the labels that its neighbours have in its turn.
+    """Let linked points choose, in view of the labels that their neighbours have in their turn.
 
-    Where no choice of the round before differed, and none was in doubt, nothing changes.
+    Where no choice of the round before differed, and none was in doubt, nothing changes; nor does
+    the choice of a point whose view has not, unless ALL must choose.
+
+    Long because arrays come one by one, each in a line of its own.
 
     Parameters
     ----------
     dots, phi, c : in, (m, K), (m,) and (K,) what divergences φ + c − ⟨t, θ⟩ are made of
-    is_exact : in, (m,) whether those of a point are exact
+    is_exact : in and out, (m,) 1 where those of a point are exact, 2 where they must be made so
     indptr, neighbour, signed : in, links of each point; weights are negative for may-not
     rank : in, (m,) turns
-    before, now : in, (m,) labels of before the sweep, and of those who come earlier in it
-    then : out, (m,) what is chosen, −1 to open a cluster
+    rows_of : in, (m,) where the points are among all
+    before, earlier, now : in, (m,) labels of before the sweep, before the last round and after it
+    then, after : out, (m,) and (n,) what is chosen, −1 to open a cluster
     costs : in, (4,) ξ_may, ξ_not, λ, and what rounding can do to scores that are not exact
-    doubts : out, points whose scores must be exact
+    doubts, n_doubts : out, points whose scores must be exact, and how many
     counts : in and out, (3,) how many choices differ from ``now``; how many open a cluster; how
-        many doubts there are
+        many are in doubt for the first time
     last : in, (3,) those of the round before
     """
-    i = tl.program_id(0)
-    if (tl.load(last) == 0) & (tl.load(last + 2) == 0):
-        tl.store(then + i, tl.load(now + i))
-    else:
-        _choose(
-            i, dots, phi, c, is_exact, indptr, neighbour, signed, rank, before, now, then, costs,
-            doubts, counts, n_clusters, CENTERS,
-        )  # fmt: skip
+    is_done = (tl.load(last) == 0) & (tl.load(last + 2) == 0)
+    for i in range(tl.program_id(0), size, tl.num_programs(0)):
+        begin, end = tl.load(indptr + i), tl.load(indptr + i + 1)
+        mine = tl.load(rank + i)
+        differs = tl.where(is_done, 0, 1)
+        if not ALL:  # noqa: SIM102 (the compiler knows this one, and must not see the next)
+            if differs != 0:
+                differs = _sees_other(begin, end, mine, neighbour, rank, earlier, now)
+        label = tl.load(now + i)
+        if differs != 0:
+            k = tl.arange(0, CENTERS)
+            pull, votes = _pull(begin, end, mine, k, neighbour, signed, rank, before, now, costs)
+            row = dots + tl.cast(i, tl.int64) * n_clusters
+            least, winner, second = _least_two(k, row, phi + i, c, pull, n_clusters)
+            penalty = tl.load(costs + 2)
+            old, label = label, tl.where(least < penalty, winner, -1)
+            tl.store(after + tl.load(rows_of + i), label)
+            if label != old:
+                tl.atomic_add(counts, 1, sem="relaxed")
+            room = tl.load(costs + 3) + votes * 1e-15
+            won = tl.minimum(second - least, tl.abs(penalty - least))
+            if (won < room) & (tl.load(is_exact + i) == 0):
+                tl.store(is_exact + i, 2)
+                tl.atomic_add(counts + 2, 1, sem="relaxed")
+                tl.store(doubts + tl.atomic_add(n_doubts, 1, sem="relaxed"), i)
+        if label < 0:
+            tl.atomic_add(counts + 1, 1, sem="relaxed")
+        tl.store(then + i, label)
 
 
 @triton.jit
-def _choose(
-    i,
-    dots,
-    phi,
-    c,
-    is_exact,
-    indptr,
-    neighbour,
-    signed,
-    rank,
-    before,
-    now,
-    then,
-    costs,
-    doubts,
-    counts,
-    n_clusters,
-    CENTERS: tl.constexpr,
-):
-    """Let one linked point choose; parameters as in :func:`choose_linked`."""
-    k = tl.arange(0, CENTERS)
-    pull = tl.zeros([CENTERS], tl.float64)
-    mine = tl.load(rank + i)
-    may, may_not, penalty = tl.load(costs), tl.load(costs + 1), tl.load(costs + 2)
+def _sees_other(begin, end, mine, neighbour, rank, earlier, now):
+    """Whether the last round has changed a label that a point sees in its turn."""
+    differs = tl.full((), 0, tl.int32)
+    for e in range(begin, end):
+        other = tl.load(neighbour + e)
+        changed = tl.load(earlier + other) != tl.load(now + other)
+        differs += (changed & (tl.load(rank + other) < mine)).to(tl.int32)
+    return differs
+
+
+@triton.jit
+def _pull(begin, end, mine, k, neighbour, signed, rank, before, now, costs):
+    """Return what the links of a point take from its scores, and the sum of their weights."""
+    may, may_not = tl.load(costs), tl.load(costs + 1)
+    pull = (k * 0).to(tl.float64)
     votes = tl.full((), 0.0, tl.float64)
-    for e in range(tl.load(indptr + i), tl.load(indptr + i + 1)):
+    for e in range(begin, end):
         other = tl.load(neighbour + e)
         weight = tl.load(signed + e)
         earlier = tl.load(rank + other) < mine
@@ -208,21 +236,17 @@ def _choose(
         xi = tl.where(weight > 0.0, may, may_not)
         pull += tl.where(k == label, weight * xi, 0.0)
         votes += tl.abs(weight * xi)
+    return pull, votes
+
+
+@triton.jit
+def _least_two(k, dots, phi, c, pull, n_clusters):
+    """Return the least value, whose it is, and the second least."""
     used = k < n_clusters
-    dot = tl.load(dots + i.to(tl.int64) * n_clusters + k, mask=used, other=0.0)
-    score = (tl.load(phi + i) + tl.load(c + k, mask=used, other=0.0)) - dot
+    dot = tl.load(dots + k, mask=used, other=0.0)
+    score = (tl.load(phi) + tl.load(c + k, mask=used, other=0.0)) - dot
     score = tl.where(score > 0.0, score, 0.0)
     value = tl.where(used, score - pull, float("inf"))
     least = tl.min(value, axis=0)
     winner = tl.min(tl.where(value == least, k, 2147483647), axis=0)
-    second = tl.min(tl.where(k == winner, float("inf"), value), axis=0)
-    label = tl.where(least < penalty, winner, -1)
-    tl.store(then + i, label)
-    if label != tl.load(now + i):
-        tl.atomic_add(counts, 1, sem="relaxed")
-    if label < 0:
-        tl.atomic_add(counts + 1, 1, sem="relaxed")
-    room = tl.load(costs + 3) + votes * 1e-15
-    won = tl.minimum(second - least, tl.abs(penalty - least))
-    if (won < room) & (tl.load(is_exact + i) == 0):
-        tl.store(doubts + tl.atomic_add(counts + 2, 1, sem="relaxed"), i)
+    return least, winner, tl.min(tl.where(k == winner, float("inf"), value), axis=0)

@@ -20,19 +20,23 @@ def append(rows, chosen, rows_of, counter):
         tl.store(rows_of + start + tl.cumsum(many, axis=0) - 1, rows, mask=chosen)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_clusters"])
 def wear(
     gap,
+    own,
     norm,
     linked,
     before,
     after,
-    drift,
-    shift,
-    most,
+    moves,
+    slow,
+    facts,
     rows_of,
-    counter,
+    counts,
     n,
+    n_clusters,
+    RANKED: tl.constexpr,
+    FAST: tl.constexpr,
     ROWS: tl.constexpr,
 ):
     """Take from what choices were won by what the moves of centres can have cost; list the rest.
@@ -40,24 +44,54 @@ def wear(
     Parameters
     ----------
     gap : in and out, (n,) by how much each choice was won
-    norm, linked, before : in, (n,)
-    after : out, (n,) a copy of ``before``
-    drift, shift : in, (K,) ‖Δθ‖ and |Δc| of each centre
-    most : in, (2,) the greatest of both
-    rows_of, counter : out, the points that must choose again
+    own : in and out, (n,) the score of the chosen centre, at the least, where RANKED
+    norm, linked : in, (n,)
+    before : out, (n,) a copy of ``after``
+    after : in, (n,) labels
+    moves : in, (3, K), of which ‖Δθ‖ and |Δc| of each centre are taken
+    slow : in, (2,) the greatest of both among the centres that are not fast
+    facts : in, :mod:`maylink.engines.cuda_kernels.centers`
+    rows_of : out, the points that must choose again; not where FAST: the fast centres are still to
+        be looked at
+    counts : out, how many these are; where RANKED, how many they are by the moves of all centres,
+        and how many without the fast ones
     """
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = rows < n
-    label = tl.load(before + rows, mask=there, other=-1)
+    label = tl.load(after + rows, mask=there, other=-1)
     known = there & (label >= 0)
-    own = tl.load(drift + label, mask=known, other=0.0) + tl.load(most)
-    cost = tl.load(norm + rows, mask=there, other=0.0) * own
-    cost += tl.load(shift + label, mask=known, other=0.0) + tl.load(most + 1)
-    won = tl.load(gap + rows, mask=there, other=0.0)
-    left = won - tl.abs(won) * 2.4e-7 - cost * 1.00001
-    tl.store(gap + rows, left, mask=there)
-    tl.store(after + rows, label, mask=there)
     free = tl.load(linked + rows, mask=there, other=1) == 0
+    length = tl.load(norm + rows, mask=there, other=0.0)
+    cost = length * tl.load(moves + n_clusters + label, mask=known, other=0.0)
+    cost += tl.load(moves + 2 * n_clusters + label, mask=known, other=0.0)
+    most = length * tl.load(facts + 5).to(tl.float32) + tl.load(facts + 6).to(tl.float32)
+    won = tl.load(gap + rows, mask=there, other=0.0)
+    won -= tl.abs(won) * 2.4e-7
+    left = won - (cost + most) * 1.00001
+    open_to_all = free & ~(known & (left > 0.0))
+    if RANKED:
+        score = tl.load(own + rows, mask=there, other=0.0)
+        tl.store(own + rows, score - tl.abs(score) * 2.4e-7 - cost * 1.00001, mask=there)
+        by_slow = won - (cost + length * tl.load(slow) + tl.load(slow + 1)) * 1.00001
+        open_to_slow = free & ~(known & (by_slow > 0.0))
+        tl.atomic_add(counts + 1, tl.sum(open_to_all.to(tl.int32), axis=0), sem="relaxed")
+        tl.atomic_add(counts + 2, tl.sum(open_to_slow.to(tl.int32), axis=0), sem="relaxed")
+        if FAST:
+            left = by_slow
+    tl.store(gap + rows, left, mask=there)
+    tl.store(before + rows, label, mask=there)
+    if not FAST:
+        append(rows, open_to_all, rows_of, counts)
+
+
+@triton.jit
+def list_open(gap, linked, before, rows_of, counter, n, ROWS: tl.constexpr):
+    """List the points whose choices are no longer won for sure."""
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    there = rows < n
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    known = tl.load(before + rows, mask=there, other=-1) >= 0
+    left = tl.load(gap + rows, mask=there, other=0.0)
     append(rows, free & ~(known & (left > 0.0)), rows_of, counter)
 
 
@@ -80,21 +114,17 @@ def nearest(
     phi,
     norm,
     linked,
-    before,
     after,
     gap,
+    own,
     rank,
     opened,
     rows_of,
     size_of,
     n,
     n_padded,
-    penalty,
-    slope,
-    floor,
-    blur,
+    facts,
     scale,
-    unit,
     STRIDE: tl.constexpr,
     SPAN: tl.constexpr,
     WIDE: tl.constexpr,
@@ -107,6 +137,7 @@ def nearest(
     CAST: tl.constexpr,
     SURE: tl.constexpr,
     NEW: tl.constexpr,
+    RANKED: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
     """Give points without links the number of their nearest centre.
@@ -117,14 +148,15 @@ def nearest(
     ----------
     points : in, (n, STRIDE)
     theta, minus_c : in, (n_padded, SPAN) and (n_padded,), filled up by centres far away, in units
-        of ``unit``
+        of scores
     phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
-    before, after : in and out, (n,) labels; OPENER and DOUBT are among the new ones
+    after : out, (n,) labels; OPENER and DOUBT are among them
     gap : out, (n,) by how much each choice is won, at the least
+    own : out, (n,) the score of the chosen centre, at the least, where RANKED
     rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
     rows_of, size_of : in, which points and how many, where LISTED
-    slope, floor : in, a choice is sure that wins by slope · ‖t‖ + floor
-    blur : in, how much more than that it must win by against λ
+    facts : in, λ; slope, floor: a choice is sure that wins by slope · ‖t‖ + floor; unit of scores;
+        blur: how much more than that a choice must win by against λ
     scale : in, by what points are multiplied before they are made shorter, where CAST
     WIDE, REST : how many columns are loaded together; all at once, or WIDE by WIDE where LOOPED
     MASK : the last digits of a score, which hold the number of its centre, or of a group of centres
@@ -170,8 +202,8 @@ def nearest(
             g = bits.to(tl.float32, bitcast=True)
             best, second = _best_two(g, best, second)
         _settle(
-            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
-            blur, unit, ROWS, CENTERS, MASK, LOOPED, SURE, NEW,
+            best, second, rows, there, phi, norm, linked, after, gap, own, facts, ROWS, CENTERS,
+            MASK, LOOPED, SURE, NEW, RANKED,
         )  # fmt: skip
 
 
@@ -183,16 +215,12 @@ def nearest_resident(
     phi,
     norm,
     linked,
-    before,
     after,
     gap,
+    own,
     n,
-    penalty,
-    slope,
-    floor,
-    blur,
+    facts,
     scale,
-    unit,
     STRIDE: tl.constexpr,
     SPAN: tl.constexpr,
     ROWS: tl.constexpr,
@@ -201,6 +229,7 @@ def nearest_resident(
     MASK: tl.constexpr,
     CAST: tl.constexpr,
     SURE: tl.constexpr,
+    RANKED: tl.constexpr,
     STAGES: tl.constexpr,
 ):
     """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
@@ -241,9 +270,65 @@ def nearest_resident(
             g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
             best, second = _best_two(g, best, second)
         _settle(
-            best, second, rows, there, phi, norm, linked, before, after, gap, penalty, slope, floor,
-            blur, unit, ROWS, CENTERS, MASK, False, SURE, False,
+            best, second, rows, there, phi, norm, linked, after, gap, own, facts, ROWS, CENTERS,
+            MASK, False, SURE, False, RANKED,
         )  # fmt: skip
+
+
+@triton.jit
+def glimpse(
+    points,
+    theta,
+    starts,
+    fast_of,
+    norm,
+    before,
+    gap,
+    own,
+    n,
+    facts,
+    scale,
+    STRIDE: tl.constexpr,
+    SPAN: tl.constexpr,
+    ROWS: tl.constexpr,
+    CENTERS: tl.constexpr,
+    CAST: tl.constexpr,
+    SURE: tl.constexpr,
+    STAGES: tl.constexpr,
+):
+    """See by how much choices are still won against a few fast centres.
+
+    Parameters
+    ----------
+    points, theta, starts : in, as in :func:`nearest_resident`
+    fast_of : in, (CENTERS,) which centres these are
+    norm, before : in, (n,)
+    gap : in and out, (n,) by how much each choice is won; so far only against the other centres
+    own : in, (n,) the score of the chosen centre, at the least
+    """
+    wide = tl.arange(0, SPAN)
+    k = tl.arange(0, CENTERS)
+    e = tl.arange(0, 16)
+    slopes = tl.load(theta + k[None, :] * SPAN + wide[:, None])
+    minus_c = tl.load(starts + k[None, :] * 16 + e[:, None])
+    number = tl.load(fast_of + k)
+    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
+    parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(slopes.dtype)
+    unit = tl.load(facts + 3).to(tl.float32)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
+        rows = tile * ROWS + tl.arange(0, ROWS)
+        there = rows < n
+        row = points + rows.to(tl.int64)[:, None] * STRIDE
+        t = _loaded(row, wide, there, scale, STRIDE, CAST)
+        g = tl.dot(t, slopes, tl.dot(parts, minus_c))
+        label = tl.load(before + rows, mask=there, other=-1)
+        best = tl.max(tl.where(number[None, :] == label[:, None], FAR, g), axis=1)
+        left = tl.load(own + rows, mask=there, other=0.0) - best * unit
+        if SURE:
+            slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
+            left -= 1.5 * (slope * tl.load(norm + rows, mask=there, other=0.0) + floor)
+        left = tl.minimum(left - tl.abs(left) * 2.4e-7, tl.load(gap + rows, mask=there, other=0.0))
+        tl.store(gap + rows, left, mask=there)
 
 
 @triton.jit
@@ -269,25 +354,23 @@ def _settle(
     phi,
     norm,
     linked,
-    before,
     after,
     gap,
-    penalty,
-    slope,
-    floor,
-    blur,
-    unit,
+    own,
+    facts,
     ROWS: tl.constexpr,
     CENTERS: tl.constexpr,
     MASK: tl.constexpr,
     GROUPED: tl.constexpr,
     SURE: tl.constexpr,
     NEW: tl.constexpr,
+    RANKED: tl.constexpr,
 ):
     """Choose by the best scores of a tile of points; write labels and gaps.
 
     The last digits of a score hold the number of its centre, or of a group of centres.
     """
+    penalty, unit = tl.load(facts).to(tl.float32), tl.load(facts + 3).to(tl.float32)
     top = tl.max(best, axis=1)
     winner = top.to(tl.int32, bitcast=True) & MASK
     if GROUPED:
@@ -298,21 +381,25 @@ def _settle(
     if GROUPED:
         runner = tl.max(tl.where(column == first[:, None], second, best), axis=1)
     away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
-    won = (top - runner) * unit
+    won, score = (top - runner) * unit, top * unit
     label = tl.where(away < 0.0, winner, OPENER)
     if SURE:
+        slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
+        blur = tl.load(facts + 4).to(tl.float32)
         room = slope * tl.load(norm + rows, mask=there, other=0.0) + floor
         near, far = -away > room + blur, away > room + blur
         label = tl.where(far | (near & (won > room)), label, DOUBT)
         won = tl.minimum(won - 1.5 * room, -away - 1.5 * (room + blur))
+        score -= 1.5 * room
     else:
         won = tl.minimum(won, -away)
     if NEW:
         won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
-    fixed = tl.load(linked + rows, mask=there, other=1) != 0
-    old = tl.load(before + rows, mask=there, other=0)
-    tl.store(gap + rows, won, mask=there)
-    tl.store(after + rows, tl.where(fixed, old, label), mask=there)
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    tl.store(gap + rows, won, mask=free)
+    if RANKED:
+        tl.store(own + rows, score, mask=free)
+    tl.store(after + rows, label, mask=free)
 
 
 @triton.jit

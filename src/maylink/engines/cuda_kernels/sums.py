@@ -6,7 +6,7 @@ import triton
 import triton.language as tl
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_clusters", "n_parts"])
 def add_clusters(
     points,
     phi,
@@ -16,11 +16,11 @@ def add_clusters(
     high,
     low,
     n_clusters,
+    n_parts,
     STRIDE: tl.constexpr,
     COLUMNS: tl.constexpr,
     BLOCK: tl.constexpr,
     ROWS: tl.constexpr,
-    PARTS: tl.constexpr,
 ):
     """Add points to the sums of clusters; a program adds up a part of the points of one cluster.
 
@@ -34,13 +34,13 @@ def add_clusters(
         leave 0 … K − 1
     first_of : in, (2 K + 1,) where the points of each begin
     high, low : in and out, (K, COLUMNS + 1)
-    PARTS : how many programs share a cluster
+    n_parts : in, how many programs share a cluster
     """
-    number = tl.program_id(0) // PARTS
-    part = tl.program_id(0) % PARTS
+    number = tl.program_id(0) // n_parts
+    part = tl.program_id(0) % n_parts
     begin = tl.load(first_of + number)
     last = tl.load(first_of + number + 1)
-    size = tl.cdiv(last - begin, PARTS)
+    size = tl.cdiv(last - begin, n_parts)
     begin += part * size
     end = tl.minimum(begin + size, last)
     if begin < end:
@@ -68,6 +68,60 @@ def add_clusters(
                 phi, cut + COLUMNS, rows_of, begin, end, sign, high + into + COLUMNS,
                 low + into + COLUMNS, COLUMNS,
             )  # fmt: skip
+
+
+@triton.jit
+def add_movers(
+    points,
+    phi,
+    cut,
+    rows_of,
+    size_of,
+    before,
+    after,
+    high,
+    low,
+    sizes,
+    STRIDE: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    """Take points out of the sums of the clusters that they leave, into those that they enter.
+
+    For a few points: each adds for itself. Additions of cut points do not round.
+
+    Parameters
+    ----------
+    points, phi : in, (n, STRIDE) and (n,)
+    cut : in, (2, COLUMNS + 1)
+    rows_of, size_of : in, which points, and how many
+    before, after : in, (n,) labels; −1 counts nowhere
+    high, low, sizes : in and out, (K, COLUMNS + 1) twice, and (K,)
+    BLOCK : a power of two of at least COLUMNS + 1
+    """
+    j = tl.arange(0, BLOCK)
+    real = j <= COLUMNS
+    cutter = tl.load(cut + j, mask=real, other=1.0)
+    second_cutter = tl.load(cut + COLUMNS + 1 + j, mask=real, other=1.0)
+    for place in range(tl.program_id(0), tl.load(size_of), tl.num_programs(0)):
+        row = tl.load(rows_of + place).to(tl.int64)
+        t = tl.load(points + row * STRIDE + j, mask=j < COLUMNS, other=0.0).to(tl.float64)
+        t = tl.where(j == COLUMNS, tl.load(phi + row), t)
+        first, second = _cut(t, cutter, second_cutter)
+        one = tl.full((), 1.0, tl.float64)
+        _enter(high, low, sizes, tl.load(after + row), first, second, one, j, COLUMNS)
+        _enter(high, low, sizes, tl.load(before + row), -first, -second, -one, j, COLUMNS)
+
+
+@triton.jit
+def _enter(high, low, sizes, label, first, second, one, j, COLUMNS: tl.constexpr):
+    """Add the parts of a point to the sums of its cluster, where it has one."""
+    if label >= 0:
+        at = label.to(tl.int64) * (COLUMNS + 1) + j
+        real = j <= COLUMNS
+        tl.atomic_add(high + at, first, mask=real, sem="relaxed")
+        tl.atomic_add(low + at, second, mask=real & (second != 0.0), sem="relaxed")
+        tl.atomic_add(sizes + label, one, sem="relaxed")
 
 
 @triton.jit
