@@ -335,6 +335,7 @@ class TVClustTuner:
             progress,
             path=lambda one: (one.family, one.neighbours, one.partition_prior),
             prior=prior,
+            rank=None if prior is None or self.views.plain else lambda one: round(-prior(one)),
             is_small=self.is_small,
         )
 
