@@ -83,12 +83,12 @@ def enumerate_cuts(tree, center, width, votes):
 
 def solved(tree, center, width, votes):
     size = len(tree.children)
-    root, merged = np.empty((1, 1, 1, size)), np.empty((1, 1, 1, size))
+    root, merged = np.empty((1, 1, size)), np.empty((1, 1, size))
     cut_grid(
-        tree.children, tree.heights, np.array([center]), np.array([width]), votes[None], root,
+        tree.children, tree.heights, np.array([center]), np.array([width]), votes, root,
         merged, np.empty(size), np.empty(size),
     )  # fmt: skip
-    return root[0, 0, 0], merged[0, 0, 0]
+    return root[0, 0], merged[0, 0]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,7 +10,7 @@ from math import log
 
 from maylink.kernels.compile import compiled
 
-MARGINAL, ENERGY, AVERAGE, SINGLE = 0, 1, 2, 3
+ENERGY, AVERAGE, SINGLE = 0, 1, 2
 """Rules, see :class:`maylink.questions.trees.Linkage`."""
 DATA_WEIGHT = 0.3  # of the data beside the neighbour graph: both tell the same in part
 BEYOND = 1e-3  # heights of scores beyond those that are known: they keep their order
@@ -40,11 +40,9 @@ def gain_of_merging(groups, a, b, precision):
 @compiled(allocates=False, inner=True)
 def score_of(rule, groups, a, b, precision):
     """Return how well two groups go together."""
-    if rule == MARGINAL:
-        smaller = min(groups.size[a], groups.size[b])
-        return gain_of_merging(groups, a, b, precision) / smaller
-    if rule == ENERGY:
-        return DATA_WEIGHT * gain_of_merging(groups, a, b, precision) + groups.near[a, b]
+    if rule == ENERGY:  # for each row: else the largest group takes in one piece after the other
+        gain = DATA_WEIGHT * gain_of_merging(groups, a, b, precision) + groups.near[a, b]
+        return gain * (1.0 / groups.size[a] + 1.0 / groups.size[b])
     if rule == AVERAGE:
         return groups.near[a, b] / (groups.size[a] * groups.size[b])
     return groups.near[a, b]
