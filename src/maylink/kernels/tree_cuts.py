@@ -106,15 +106,17 @@ def cut_grid(children, heights, centers, widths, votes, root, merged, below, val
 
 @compiled(allocates=False)
 def draw_cuts(children, root, uniforms, node_label, labels):
-    """Draw cuts: each row of ``labels`` has the node that is the cluster of each piece."""
+    """Draw cuts: each row of ``labels`` has the cluster of each piece, 0 … K − 1."""
     last = children.shape[0] - 1
     n = labels.shape[1]
     for k in range(labels.shape[0]):
+        n_clusters = 0
         for node in range(last + 1):
             node_label[node] = -1
         for node in range(last, -1, -1):
             if node_label[node] < 0 and (node < n or uniforms[k, node] < root[node]):
-                node_label[node] = node
+                node_label[node] = n_clusters
+                n_clusters += 1
             if node < n:
                 labels[k, node] = node_label[node]
             elif node_label[node] >= 0:

@@ -7,7 +7,7 @@ without ids are known by where they come from: the bytes of a file, or their cel
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,12 @@ from maylink.io.data import Table
 from maylink.io.fingerprint import fingerprint
 
 
-def rows_fingerprint(ids: Sequence[Any] | None, cells: Iterable[Any]) -> str:
+def rows_fingerprint(ids: Iterable[Any] | None, cells: Iterable[Any]) -> str:
     """Return the fingerprint of rows that answers are about.
 
     Parameters
     ----------
-    ids : sequence, optional
+    ids : iterable, optional
         The id of each row.
     cells : iterable
         What the rows hold, looked at only where they have no ids.

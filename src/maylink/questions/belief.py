@@ -55,9 +55,16 @@ class DoubtfulPairs(NamedTuple):
         p, q : float
             Reliability of who answers.
         """
+        return PairGains(self.a, self.b, self.together, self._gain(p, q)).best_first()
+
+    def best_gain(self, p: float, q: float) -> float:
+        """Return what the best answer of a source would put right."""
+        return float(self._gain(p, q).max(initial=0.0))
+
+    def _gain(self, p: float, q: float) -> Array:
         may = chance_of_may(self.together, p, q)
-        gain = (p + q - 1.0) ** 2 * self.covariance / np.maximum(may * (1.0 - may), 1e-12)
-        return PairGains(self.a, self.b, self.together, gain).best_first()
+        gain: Array = (p + q - 1.0) ** 2 * self.covariance / np.maximum(may * (1.0 - may), 1e-12)
+        return gain
 
 
 class PairGains(NamedTuple):
@@ -161,7 +168,8 @@ class Belief:
         own = np.diag(self._shared)
         both = self._shared.mean(axis=0)
         indices = [self._index(*pairs) for pairs in zip(both, own, strict=True)]
-        best, index = self.draws[int(np.argmax(indices))], max(indices)
+        best: Index = self.draws[int(np.argmax(indices))]
+        index = max(indices)
         mergers, share = Mergers.by_average(self.together, self.n_rows), self._share
         while True:
             labels = mergers.groups(share + index * (0.5 - share))
@@ -233,11 +241,12 @@ class Belief:
         original = centred = self._centred(found.a, found.b, together)
         said = chance_of_may(together, p, q)
         variance, slope = said * (1.0 - said), (p + q - 1.0) ** 2
+        quadratic, overlaps = self._quadratic(centred), self._centred_overlaps
         left = np.ones(len(together), np.bool_)
         order: list[int] = []
         gains: list[float] = []
         for _ in range(n):
-            gain = np.where(left, slope * self._quadratic(centred) / variance, -1.0)
+            gain = np.where(left, slope * np.maximum(quadratic, 0.0) / variance, -1.0)
             k = int(np.argmax(gain))
             order.append(k)
             gains.append(max(float(gain[k]), 0.0))
@@ -245,7 +254,11 @@ class Belief:
             alike = original.T @ centred[:, k] / len(centred)
             step = slope / variance[k]
             variance = np.maximum(variance - slope * step * alike**2, 0.05 * variance)
-            centred = centred - np.outer(centred[:, k], step * alike)
+            share, known = step * alike, centred[:, k]
+            about = overlaps @ known  # what is left of the quadratic form, without making it anew
+            change = share * (share * (known @ about) - 2.0 * (about @ centred))
+            quadratic = quadratic + 0.5 * change / len(centred) ** 2
+            centred = centred - np.outer(known, share)
         return found.some(order)._replace(gain=np.array(gains))
 
     def _centred(self, a: Index, b: Index, together: Array) -> Array:

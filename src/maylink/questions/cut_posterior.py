@@ -60,7 +60,7 @@ class CutPosterior:
         return found
 
     def draws(self, counts: Index, rng: np.random.Generator) -> Iterator[Index]:
-        """Yield cuts, as the node that is the cluster of each piece.
+        """Yield cuts, as the cluster of each piece, 0 … K − 1.
 
         Parameters
         ----------

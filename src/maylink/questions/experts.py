@@ -87,18 +87,16 @@ class Experts:
         """The accuracy of answers that is expected."""
         return float(self.weights.sum(axis=(0, 1, 2)) @ ACCURACIES)
 
-    def usual_cut(self, linkage: int, accuracy: int) -> tuple[float, float]:
-        """Return center and width that those who believe a linkage and an accuracy hold on average.
-
-        Parameters
-        ----------
-        linkage, accuracy : int
-            Their numbers.
-        """
-        score = self._score[linkage, :, :, accuracy]
-        weights = np.exp(score - logsumexp(score)).sum(axis=-1)
-        center = float(weights.sum(axis=1) @ self.centers)
-        return center, float(np.exp(weights.sum(axis=0) @ np.log(self.widths)))
+    @property
+    def usual_cuts(self) -> list[list[tuple[float, float]]]:
+        """Center and width that those hold on average who believe a linkage and an accuracy."""
+        score = self._score
+        weights = np.exp(score - score.max(axis=(1, 2, 4), keepdims=True)).sum(axis=-1)
+        weights /= weights.sum(axis=(1, 2), keepdims=True)
+        centers = np.einsum("lcwq,c->lq", weights, self.centers)
+        widths = np.exp(np.einsum("lcwq,w->lq", weights, np.log(self.widths)))
+        both = np.stack([centers, widths], axis=-1).tolist()
+        return [[(center, width) for center, width in one] for one in both]
 
     def score(
         self, together: Sequence[Array], p: Array, q: Array, may: Array, weight: Array

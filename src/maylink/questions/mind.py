@@ -94,8 +94,10 @@ class Mind:
             self._think(range(len(self.where.parts)) if anew else spoken_of)
         if answers and len(self.where.parts) > 1:
             self._think(self._longest_ago())
-        while self.best_gain < LITTLE * self.outlook.n_pairs and self._look_closer():
-            pass
+        while self._may_look_closer and self.best_gain < LITTLE * self.outlook.n_pairs:
+            self._finer *= 2
+            self._cut(self._count_of_pieces())
+            self._think(range(len(self.where.parts)))
 
     def reliability_of(self, source: Hashable) -> tuple[float, float]:
         """Return p and q of a source, also of one that has not answered yet."""
@@ -107,7 +109,7 @@ class Mind:
     @property
     def best_gain(self) -> float:
         """What the best question is expected to put right, in pairs, whoever is asked."""
-        return self.outlook.best_gain(self.trust.accuracy)
+        return self.outlook.doubtful.best_gain(self.trust.accuracy, self.trust.accuracy)
 
     @property
     def surprise(self) -> float:
@@ -130,14 +132,10 @@ class Mind:
         """Whether there seem to be so many clusters that one tree cannot hold them."""
         return PIECES_A_CLUSTER * self._usual_clusters > MOST
 
-    def _look_closer(self) -> bool:
-        """Make pieces half as large; False where that is too early, or they are small enough."""
-        if self._count >= self._most or len(self._answers) < self._count:
-            return False
-        self._finer *= 2
-        self._cut(self._count_of_pieces())
-        self._think(range(len(self.where.parts)))
-        return True
+    @property
+    def _may_look_closer(self) -> bool:
+        """Whether pieces may be made half as large: there are answers enough, and rows."""
+        return self._count < self._most and len(self._answers) >= self._count
 
     def _count_of_pieces(self) -> int:
         if self._alone:

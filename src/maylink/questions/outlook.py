@@ -62,11 +62,6 @@ class Outlook:
         found = (view.belief.doubtful.numbered(view.part.at) for view in self.views)
         return DoubtfulPairs(*map(np.concatenate, zip(*found, strict=True)))
 
-    def best_gain(self, accuracy: float) -> float:
-        """Return what the best question is expected to put right, in pairs."""
-        gain = self.doubtful.gains(accuracy, accuracy).gain
-        return float(gain[0]) if len(gain) else 0.0
-
     def batch(self, n: int, found: PairGains, p: float, q: float) -> PairGains:
         """Choose pairs whose answers tell different things, the best first.
 

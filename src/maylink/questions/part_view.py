@@ -54,13 +54,14 @@ class PartView:
         across = a != b
         a, b = a[across], b[across]
         strengths = odds[:, across] if len(a) else odds[:1, across]  # without answers all are alike
+        cuts = experts.usual_cuts
         self._posteriors: list[list[CutPosterior]] = [[] for _ in opinions]
         for level, strength in enumerate(strengths):
             votes = np.zeros((part.count, part.count))
             np.add.at(votes, (a, b), strength)
             votes += votes.T
             for k, linkage in enumerate(opinions):
-                tree = linkage.tree(part, votes, *experts.usual_cut(k, level))
+                tree = linkage.tree(part, votes, *cuts[k][level])
                 self._posteriors[k].append(CutPosterior(tree, experts, a, b, strength))
         if len(strengths) < len(odds):
             self._posteriors = [one * len(odds) for one in self._posteriors]
@@ -117,4 +118,4 @@ class PartView:
             for level, one in enumerate(several)
             for labels in one.draws(count[..., level], rng)
         ]
-        return np.array([np.unique(one, return_inverse=True)[1] for one in np.concatenate(found)])
+        return np.concatenate(found)
