@@ -44,7 +44,7 @@ def test_wrong_answers_are_not_obeyed():
     found = []
     for seed in (2, 3, 4):
         X, y = blobs(seed=seed)
-        interview = ask(Interview(X, random_state=0), y, 40, accuracy=0.8)
+        interview = ask(Interview(X, random_state=0), y, 50, accuracy=0.8)
         found.append(ml.metrics.adjusted_rand(y, interview.labels))
     assert np.mean(found) > 0.9
 
@@ -380,7 +380,9 @@ def test_looking_changes_nothing():
 
 def test_taking_back_leads_to_where_it_was():
     X, y = blobs(apart=2.0)
-    interview = ask(Interview(X, random_state=0), y, 10)
+    interview = ask(
+        Interview(X, random_state=0), y, 7
+    )  # eight are taken in one by one, more are not
     labels = interview.labels
     for said in (Answer(0, 1, 0, "ann"), Answer(0, 1, 1)):
         interview.add([said])
@@ -399,3 +401,11 @@ def test_votes_of_thousands_leave_every_linkage_a_weight():
     heavy = ml.Links(links.n, links.i, links.j, links.kind, 50.0 * links.weight)
     interview = Interview(MOONS.X, heavy, random_state=0)
     assert ml.metrics.adjusted_rand(MOONS.y, interview.labels) > 0.9
+
+
+def test_surprise_falls_where_data_know_the_clusters_and_rises_where_they_do_not():
+    X, y = blobs()
+    strange = np.random.default_rng(0).permutation(y)
+    known, unknown = (ask(Interview(X, random_state=0), one, 30) for one in (y, strange))
+    assert known._mind.surprise < 0.15
+    assert unknown._mind.surprise > 0.3
