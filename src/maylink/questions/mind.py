@@ -55,6 +55,7 @@ class Mind:
         self._answers: list[Answer] = []
         self._sources: dict[Hashable, int] = {}
         self._chances: Array = np.empty(0)  # that the pair of each answer is together
+        self.trust: SourceTrust
         self._count, self._finer = 0, 1
         self._most = min(MOST, ground.n, max(FEWEST, ground.n // FEWEST_ROWS))
         self._alone = ground.has_tiny_groups
@@ -67,13 +68,10 @@ class Mind:
             self._most = ground.n_looked_at if self._has_many else min(MOST, ground.n)
             self._cut(self._count_of_pieces())
         self._most = max(self._most, self._count)
-        usual, many = min(self._usual_clusters, self._most), self._count > MOST
-        self._experts = Experts(usual, len(self._opinions), self._most, many=many)
-        self.trust = self._trust_before()
-        self._think(range(len(self.where.parts)))
+        self._begin()
 
     def take_in(self, answers: list[Answer]) -> None:
-        """Take answers in, some at a time: first weigh the experts by them, then think.
+        """Take answers in: first weigh the experts by them, then think.
 
         Where no answer about these pieces would tell much, they are made smaller.
         """
@@ -81,23 +79,15 @@ class Mind:
             if one.source not in self._sources:
                 self._sources[one.source] = len(self._sources)
                 self.trust = self.trust.with_one_more(*self._known_of(one.source))
-        at = 0
-        while at < len(answers):
-            size = min(max(1, len(self._answers) // SHARE), MOST_AT_ONCE)
-            some = answers[at : at + size]
-            at += size
-            self._join_parts(some)
-            spoken_of = self._score(some)
-            self._answers += some
-            self.trust = self._learn_trust(spoken_of)
-            anew = self._cut(self._count_of_pieces())
-            self._think(range(len(self.where.parts)) if anew else spoken_of)
+        if self._cut(self._count_of_pieces(len(answers))):
+            self._hear_again()
+        self._hear(answers)
         if answers and len(self.where.parts) > 1:
             self._think(self._longest_ago())
         while self._may_look_closer and self.best_gain < LITTLE * self.outlook.n_pairs:
             self._finer *= 2
             self._cut(self._count_of_pieces())
-            self._think(range(len(self.where.parts)))
+            self._hear_again()
 
     def reliability_of(self, source: Hashable) -> tuple[float, float]:
         """Return p and q of a source, also of one that has not answered yet."""
@@ -122,6 +112,33 @@ class Mind:
 
     # ------------------------------------------------------------------ inside
 
+    def _begin(self) -> None:
+        """Believe what there is to believe without answers."""
+        usual, many = min(self._usual_clusters, self._most), self._count > MOST
+        self._experts = Experts(usual, len(self._opinions), self._most, many=many)
+        self._answers, self._chances = [], np.empty(0)
+        self.trust = self._trust_before()
+        self._think(range(len(self.where.parts)))
+
+    def _hear(self, answers: list[Answer]) -> None:
+        """Take answers in, more at a time the more there are."""
+        at = 0
+        while at < len(answers):
+            size = min(max(1, len(self._answers) // SHARE), MOST_AT_ONCE)
+            some = answers[at : at + size]
+            at += size
+            self._join_parts(some)
+            spoken_of = self._score(some)
+            self._answers += some
+            self.trust = self._learn_trust(spoken_of)
+            self._think(spoken_of)
+
+    def _hear_again(self) -> None:
+        """Weigh the experts anew: their trees of other pieces foretell other things."""
+        answers = self._answers
+        self._begin()
+        self._hear(answers)
+
     @property
     def _usual_clusters(self) -> int:
         """Clusters that there seem to be without answers."""
@@ -137,11 +154,12 @@ class Mind:
         """Whether pieces may be made half as large: there are answers enough, and rows."""
         return self._count < self._most and len(self._answers) >= self._count
 
-    def _count_of_pieces(self) -> int:
+    def _count_of_pieces(self, n_more: int = 0) -> int:
+        """Return how many pieces there should be when so many more answers are there."""
         if self._alone:
             return self._ground.n_looked_at
         count = self._finer * max(FEWEST, min(USUAL, self._ground.n // ROWS_A_PIECE))
-        while count < MOST and len(self._answers) > ANSWERS_A_PIECE * count:
+        while count < MOST and len(self._answers) + n_more > ANSWERS_A_PIECE * count:
             count = min(2 * count, MOST)
         return int(min(count, self._most))
 
