@@ -59,11 +59,13 @@ def spirals(seed: int) -> tuple[np.ndarray, np.ndarray]:
 SETS = (three, unbalanced, overlapping, several, spirals)
 
 
-def looks(X: np.ndarray, y: np.ndarray, p: float, seed: int) -> list[tuple[float, float, float]]:
-    """Return expected F, F and ARI at each look."""
+def looks(
+    X: np.ndarray, y: np.ndarray, p: float, seed: int, at: tuple[int, ...] = LOOKS
+) -> list[tuple[float, float, float]]:
+    """Return expected F, F and ARI after each of so many questions."""
     rng = np.random.default_rng([seed, 9])
     interview, found = ml.Interview(X, random_state=seed), []
-    for look in LOOKS:
+    for look in at:
         while (asked := len(interview.answers)) < look:
             batch = interview.questions(min(look - asked, max(1, asked // 10)))
             right = rng.random(len(batch)) < p
@@ -77,6 +79,15 @@ def looks(X: np.ndarray, y: np.ndarray, p: float, seed: int) -> list[tuple[float
     return found
 
 
+def print_expected(runs: pd.DataFrame) -> None:
+    """Print expected F beside F, by what was expected."""
+    bins = pd.cut(runs["expected"], BINS)
+    mean = runs.groupby(bins, observed=True)[["expected", "F"]].mean().round(3)
+    mean["looks"] = runs.groupby(bins, observed=True).size()
+    print(mean.to_string())
+    print(f"too high by {(runs['expected'] - runs['F']).mean():.3f} on average")
+
+
 def main() -> None:
     """Print both tables."""
     n_draws = int(sys.argv[1]) if len(sys.argv) > 1 else 2
@@ -88,11 +99,7 @@ def main() -> None:
         for look in looks(*draw(seed), p, seed)
     ]
     runs = pd.DataFrame(rows, columns=["p", "expected", "F", "ARI"])
-    bins = pd.cut(runs["expected"], BINS)
-    mean = runs.groupby(bins, observed=True)[["expected", "F"]].mean().round(3)
-    mean["looks"] = runs.groupby(bins, observed=True).size()
-    print(mean.to_string())
-    print(f"too high by {(runs['expected'] - runs['F']).mean():.3f} on average")
+    print_expected(runs)
     print(runs.groupby("p", sort=False)["ARI"].mean().round(3).to_string())
 
 

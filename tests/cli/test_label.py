@@ -47,10 +47,10 @@ def say_nothing(page):
 
 def stored():
     from maylink.cli.inputs import ReadingOptions, read_table
-    from maylink.cli.label_session import rows_fingerprint
+    from maylink.label.same_rows import file_fingerprint
 
     table = read_table("data.csv", ReadingOptions(id="who", quiet=True))
-    with AnswerStore("out.csv.answers.db", rows_fingerprint("data.csv", table)) as store:
+    with AnswerStore("out.csv.answers.db", file_fingerprint("data.csv", table)) as store:
         return [one.answer for one in store.answers()]
 
 

@@ -16,7 +16,7 @@ def pairs_of(first, second, answers=(), right=None, source="ann"):
     members = [np.arange(first), np.arange(first, first + second)]
     heard = Heard(Links.empty(first + second))
     heard.add(answers)
-    mind = SimpleNamespace(pieces=SimpleNamespace(members=members), right=right or {})
+    mind = SimpleNamespace(pieces=SimpleNamespace(members=members), right=lambda: right or {})
     choosing = RowPairs(mind, heard, source)
     return list(iter(lambda: choosing.next(0, 1), None))
 

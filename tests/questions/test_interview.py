@@ -41,9 +41,12 @@ def test_right_answers_find_clusters_that_data_alone_do_not():
 
 
 def test_wrong_answers_are_not_obeyed():
-    X, y = blobs(seed=2)
-    interview = ask(Interview(X, random_state=0), y, 40, accuracy=0.8)
-    assert ml.metrics.adjusted_rand(y, interview.labels) > 0.9
+    found = []
+    for seed in (2, 3, 4):
+        X, y = blobs(seed=seed)
+        interview = ask(Interview(X, random_state=0), y, 50, accuracy=0.8)
+        found.append(ml.metrics.adjusted_rand(y, interview.labels))
+    assert np.mean(found) > 0.9
 
 
 def test_clusters_are_numbered_by_size():
@@ -187,7 +190,7 @@ def records():
 
 def test_hundreds_of_small_clusters_are_found_and_answers_make_them_better(records):
     interview = Interview(records.X, random_state=0)
-    assert len(interview._mind.views) > 1
+    assert len(interview._mind.where.parts) > 1
     before = ml.metrics.pair_f(records.y, interview.labels)
     assert before > 0.9
     for _ in range(12):
@@ -204,7 +207,7 @@ def test_many_parts_ask_about_pairs_of_one_part_with_reasons(records):
     assert len({(one.i, one.j) for one in batch}) == 30
     assert np.all(np.diff([one.gain for one in batch[:10]]) <= 1e-9)
     assert all(one.reason.startswith("decides whether") for one in batch)
-    part, of_row = interview._mind._part_of, interview._mind.pieces.of_row
+    part, of_row = interview._mind.where.of_piece, interview._mind.pieces.of_row
     assert all(part[of_row[one.i]] == part[of_row[one.j]] for one in batch)
     board = interview.board(6)
     assert len(set(board)) == 6
@@ -215,21 +218,22 @@ def test_parts_are_joined_when_answers_say_that_a_cluster_lies_in_both(records):
         records.X, reliability={"ann": (0.99, 0.99), "guesser": (0.5, 0.5)}, random_state=0
     )
     mind = interview._mind
-    part, n_parts = mind._part_of[mind.pieces.of_row], len(mind.views)
+    part, n_parts = mind.where.of_piece[mind.pieces.of_row], len(mind.where.parts)
     i, j = np.flatnonzero(part == 0)[0], np.flatnonzero(part == 1)[0]
     near = np.flatnonzero(part == 1)[1]
     interview.add([Answer(int(i), int(near), -1, "ann"), Answer(int(i), int(near), 1, "guesser")])
-    assert len(mind.views) == n_parts  # a guesser and one who says no join nothing
+    assert len(mind.where.parts) == n_parts  # a guesser and one who says no join nothing
     interview.add([Answer(int(i), int(j), 1, "ann")])
-    assert len(mind.views) == n_parts - 1
-    assert mind._part_of[mind.pieces.of_row[i]] == mind._part_of[mind.pieces.of_row[j]]
-    assert sorted(np.concatenate([view.part.at for view in mind.views])) == list(range(400))
+    assert len(mind.where.parts) == n_parts - 1
+    of_row = mind.where.of_piece[mind.pieces.of_row]
+    assert of_row[i] == of_row[j]
+    assert sorted(np.concatenate([part.at for part in mind.where.parts])) == list(range(400))
     assert len(interview.labels) == 400
 
 
 def test_smaller_pieces_of_large_clusters_stay_one_part():
     interview = ask(Interview(MOONS.X, random_state=0), MOONS.y, 170)
-    assert len(interview._mind.views) == 1
+    assert len(interview._mind.where.parts) == 1
     assert interview._mind.pieces.count <= MOST
     assert ml.metrics.adjusted_rand(MOONS.y, interview.labels) > 0.98
 
@@ -376,7 +380,9 @@ def test_looking_changes_nothing():
 
 def test_taking_back_leads_to_where_it_was():
     X, y = blobs(apart=2.0)
-    interview = ask(Interview(X, random_state=0), y, 10)
+    interview = ask(
+        Interview(X, random_state=0), y, 7
+    )  # eight are taken in one by one, more are not
     labels = interview.labels
     for said in (Answer(0, 1, 0, "ann"), Answer(0, 1, 1)):
         interview.add([said])
@@ -395,3 +401,11 @@ def test_votes_of_thousands_leave_every_linkage_a_weight():
     heavy = ml.Links(links.n, links.i, links.j, links.kind, 50.0 * links.weight)
     interview = Interview(MOONS.X, heavy, random_state=0)
     assert ml.metrics.adjusted_rand(MOONS.y, interview.labels) > 0.9
+
+
+def test_surprise_falls_where_data_know_the_clusters_and_rises_where_they_do_not():
+    X, y = blobs()
+    strange = np.random.default_rng(0).permutation(y)
+    known, unknown = (ask(Interview(X, random_state=0), one, 30) for one in (y, strange))
+    assert known._mind.surprise < 0.15
+    assert unknown._mind.surprise > 0.3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from maylink.questions.parts import LimitedGroups, parts_of
+from maylink.questions.parts import LimitedGroups, PartMap, parts_of
 from questions.test_trees import some_pieces
 
 
@@ -46,3 +46,26 @@ def test_groups_that_are_large_enough_are_left():
     groups.join(1, 2)
     groups.join(0, 1)
     assert groups.members() == [[0, 1], [2]]
+
+
+def test_a_map_knows_where_pieces_are():
+    pieces = some_pieces(12, seed=4)
+    parts = parts_of(pieces, 5)
+    where = PartMap(parts)
+    for k, part in enumerate(parts):
+        assert np.all(where.of_piece[part.at] == k)
+        np.testing.assert_array_equal(part.at[where.within[part.at]], part.at)
+    a, b = np.triu_indices(12, 1)
+    found = dict(where.by_part(a, b))
+    assert sorted(np.concatenate(list(found.values()))) == list(range(len(a)))
+    for k, which in found.items():
+        same = where.of_piece[a[which]] == where.of_piece[b[which]]
+        assert np.all(same & (where.of_piece[a[which]] == k)) if k >= 0 else not same.any()
+
+
+def test_unions_of_parts_are_not_too_large():
+    where = PartMap(parts_of(some_pieces(12, seed=4), 4))
+    first, second = where.parts[0].at[0], where.parts[1].at[0]
+    sizes = [part.count for part in where.parts]
+    assert [0, 1] in where.unions([(first, second)], sizes[0] + sizes[1])
+    assert [0] in where.unions([(first, second)], sizes[0] + sizes[1] - 1)

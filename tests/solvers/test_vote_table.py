@@ -5,7 +5,6 @@ import pytest
 
 from maylink import Links
 from maylink.model.reliability import votes_between
-from maylink.solvers import vote_table
 from maylink.solvers.vote_table import VoteTable, table_or_rows
 from zoo import draw_pairs
 
@@ -35,7 +34,8 @@ def test_a_table_holds_what_the_rows_hold_whatever_merges(seed):
         table, rows = table.joined(a, b), rows.joined(a, b)
 
 
-def test_many_pairs_stay_rows(monkeypatch):
+def test_many_pairs_stay_rows():
     assert isinstance(table_or_rows(votes_of(0)), VoteTable)
-    monkeypatch.setattr(vote_table, "MOST_ENTRIES", 71)  # 2 sources and 36 pairs are 72
-    assert not isinstance(table_or_rows(votes_of(0)), VoteTable)
+    entries = 2 * 6**2  # 2 sources, 6 clusters
+    assert isinstance(table_or_rows(votes_of(0), entries), VoteTable)
+    assert not isinstance(table_or_rows(votes_of(0), entries - 1), VoteTable)

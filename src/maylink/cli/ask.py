@@ -217,7 +217,7 @@ def _opened(request: AskRequest, times: StageTimes) -> Iterator[_Opened]:
             interview = Interview(fitted_data(table), given, random_state=request.seed)
             settings = AskSettings(request.questions, request.batch, check=request.check)
             asking = Asking(
-                interview, rows.shown, judges, store, fingerprint=rows.fingerprint, given=given,
+                interview, rows.shown, judges, store, given=given,
                 settings=settings, stop=lambda: stop.asked,
             )  # fmt: skip
         if asking.n_answers and not request.dry_run:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from maylink.cli.ask_request import AskRequest
 from maylink.cli.options import READ, parse_key_values
 from maylink.cli.printing import first_few, print_note
-from maylink.cli.same_rows import rows_fingerprint
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
@@ -25,6 +24,7 @@ def read_rows(request: AskRequest, table: Table) -> RowsOfFile:
     """Read the cells of the rows of a table from its file once more, before they were coded."""
     from maylink.io.data import read_data
     from maylink.label.judges import ShownRows
+    from maylink.label.same_rows import file_fingerprint
 
     settings = parse_key_values(request.reading.read, READ, "--read")
     raw = read_data(request.data, missing="keep", keep_text=True, words=True, **settings)
@@ -36,4 +36,4 @@ def read_rows(request: AskRequest, table: Table) -> RowsOfFile:
         hidden = {table.id_name, request.reading.id, *(request.reading.drop or ())}
         shown = rows.without([str(name) for name in hidden])
     print_note("judges", f"see {first_few(shown.columns)}", quiet=request.quiet)
-    return RowsOfFile(shown, rows_fingerprint(request.data, table))
+    return RowsOfFile(shown, file_fingerprint(request.data, table))

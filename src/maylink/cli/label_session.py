@@ -12,7 +12,6 @@ from maylink.cli.label_end import end
 from maylink.cli.label_request import LabelRequest
 from maylink.cli.options import READ, parse_key_values
 from maylink.cli.printing import first_few, print_note, write_stdout
-from maylink.cli.same_rows import rows_fingerprint
 from maylink.errors import counted, not_one_of
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ LOOKED_AT = 200  # rows whose pictures are looked for before the page is served
 
 def gather(request: LabelRequest) -> None:
     """Read the data, serve the page until it ends, and write what came of it."""
+    from maylink.label.same_rows import file_fingerprint
     from maylink.label.store import AnswerStore
 
     table = read_table(request.data, request.reading, keep_text=True)
@@ -37,7 +37,7 @@ def gather(request: LabelRequest) -> None:
     if request.links is not None:
         links = read_table_links(table, request.links, request.reading).links
     items = _items(request, table)
-    with AnswerStore(request.answers, rows_fingerprint(request.data, table)) as store:
+    with AnswerStore(request.answers, file_fingerprint(request.data, table)) as store:
         request.check_owned(store)
         _print_answers(request, store)
         _serve(request, table, links, items, store)

@@ -66,7 +66,9 @@ def membership(labels: NDArray[Any], n_clusters: int) -> sparse.csr_array:
     return columns.tocsr()
 
 
-def cluster_sums(rows: Matrix, labels: NDArray[Any], n_clusters: int) -> Array:
+def cluster_sums(
+    rows: Matrix, labels: NDArray[Any], n_clusters: int, in_order: int = IN_ORDER
+) -> Array:
     """Return the sum of the rows of each cluster, in double precision, shape (K, …).
 
     Parameters
@@ -77,16 +79,18 @@ def cluster_sums(rows: Matrix, labels: NDArray[Any], n_clusters: int) -> Array:
         The cluster of each row, 0 … K − 1; clusters may be empty.
     n_clusters : int
         K.
+    in_order : int
+        Entries up to which rows are put in order first.
     """
     if sparse.issparse(rows):
         return np.asarray((membership(labels, n_clusters) @ rows).toarray(), np.float64)
-    if rows.size > IN_ORDER:
+    if rows.size > in_order:
         return np.asarray(membership(labels, n_clusters) @ rows, np.float64)
     count = np.bincount(labels, minlength=n_clusters)
     first, some = np.cumsum(count) - count, count > 0
-    in_order = rows[np.argsort(labels, kind="stable")]
+    by_cluster = rows[np.argsort(labels, kind="stable")]
     sums = np.zeros((n_clusters, *rows.shape[1:]))
-    sums[some] = np.add.reduceat(in_order, first[some], axis=0, dtype=np.float64)
+    sums[some] = np.add.reduceat(by_cluster, first[some], axis=0, dtype=np.float64)
     return sums
 
 

@@ -10,41 +10,47 @@ from math import log
 
 from maylink.kernels.compile import compiled
 
-MARGINAL, ENERGY, AVERAGE, SINGLE = 0, 1, 2, 3
+ENERGY, AVERAGE, SINGLE = 0, 1, 2
 """Rules, see :class:`maylink.questions.trees.Linkage`."""
 DATA_WEIGHT = 0.3  # of the data beside the neighbour graph: both tell the same in part
+TINY = 1e-200  # below which the log of a product of ratios is taken: one log for many ratios
 BEYOND = 1e-3  # heights of scores beyond those that are known: they keep their order
 
 
 @compiled(allocates=False, inner=True)
 def log_marginal(size, total, precision):
     """Return log p(x) of a cluster of unit variance, up to what every partition has."""
-    value = 0.0
+    value, product = 0.0, 1.0
     for j in range(precision.size):
-        value += log(precision[j] / (precision[j] + size))
+        product *= precision[j] / (precision[j] + size)
         value += total[j] * total[j] / (precision[j] + size)
-    return 0.5 * value
+        if product < TINY:
+            value += log(product)
+            product = 1.0
+    return 0.5 * (value + log(product))
 
 
 @compiled(allocates=False, inner=True)
 def gain_of_merging(groups, a, b, precision):
     """Return by how much log p(x) rises when two groups are one."""
     size = groups.size[a] + groups.size[b]
-    value = 0.0
+    value, product = 0.0, 1.0
     for j in range(precision.size):
         total = groups.total[a, j] + groups.total[b, j]
-        value += log(precision[j] / (precision[j] + size)) + total * total / (precision[j] + size)
-    return 0.5 * value - groups.alone[a] - groups.alone[b]
+        product *= precision[j] / (precision[j] + size)
+        value += total * total / (precision[j] + size)
+        if product < TINY:
+            value += log(product)
+            product = 1.0
+    return 0.5 * (value + log(product)) - groups.alone[a] - groups.alone[b]
 
 
 @compiled(allocates=False, inner=True)
 def score_of(rule, groups, a, b, precision):
     """Return how well two groups go together."""
-    if rule == MARGINAL:
-        smaller = min(groups.size[a], groups.size[b])
-        return gain_of_merging(groups, a, b, precision) / smaller
-    if rule == ENERGY:
-        return DATA_WEIGHT * gain_of_merging(groups, a, b, precision) + groups.near[a, b]
+    if rule == ENERGY:  # for each row: else the largest group takes in one piece after the other
+        gain = DATA_WEIGHT * gain_of_merging(groups, a, b, precision) + groups.near[a, b]
+        return gain * (1.0 / groups.size[a] + 1.0 / groups.size[b])
     if rule == AVERAGE:
         return groups.near[a, b] / (groups.size[a] * groups.size[b])
     return groups.near[a, b]

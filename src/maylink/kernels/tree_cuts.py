@@ -80,7 +80,7 @@ def posterior_of_cuts(children, n, votes, root, below, value, merged):
 
 @compiled(allocates=False)
 def cut_grid(children, heights, centers, widths, votes, root, merged, below, value):
-    """Fill in the posterior of the cuts for every center, width and accuracy.
+    """Fill in the posterior of the cuts for every center and width.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ def cut_grid(children, heights, centers, widths, votes, root, merged, below, val
         Height of each node.
     centers, widths : array
         Of the prior, see :func:`prior_of_cuts`.
-    votes : array of shape (Q, N)
-        Log odds of the answers at each node, for every accuracy.
-    root, merged : array of shape (C, W, Q, N)
+    votes : array of shape (N,)
+        Log odds of the answers at each node.
+    root, merged : array of shape (C, W, N)
         Filled; see :func:`posterior_of_cuts`.
     below, value : array of shape (N,)
         Scratch.
@@ -100,24 +100,23 @@ def cut_grid(children, heights, centers, widths, votes, root, merged, below, val
     n = (children.shape[0] + 1) // 2
     for c in range(centers.size):
         for w in range(widths.size):
-            for q in range(votes.shape[0]):
-                at = root[c, w, q]
-                together = merged[c, w, q]
-                prior_of_cuts(children, n, heights, centers[c], widths[w], together, at)
-                posterior_of_cuts(children, n, votes[q], at, below, value, together)
+            prior_of_cuts(children, n, heights, centers[c], widths[w], merged[c, w], root[c, w])
+            posterior_of_cuts(children, n, votes, root[c, w], below, value, merged[c, w])
 
 
 @compiled(allocates=False)
 def draw_cuts(children, root, uniforms, node_label, labels):
-    """Draw cuts: each row of ``labels`` has the node that is the cluster of each piece."""
+    """Draw cuts: each row of ``labels`` has the cluster of each piece, 0 … K − 1."""
     last = children.shape[0] - 1
     n = labels.shape[1]
     for k in range(labels.shape[0]):
+        n_clusters = 0
         for node in range(last + 1):
             node_label[node] = -1
         for node in range(last, -1, -1):
             if node_label[node] < 0 and (node < n or uniforms[k, node] < root[node]):
-                node_label[node] = node
+                node_label[node] = n_clusters
+                n_clusters += 1
             if node < n:
                 labels[k, node] = node_label[node]
             elif node_label[node] >= 0:

@@ -67,7 +67,7 @@ class AnswerStore:
     path : str or Path
         The file; it is made where it is not there.
     fingerprint : str
-        Of the rows that answers are about (:func:`maylink.io.fingerprint.fingerprint`).
+        Of the rows that answers are about (:mod:`maylink.label.same_rows`).
 
     Raises
     ------
@@ -88,7 +88,7 @@ class AnswerStore:
     """
 
     def __init__(self, path: str | Path, fingerprint: str) -> None:
-        self.path = path
+        self.path, self.fingerprint = path, fingerprint
         self._lock = threading.Lock()
         try:
             self._file = sqlite3.connect(

@@ -19,7 +19,7 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.kernels.tree_cuts import overlaps
-from maylink.questions.merging import merged_while
+from maylink.questions.merging import Mergers
 
 IN_DOUBT = 0.02  # pairs whose probability is nearer to 0 or 1 are not asked about
 CONSIDERED = 1_000  # pairs from which a batch is chosen: those whose answers tell most
@@ -43,7 +43,7 @@ class DoubtfulPairs(NamedTuple):
     together: Array
     covariance: Array
 
-    def named(self, at: Index) -> DoubtfulPairs:
+    def numbered(self, at: Index) -> DoubtfulPairs:
         """Return the pairs with other numbers of the pieces."""
         return self._replace(a=at[self.a], b=at[self.b])
 
@@ -55,9 +55,16 @@ class DoubtfulPairs(NamedTuple):
         p, q : float
             Reliability of who answers.
         """
+        return PairGains(self.a, self.b, self.together, self._gain(p, q)).best_first()
+
+    def best_gain(self, p: float, q: float) -> float:
+        """Return what the best answer of a source would put right."""
+        return float(self._gain(p, q).max(initial=0.0))
+
+    def _gain(self, p: float, q: float) -> Array:
         may = chance_of_may(self.together, p, q)
-        gain = (p + q - 1.0) ** 2 * self.covariance / np.maximum(may * (1.0 - may), 1e-12)
-        return PairGains(self.a, self.b, self.together, gain).best_first()
+        gain: Array = (p + q - 1.0) ** 2 * self.covariance / np.maximum(may * (1.0 - may), 1e-12)
+        return gain
 
 
 class PairGains(NamedTuple):
@@ -81,6 +88,10 @@ class PairGains(NamedTuple):
     def some(self, which: Any) -> PairGains:
         """Return some of the pairs."""
         return PairGains(self.a[which], self.b[which], self.together[which], self.gain[which])
+
+    def numbered(self, at: Index) -> PairGains:
+        """Return the pairs with other numbers of the pieces."""
+        return self._replace(a=at[self.a], b=at[self.b])
 
     def best_first(self) -> PairGains:
         """Return the pairs in the order of their gains."""
@@ -147,21 +158,48 @@ class Belief:
 
     @cached_property
     def best(self) -> Index:
-        """The partition of least expected distance to all draws (Binder 1978) that was found.
+        """The partition with the highest expected adjusted Rand index that was found.
 
-        It is the best draw, or what comes of merging while that lowers the distance: two groups
-        whose pairs are together with a probability above one half on average.
+        It is a draw, or comes of merging while the pairs of two groups are together with more than
+        some probability on average. With E expected pairs together, of T, merging raises the index
+        r if that probability is above E/T + r (½ − E/T): the better the index the nearer to ½.
+        References: Fritsch and Ickstadt (2009); Dinkelbach (1967).
         """
         own = np.diag(self._shared)
-        at = int(np.argmin((own[:, None] + own - 2.0 * self._shared).mean(axis=1)))
-        drawn: Index = self.draws[at]
-        merged = merged_while(self.together, self.n_rows, 0.5)
-        return merged if self._distance(merged) < self._distance(drawn) else drawn
+        both = self._shared.mean(axis=0)
+        indices = [self._index(*pairs) for pairs in zip(both, own, strict=True)]
+        best: Index = self.draws[int(np.argmax(indices))]
+        index = max(indices)
+        mergers, share = Mergers.by_average(self.together, self.n_rows), self._share
+        while True:
+            labels = mergers.groups(share + index * (0.5 - share))
+            same = labels[:, None] == labels
+            pairs = np.outer(self.n_rows, self.n_rows) * same
+            found = self._index(float((self.together * pairs).sum()), float(pairs.sum()))
+            if found <= index + 1e-12:
+                return best
+            best, index = labels, found
 
-    def _distance(self, labels: Index) -> float:
-        """Return the expected distance to the draws, but for what all partitions have."""
-        pairs = np.outer(self.n_rows, self.n_rows)
-        return float(((labels[:, None] == labels) * (1.0 - 2.0 * self.together) * pairs).sum())
+    @property
+    def _share(self) -> float:
+        """The expected share of pairs of rows that are together."""
+        n = self.n_rows.sum()
+        return float((np.diag(self._shared).mean() - n) / max(n * n - n, 1.0))
+
+    def _index(self, both: float, own: float) -> float:
+        """Return the adjusted Rand index of a partition, expected pairs in place of drawn ones.
+
+        Parameters
+        ----------
+        both : float
+            Expected number of its ordered pairs that are together, rows with themselves too.
+        own : float
+            Ordered pairs that it has together, rows with themselves too.
+        """
+        n, share = self.n_rows.sum(), self._share
+        drawn, by_chance = share * (n * n - n), share * (own - n)
+        most = (own - n + drawn) / 2.0 - by_chance
+        return float((both - n - by_chance) / most) if most > 1e-9 else 1.0
 
     @cached_property
     def pairs_of_best(self) -> SharedPairs:
@@ -192,16 +230,6 @@ class Belief:
         a, b, together = a[keep], b[keep], together[keep]
         return DoubtfulPairs(a, b, together, self._quadratic(self._centred(a, b, together)))
 
-    def gains(self, p: float, q: float) -> PairGains:
-        """Return pairs of pieces and what an answer about each would put right, best first.
-
-        Parameters
-        ----------
-        p, q : float
-            Reliability of who answers.
-        """
-        return self.doubtful.gains(p, q)
-
     def batch(self, n: int, found: PairGains, p: float, q: float) -> PairGains:
         """Choose pairs whose answers tell different things.
 
@@ -213,11 +241,12 @@ class Belief:
         original = centred = self._centred(found.a, found.b, together)
         said = chance_of_may(together, p, q)
         variance, slope = said * (1.0 - said), (p + q - 1.0) ** 2
+        quadratic, overlaps = self._quadratic(centred), self._centred_overlaps
         left = np.ones(len(together), np.bool_)
         order: list[int] = []
         gains: list[float] = []
         for _ in range(n):
-            gain = np.where(left, slope * self._quadratic(centred) / variance, -1.0)
+            gain = np.where(left, slope * np.maximum(quadratic, 0.0) / variance, -1.0)
             k = int(np.argmax(gain))
             order.append(k)
             gains.append(max(float(gain[k]), 0.0))
@@ -225,7 +254,11 @@ class Belief:
             alike = original.T @ centred[:, k] / len(centred)
             step = slope / variance[k]
             variance = np.maximum(variance - slope * step * alike**2, 0.05 * variance)
-            centred = centred - np.outer(centred[:, k], step * alike)
+            share, known = step * alike, centred[:, k]
+            about = overlaps @ known  # what is left of the quadratic form, without making it anew
+            change = share * (share * (known @ about) - 2.0 * (about @ centred))
+            quadratic = quadratic + 0.5 * change / len(centred) ** 2
+            centred = centred - np.outer(known, share)
         return found.some(order)._replace(gain=np.array(gains))
 
     def _centred(self, a: Index, b: Index, together: Array) -> Array:

@@ -7,18 +7,16 @@ graph is believed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, gammaln
 
 from maylink.arrays import Array
 from maylink.kernels.merge_tree import DATA_WEIGHT
+from maylink.questions.merging import Mergers
 from maylink.questions.parts import Part
 from maylink.questions.pieces import Pieces
-
-if TYPE_CHECKING:
-    from maylink.questions.trees import Mergers
 
 LOOKS = 128  # numbers of clusters that are tried at most
 RIGHT, WRONG = 9.0, 1.0  # votes that the graph is right and wrong before anything is known
@@ -74,9 +72,9 @@ def best_cut(trees: Sequence[Mergers], parts: Sequence[Part], pieces: Pieces) ->
     everything = np.array([pieces.wide.sum(), pieces.random.sum()]) / 2.0
     together = sum(np.trace(one, axis1=1, axis2=2) for one in graph) / 2.0
     local = [{at: k for k, at in enumerate(part.at.tolist())} for part in parts]
-    best = _scored(pieces, size, total, together, everything - together)
+    best = _score_of(pieces, size, total, together, everything - together)
     order = _in_order(trees)
-    looked_at = _numbers(pieces.count, len(order))
+    numbers = _numbers(pieces.count, len(order))
     for left_over, (k, left, right) in zip(range(pieces.count - 1, 0, -1), order, strict=False):
         a, b = slots[k][left], slots[k][right]
         size[a] += size[b]
@@ -88,9 +86,9 @@ def best_cut(trees: Sequence[Mergers], parts: Sequence[Part], pieces: Pieces) ->
         between[:, :, x] += between[:, :, y]
         live[b] = False
         slots[k].append(a)
-        if left_over in looked_at:
+        if left_over in numbers:
             apart = everything - together
-            best = max(best, _scored(pieces, size[live], total[live], together, apart))
+            best = max(best, _score_of(pieces, size[live], total[live], together, apart))
     return best
 
 
@@ -113,7 +111,7 @@ def _numbers(n_pieces: int, n_mergers: int) -> set[int]:
     return set(np.geomspace(fewest, n_pieces - 1, LOOKS).astype(int).tolist())
 
 
-def _scored(pieces: Pieces, size: Array, total: Array, together: Array, apart: Array) -> BestCut:
+def _score_of(pieces: Pieces, size: Array, total: Array, together: Array, apart: Array) -> BestCut:
     """Score a partition; its clusters have the variance that makes it most probable."""
     n, r = size.sum(), total.shape[1]
     within = pieces.square - (total**2 / size[:, None]).sum()

@@ -43,7 +43,7 @@ class RowPairs:
 
     def __init__(self, mind: Mind, heard: Heard, source: Hashable) -> None:
         self._mind, self._source = mind, source
-        self._asked = heard.pairs()
+        self._asked, self._right = heard.pairs(), mind.right()
         self._chosen: set[tuple[int, int]] = set()
 
     def next(self, a: int, b: int) -> RowPair | None:
@@ -72,7 +72,7 @@ class RowPairs:
 
     def _doubted(self, a: int, b: int) -> list[tuple[tuple[int, int], set[Hashable]]]:
         """Return pairs of two pieces whose answers look wrong, and who judged them."""
-        said = self._mind.right.get((min(a, b), max(a, b)), [])
+        said = self._right.get((min(a, b), max(a, b)), [])
         wrong = [ordered(one.i, one.j) for one, right in said if right < 0.5]
         return [(pair, self._asked[pair]) for pair in wrong if pair not in self._chosen]
 

@@ -2,8 +2,10 @@
 
 An expert believes one linkage, cuts its tree at about exp(center) clusters, is more or less sure
 of that (width), takes answers to be right with some accuracy, and knows nothing about some share of
-the pairs (surprise): the truth is a cut of no tree, and pieces are not pure. Given the answers, its
-posterior over all cuts of its tree is exact (:mod:`maylink.kernels.tree_cuts`).
+the pairs (surprise): the truth is a cut of no tree, and pieces are not pure. Its tree is built with
+all answers, each as strong as that accuracy makes it: who takes answers to be right bends the tree
+to them, and is believed if the bent tree foretells what comes next. Given the answers, its
+posterior over all cuts of the tree is exact (:mod:`maylink.kernels.tree_cuts`).
 
 How far an expert is believed is decided by prediction: before an answer is taken in, every expert
 says how probable it is, and its weight is multiplied by that. Answers that a tree was built with
@@ -28,6 +30,7 @@ ACCURACY_PRIOR = np.array([0.3, 0.6, 1.0, 1.5, 1.0])  # mean .85
 SURPRISES = np.array([0.05, 0.2, 0.5])  # share of pairs about which an expert knows nothing
 SURPRISE_PRIOR = np.array([1.0, 1.0, 1.0]) / 3.0
 OWN = 0.8  # prior weight of the expert that believes what the model finds without answers
+NEAR_OWN = 0.7  # prior weights of the others fall by e for so much more or less in log clusters
 
 
 class Experts:
@@ -55,8 +58,10 @@ class Experts:
             self.centers = usual + np.log(WITHIN) * np.linspace(-1.0, 1.0, N_CENTERS)
         own = int(np.argmin(np.abs(self.centers - usual)))
         self.centers[own] = usual
-        prior = np.full((n_linkages, N_CENTERS, len(WIDTHS)), 1.0)
-        prior *= (1.0 - OWN) / prior.size
+        prior = np.ones((n_linkages, N_CENTERS, len(WIDTHS)))
+        if not many:
+            prior *= np.exp(-np.abs(self.centers - usual) / NEAR_OWN)[:, None]
+        prior *= (1.0 - OWN) / prior.sum()
         prior[0, own, 0] += OWN
         by_accuracy = np.outer(ACCURACY_PRIOR / ACCURACY_PRIOR.sum(), SURPRISE_PRIOR)
         self._score = np.log(prior)[..., None, None] + np.log(by_accuracy)
@@ -82,12 +87,16 @@ class Experts:
         """The accuracy of answers that is expected."""
         return float(self.weights.sum(axis=(0, 1, 2)) @ ACCURACIES)
 
-    def usual_cut(self, linkage: int) -> tuple[float, float]:
-        """Return center and width that those who believe a linkage hold on average."""
-        score = self._score[linkage]
-        weights = np.exp(score - logsumexp(score)).sum(axis=-1)
-        center = float(weights.sum(axis=(1, 2)) @ self.centers)
-        return center, float(np.exp(weights.sum(axis=(0, 2)) @ np.log(self.widths)))
+    @property
+    def usual_cuts(self) -> list[list[tuple[float, float]]]:
+        """Center and width that those hold on average who believe a linkage and an accuracy."""
+        score = self._score
+        weights = np.exp(score - score.max(axis=(1, 2, 4), keepdims=True)).sum(axis=-1)
+        weights /= weights.sum(axis=(1, 2), keepdims=True)
+        centers = np.einsum("lcwq,c->lq", weights, self.centers)
+        widths = np.exp(np.einsum("lcwq,w->lq", weights, np.log(self.widths)))
+        both = np.stack([centers, widths], axis=-1).tolist()
+        return [[(center, width) for center, width in one] for one in both]
 
     def score(
         self, together: Sequence[Array], p: Array, q: Array, may: Array, weight: Array

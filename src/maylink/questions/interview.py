@@ -76,9 +76,9 @@ class Interview:
             self._ground = Ground(X, rng)
         self.n = self._ground.n
         self._seed = int(rng.integers(2**31))
-        self._fitted = None if labels is None else complete_codes(labels)
-        if self._fitted is not None and len(self._fitted) != self.n:
-            raise MaylinkError(f"labels: {len(self._fitted)} labels for {counted(self.n, 'row')}")
+        self._fit = None if labels is None else complete_codes(labels)
+        if self._fit is not None and len(self._fit) != self.n:
+            raise MaylinkError(f"labels: {len(self._fit)} labels for {counted(self.n, 'row')}")
         self._known = {name: _checked(name, *both) for name, both in (reliability or {}).items()}
         self._heard = Heard(as_links(links, self.n))
         self._mind = self._anew()
@@ -108,7 +108,7 @@ class Interview:
                     return questions
                 pair = choosing.next(int(a), int(b))
                 if pair is not None:
-                    why = reason_for(mind, int(a), int(b), again=pair.again)
+                    why = reason_for(mind.outlook, int(a), int(b), again=pair.again)
                     one = Question(pair.i, pair.j, float(together), float(gain), why, pair.again)
                     questions.append(one)
             if len(questions) == before and number > 1:
@@ -118,14 +118,15 @@ class Interview:
     def _rounds(self, n: int, source: Hashable) -> Iterator[PairGains]:
         """Yield pairs of pieces: those in doubt first, in the end all, again and again."""
         with one_thread():
-            found = self._mind.gains(source)
-            chosen = self._mind.batch(2 * n, source, found)
-        yield chosen.then(found)
+            outlook, p_and_q = self._mind.outlook, self._mind.reliability_of(source)
+            found = outlook.doubtful.gains(*p_and_q)
+            batch = outlook.batch(2 * n, found, *p_and_q)
+        yield batch.then(found)
         with one_thread():
-            agreed = self._mind.agreed(source)
-        yield agreed
+            certain = outlook.certain(*p_and_q)
+        yield certain
         while True:  # for further rows of the same pieces
-            yield found.then(agreed)
+            yield found.then(certain)
 
     def board(self, size: int = 8, source: Hashable = 0) -> list[int]:
         """Return rows to sort into groups: those whose pairs tell most.
@@ -142,16 +143,17 @@ class Interview:
         if mind.pieces.count < 2:
             return []
         with one_thread():
-            found = mind.gains(source)
-            found = found if len(found.a) else mind.agreed(source)
-        view, first = mind.view_of(int(found.a[0]))
-        gain = mind.gain_matrix(view, source)
-        chosen = [first, mind.view_of(int(found.b[0]))[1]]
-        while len(chosen) < min(size, view.part.count):
+            outlook, p_and_q = mind.outlook, mind.reliability_of(source)
+            found = outlook.doubtful.gains(*p_and_q)
+            found = found if len(found.a) else outlook.certain(*p_and_q)
+        number, first = outlook.place(int(found.a[0]))
+        part, gain = mind.where.parts[number], outlook.gain_matrix(number, *p_and_q)
+        chosen = [first, outlook.place(int(found.b[0]))[1]]
+        while len(chosen) < min(size, part.count):
             more = gain[chosen].sum(axis=0)
             more[chosen] = -1.0
             chosen.append(int(np.argmax(more)))
-        members = [mind.pieces.members[view.part.at[one]] for one in chosen]
+        members = [mind.pieces.members[part.at[one]] for one in chosen]
         rng = np.random.default_rng([self._seed, len(self._heard.answers)])
         return [int(rng.choice(rows[: (len(rows) + 1) // 2])) for rows in members]
 
@@ -172,7 +174,7 @@ class Interview:
         told, n_given = self._heard.told, self._heard.given.i.size
         order = np.random.default_rng(self._seed).permutation(n_given)  # a file may be sorted
         with one_thread():
-            mind = Mind(self._ground, self._fitted, self._known, self._seed)
+            mind = Mind(self._ground, self._fit, self._known, self._seed)
             mind.take_in([*(told[k] for k in order), *told[n_given:]])
         return mind
 
@@ -191,7 +193,7 @@ class Interview:
     @property
     def labels(self) -> Index:
         """The cluster of each row, as far as is known; clusters are numbered by size."""
-        return self._mind.clusters[self._mind.pieces.of_row]
+        return self._mind.outlook.clusters[self._mind.pieces.of_row]
 
     @property
     def reliability(self) -> pd.DataFrame:
@@ -209,7 +211,7 @@ class Interview:
     def standing(self) -> Standing:
         """How far the interview has come."""
         mind = self._mind
-        beliefs = [view.belief for view in mind.views]
+        beliefs = [view.belief for view in mind.outlook.views]
         return standing_of(beliefs, self._heard.n_answers, mind.best_gain, mind.surprise)
 
 

@@ -1,4 +1,4 @@
-"""Groups that a tree of mergers begins with, and merging as long as it pays."""
+"""Groups that are merged two by two: the tree that comes of it, and the groups of a cut of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from maylink.arrays import Array, Index
 from maylink.kernels.merge_tree import AVERAGE, merge_tree
 from maylink.labels import first_appearance
+
+NOTHING = np.empty(0)
 
 
 class TreeGroups(NamedTuple):
@@ -37,41 +39,72 @@ class TreeGroups(NamedTuple):
         return cls(*groups, score, soon, alone, live, node, partner)
 
 
-def merged_while(alike: Array, size: Array, least: float) -> Index:
-    """Merge the two groups that are most alike on average, as long as they are alike enough.
+class Mergers(NamedTuple):
+    """A tree of mergers of M pieces.
 
     Parameters
     ----------
-    alike : array of shape (M, M)
-        Likeness of points of two pieces.
-    size : array of shape (M,)
-        Points of each piece.
-    least : float
-        Likeness above which groups are merged.
-
-    Returns
-    -------
-    array of int of shape (M,)
-        The group of each piece, 0 … K − 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from maylink.questions.merging import merged_while
-    >>> alike = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.3], [0.2, 0.3, 1.0]])
-    >>> merged_while(alike, np.ones(3), 0.5)
-    array([0, 0, 1])
+    children : array of int of shape (2M − 1, 2)
+        The two parts of each node; −1 of pieces, which are the nodes 0 … M − 1.
+    scores : array of shape (M − 1,)
+        The score of each merger, in order.
     """
-    n = len(size)
-    groups = TreeGroups.of(size, np.zeros((n, 1)), alike * np.outer(size, size))
-    children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
-    nothing = np.empty(0)
-    if n > 1:
-        merge_tree(
-            AVERAGE, groups, np.ones(1), nothing, nothing, 0.0, 1.0, children, scores
-        )  # fmt: skip
-    label = np.arange(2 * n - 1)
-    for node in range(2 * n - 2, n - 1, -1):
-        if label[node] != node or scores[node] > least:
-            label[children[node]] = label[node]
-    return first_appearance(label[:n])[0]
+
+    children: Index
+    scores: Array
+
+    @classmethod
+    def by_average(cls, alike: Array, size: Array) -> Mergers:
+        """Merge the two groups whose points are most alike on average, until one is left.
+
+        Parameters
+        ----------
+        alike : array of shape (M, M)
+            Likeness of points of two pieces.
+        size : array of shape (M,)
+            Points of each piece.
+        """
+        n = len(size)
+        groups = TreeGroups.of(size, np.zeros((n, 1)), alike * np.outer(size, size))
+        return cls.of(AVERAGE, groups, np.ones(1), NOTHING, NOTHING, 0.0, 1.0)
+
+    @classmethod
+    def of(
+        cls,
+        rule: int,
+        groups: TreeGroups,
+        precision: Array,
+        known: Array,
+        heights: Array,
+        center: float,
+        width: float,
+    ) -> Mergers:
+        """Merge groups by a rule, see :func:`maylink.kernels.merge_tree.merge_tree`."""
+        n = len(groups.size)
+        children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
+        if n > 1:
+            merge_tree(rule, groups, precision, known, heights, center, width, children, scores)
+        return cls(children, scores[n:])
+
+    def groups(self, least: float) -> Index:
+        """Return the group of each piece, 0 … K − 1, when mergers of lower scores are left out.
+
+        Parameters
+        ----------
+        least : float
+            Score above which groups are merged; what lies below such a merger is one group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from maylink.questions.merging import Mergers
+        >>> alike = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.3], [0.2, 0.3, 1.0]])
+        >>> Mergers.by_average(alike, np.ones(3)).groups(0.5)
+        array([0, 0, 1])
+        """
+        n = len(self.scores) + 1
+        label = np.arange(2 * n - 1)
+        for node in range(2 * n - 2, n - 1, -1):
+            if label[node] != node or self.scores[node - n] > least:
+                label[self.children[node]] = label[node]
+        return first_appearance(label[:n])[0]

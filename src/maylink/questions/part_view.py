@@ -8,14 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from maylink.arrays import Array, Index
-from maylink.kernels.tree_cuts import cut_grid, draw_cuts
 from maylink.questions.belief import Belief, DoubtfulPairs
-from maylink.questions.experts import ACCURACIES, Experts
+from maylink.questions.cut_posterior import CutPosterior
+from maylink.questions.experts import Experts
 from maylink.questions.parts import Part
-from maylink.questions.trees import Linkage, Tree
+from maylink.questions.trees import Linkage
 
 N_DRAWS = 128
-PURE = 0.97  # probability that two rows of one piece belong together
 
 
 class PartView:
@@ -35,8 +34,6 @@ class PartView:
         The pieces of each answer, numbered within the part.
     odds : array of shape (Q, m)
         Log odds that each answer speaks of one cluster, for every accuracy.
-    votes : array of shape (m,)
-        The same for the accuracy that is expected.
     seed : list of int
         Of the draws.
     """
@@ -50,56 +47,38 @@ class PartView:
         a: Index,
         b: Index,
         odds: Array,
-        votes: Array,
         seed: list[int],
     ) -> None:
         self.part, self._n_rows, self._seed = part, n_rows, seed
         self._weights = experts.weights
-        between = np.zeros((part.count, part.count))
         across = a != b
-        a, b, odds = a[across], b[across], odds[:, across]
-        np.add.at(between, (a, b), votes[across])
-        between += between.T
-        self._trees: list[Tree] = []
-        self._root: list[Array] = []
-        self._merged: list[Array] = []
-        for k, linkage in enumerate(opinions):
-            tree = linkage.tree(part, between, *experts.usual_cut(k))
-            n_nodes = len(tree.children)
-            nodes = tree.meeting(a, b)
-            levels = len(odds) if len(a) else 1  # without answers all accuracies say the same
-            at_node = np.zeros((levels, n_nodes))
-            for level, one in zip(at_node, odds, strict=False):
-                np.add.at(level, nodes, one)
-            shape = (len(experts.centers), len(experts.widths), levels, n_nodes)
-            root, merged = np.empty(shape), np.empty(shape)
-            scratch = np.empty(n_nodes), np.empty(n_nodes)
-            cut_grid(
-                tree.children, tree.heights, experts.centers, experts.widths, at_node, root, merged,
-                *scratch,
-            )  # fmt: skip
-            self._trees.append(tree)
-            self._root.append(root)
-            whole = (*shape[:2], len(ACCURACIES), n_nodes)
-            self._merged.append(np.broadcast_to(merged, whole))
+        a, b = a[across], b[across]
+        strengths = odds[:, across] if len(a) else odds[:1, across]  # without answers all are alike
+        cuts = experts.usual_cuts
+        self._posteriors: list[list[CutPosterior]] = [[] for _ in opinions]
+        for level, strength in enumerate(strengths):
+            votes = np.zeros((part.count, part.count))
+            np.add.at(votes, (a, b), strength)
+            votes += votes.T
+            for k, linkage in enumerate(opinions):
+                tree = linkage.tree(part, votes, *cuts[k][level])
+                self._posteriors[k].append(CutPosterior(tree, experts, a, b, strength))
+        if len(strengths) < len(odds):
+            self._posteriors = [one * len(odds) for one in self._posteriors]
 
-    def predicted(self, a: Index, b: Index) -> list[Array]:
+    def predictions(self, a: Index, b: Index) -> list[Array]:
         """Return the probability that pairs are together, of every expert and linkage."""
-        found = []
-        for tree, merged in zip(self._trees, self._merged, strict=True):
-            nodes = tree.meeting(a, b)
-            together = merged[..., nodes]
-            together[..., nodes < tree.n_pieces] = PURE
-            found.append(together)
-        return found
+        return [
+            np.stack([one.predictions(a, b) for one in several], axis=2)
+            for several in self._posteriors
+        ]
 
     def together(self, experts: Experts, a: Index, b: Index) -> Array:
         """Return the probability that two pieces are one cluster, of every pair."""
         found = np.zeros(len(a))
-        for weights, tree, merged in zip(experts.weights, self._trees, self._merged, strict=True):
-            at_node = np.tensordot(weights, merged, 3)
-            at_node[: tree.n_pieces] *= PURE
-            found += at_node[tree.meeting(a, b)]
+        for weights, several in zip(experts.weights, self._posteriors, strict=True):
+            for level, one in enumerate(several):
+                found += one.mean(weights[..., level], a, b)
         return np.clip(found, 0.0, 1.0)
 
     @cached_property
@@ -107,7 +86,7 @@ class PartView:
         """Draws of the partition."""
         return Belief(self._draw(np.random.default_rng(self._seed)), self._n_rows)
 
-    def agreed(self, experts: Experts) -> DoubtfulPairs:
+    def certain(self, experts: Experts) -> DoubtfulPairs:
         """Return the pairs about which all draws agree.
 
         An answer about such a pair decides whether both clusters are one, or the cluster two.
@@ -125,23 +104,18 @@ class PartView:
     def gain_matrix(self, experts: Experts, p: float, q: float) -> Array:
         """Return what an answer of a source about each pair would put right, shape (B, B)."""
         found: Array = np.zeros((self.part.count, self.part.count))
-        for some in (self.belief.doubtful, self.agreed(experts)):
+        for some in (self.belief.doubtful, self.certain(experts)):
             pairs = some.gains(p, q)
             found[pairs.a, pairs.b] = found[pairs.b, pairs.a] = pairs.gain
         return found
 
     def _draw(self, rng: np.random.Generator) -> Index:
         weights = self._weights
-        counts = rng.multinomial(N_DRAWS, (weights / weights.sum()).ravel())
-        found = []
-        for count, root, tree in zip(
-            counts.reshape(weights.shape), self._root, self._trees, strict=True
-        ):
-            for center, width, level in zip(*np.nonzero(count), strict=True):
-                labels = np.empty((int(count[center, width, level]), tree.n_pieces), np.int64)
-                uniforms = rng.random((len(labels), len(tree.children)))
-                scratch = np.empty(len(tree.children), np.int64)
-                own = root[center, width, level % root.shape[2]]
-                draw_cuts(tree.children, own, uniforms, scratch, labels)
-                found.append(labels)
-        return np.array([np.unique(one, return_inverse=True)[1] for one in np.concatenate(found)])
+        counts = rng.multinomial(N_DRAWS, (weights / weights.sum()).ravel()).reshape(weights.shape)
+        found = [
+            labels
+            for count, several in zip(counts, self._posteriors, strict=True)
+            for level, one in enumerate(several)
+            for labels in one.draws(count[..., level], rng)
+        ]
+        return np.concatenate(found)

@@ -9,6 +9,7 @@ what is believed of one part does not depend on the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,13 +80,13 @@ def parts_of(pieces: Pieces, most: int) -> list[Part]:
     """
     if pieces.count <= most:
         return [Part.of(pieces, np.arange(pieces.count))]
-    of_piece = _joined(pieces, most)
+    of_piece = _part_numbers(pieces, most)
     order = np.argsort(of_piece, kind="stable")
     ends = np.cumsum(np.bincount(of_piece))[:-1]
     return [Part.of(pieces, at) for at in np.split(order, ends)]
 
 
-def _joined(pieces: Pieces, most: int) -> Index:
+def _part_numbers(pieces: Pieces, most: int) -> Index:
     """Return the part of each piece."""
     edges = pieces.wide.tocoo()
     a, b = edges.coords
@@ -99,6 +100,48 @@ def _joined(pieces: Pieces, most: int) -> Index:
     for k, members in enumerate(groups.members()):
         found[members] = k
     return found
+
+
+class PartMap:
+    """Parts, and where each piece is among them.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Parts that hold every piece once.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = list(parts)
+        n_pieces = sum(part.count for part in parts)
+        self.of_piece = np.empty(n_pieces, np.int64)
+        """The part of each piece."""
+        self.within = np.empty(n_pieces, np.int64)
+        """The number of each piece in its part."""
+        for k, part in enumerate(parts):
+            self.of_piece[part.at] = k
+            self.within[part.at] = np.arange(part.count)
+
+    def by_part(self, a: Index, b: Index) -> Iterator[tuple[int, Index]]:
+        """Yield the parts that pairs of pieces lie in, and which; −1 for those across parts."""
+        part = np.where(self.of_piece[a] == self.of_piece[b], self.of_piece[a], -1)
+        for k in np.unique(part):
+            yield int(k), np.flatnonzero(part == k)
+
+    def unions(self, pairs: Sequence[tuple[int, int]], most: int) -> list[list[int]]:
+        """Return groups of parts: those of two pieces are one group if it is not too large.
+
+        Parameters
+        ----------
+        pairs : sequence of (int, int)
+            Pieces.
+        most : int
+            Pieces of a group of parts.
+        """
+        groups = LimitedGroups([part.count for part in self.parts], most)
+        for a, b in pairs:
+            groups.join(int(self.of_piece[a]), int(self.of_piece[b]))
+        return groups.members()
 
 
 class LimitedGroups:

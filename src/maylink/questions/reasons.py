@@ -6,18 +6,18 @@ import numpy as np
 
 from maylink.arrays import Index
 from maylink.questions.belief import Belief
-from maylink.questions.mind import Mind
+from maylink.questions.outlook import Outlook
 
 WHOLE = 0.5  # share of a cluster that goes with a piece: then the question is about the cluster
 GOES_WITH = 0.9  # probability of being together from which on a piece goes with another
 
 
-def reason_for(mind: Mind, a: int, b: int, *, again: bool) -> str:
+def reason_for(outlook: Outlook, a: int, b: int, *, again: bool) -> str:
     """Return what an answer about two pieces would decide.
 
     Parameters
     ----------
-    mind : Mind
+    outlook : Outlook
         What is thought.
     a, b : int
         Two pieces of one part.
@@ -26,8 +26,8 @@ def reason_for(mind: Mind, a: int, b: int, *, again: bool) -> str:
     """
     if again:
         return "asks again, as an answer about these rows looks wrong or is in doubt"
-    (view, a), (_, b) = mind.view_of(a), mind.view_of(b)
-    belief, clusters = view.belief, mind.clusters[view.part.at]
+    (part, a), (_, b) = outlook.place(a), outlook.place(b)
+    belief, clusters = outlook.views[part].belief, outlook.clusters[outlook.where.parts[part].at]
     one, other = int(clusters[a]), int(clusters[b])
     if one == other:
         return f"decides whether cluster {one} is one or two"

@@ -8,42 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array, Index
-from maylink.kernels.merge_tree import (
-    AVERAGE,
-    ENERGY,
-    MARGINAL,
-    SINGLE,
-    merge_tree,
-)
+from maylink.kernels.merge_tree import AVERAGE, ENERGY, SINGLE
 from maylink.kernels.tree_cuts import meeting_nodes
 from maylink.questions.best_cut import BestCut, best_cut
-from maylink.questions.merging import TreeGroups
+from maylink.questions.merging import NOTHING, Mergers, TreeGroups
 from maylink.questions.parts import Part
 from maylink.questions.pieces import Pieces
 
-NOTHING = np.empty(0)
 A_FIT = 0.99  # weight of a fit's clusters beside the neighbour graph, in the tree of the fit
-
-
-class Mergers(NamedTuple):
-    """A tree without answers.
-
-    Parameters
-    ----------
-    children : array of int of shape (2B − 1, 2)
-        The two parts of each node, see :class:`Tree`.
-    scores : array of shape (B − 1,)
-        The score of each merger, in order.
-    """
-
-    children: Index
-    scores: Array
 
 
 @dataclass(frozen=True)
@@ -84,9 +61,9 @@ class Linkage:
     name : str
         What it is called.
     rule : int
-        ``MARGINAL``: how much log p(x) rises by merging, for each row of the smaller group.
-        ``ENERGY``: how much log p(x) and the log odds of the neighbour graph rise. ``AVERAGE``:
-        mean likeness of two rows. ``SINGLE``: likeness of the two pieces that are most alike.
+        ``ENERGY``: how much log p(x) and the log odds of the neighbour graph rise by merging, times
+        the sum of 1 / rows of both groups. ``AVERAGE``: mean likeness of two rows. ``SINGLE``:
+        likeness of the two pieces that are most alike.
     parts : sequence of Part
         All the pieces, in parts.
     near : callable
@@ -107,8 +84,7 @@ class Linkage:
         self._known = self._heights = NOTHING
         self.n_clusters: int | None = None
         """The most probable number of clusters without answers, where it is known."""
-        alone = [self._merge(part, None, 0.0, 1.0) for part in parts]
-        self.mergers = [Mergers(*one) for one in alone]
+        self.mergers = [self._merge(part, None, 0.0, 1.0) for part in parts]
         """The tree of each part without answers, and the scores of its mergers."""
         rising = np.sort(np.concatenate([one.scores for one in self.mergers]))
         self._known, first = np.unique(rising, return_index=True)
@@ -132,19 +108,11 @@ class Linkage:
             heights[part.count :] = np.interp(scores, self._known, self._heights)
         return Tree(children, heights)
 
-    def _merge(
-        self, part: Part, votes: Array | None, center: float, width: float
-    ) -> tuple[Index, Array]:
-        n, near = part.count, self._near(part)
-        part = part.in_units_of(self._variance)
+    def _merge(self, part: Part, votes: Array | None, center: float, width: float) -> Mergers:
+        near, part = self._near(part), part.in_units_of(self._variance)
         groups = TreeGroups.of(part.size, part.total, near, votes)
-        children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
-        if n > 1:
-            merge_tree(
-                self._rule, groups, part.precision, self._known, self._heights, center, width,
-                children, scores,
-            )  # fmt: skip
-        return children, scores[n:]
+        known = self._known, self._heights
+        return Mergers.of(self._rule, groups, part.precision, *known, center, width)
 
 
 def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None) -> list[Linkage]:
@@ -160,7 +128,7 @@ def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None)
         Clusters of a fit; they are an opinion of their own then, and the first.
     """
     found = [
-        Linkage("data", MARGINAL, parts, lambda one: np.zeros_like(one.wide)),
+        Linkage("data", ENERGY, parts, lambda one: np.zeros_like(one.wide)),
         Linkage("many neighbours", AVERAGE, parts, lambda one: one.wide + _far(one)),
         Linkage(
             "nearest neighbours", SINGLE, parts,
@@ -175,7 +143,7 @@ def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None)
         cut, energy = again, _energy(parts, again)
     energy.n_clusters = cut.n_clusters
     found.insert(0, energy)
-    return found if labels is None else [_fitted(pieces, parts, labels), *found]
+    return found if labels is None else [_linkage_of_fit(pieces, parts, labels), *found]
 
 
 def _far(part: Part) -> Array:
@@ -188,7 +156,7 @@ def _energy(parts: Sequence[Part], cut: BestCut) -> Linkage:
     return Linkage("data and neighbours", ENERGY, parts, cut.odds, cut.variance)
 
 
-def _fitted(pieces: Pieces, parts: Sequence[Part], labels: Index) -> Linkage:
+def _linkage_of_fit(pieces: Pieces, parts: Sequence[Part], labels: Index) -> Linkage:
     """Return the linkage of the clusters of a fit."""
     ends = pieces.of_row, labels
     shape = pieces.count, int(labels.max()) + 1

@@ -64,7 +64,17 @@ class VoteTable(NamedTuple):
         return LinkCounts(self.inside[0], self.inside[1], may_not, may)
 
 
-def table_or_rows(votes: ClusterVotes) -> VoteTable | ClusterVotes:
-    """Return a table of few clusters and sources, and the votes as they are of many."""
-    small = votes.n_sources * votes.n_clusters**2 <= MOST_ENTRIES
+def table_or_rows(
+    votes: ClusterVotes, most_entries: int = MOST_ENTRIES
+) -> VoteTable | ClusterVotes:
+    """Return a table of few clusters and sources, and the votes as they are of many.
+
+    Parameters
+    ----------
+    votes : ClusterVotes
+        The votes.
+    most_entries : int
+        Of a table.
+    """
+    small = votes.n_sources * votes.n_clusters**2 <= most_entries
     return VoteTable.of(votes) if small else votes

@@ -41,7 +41,7 @@ def same(a, b):
 def start(judges, store=None, *, rows=ROWS, interview=None, **settings):
     more = {name: settings.pop(name) for name in ("given", "stop", "watch") if name in settings}
     interview = interview or PlainInterview(np.zeros(rows.n), random_state=0)
-    store = store or AnswerStore(":memory:", rows.fingerprint)
+    store = store or AnswerStore(":memory:", "rows")
     settings = AskSettings(**settings)
     return Asking(interview, rows, judges, store, settings=settings, **more)
 
@@ -106,7 +106,7 @@ def test_the_file_goes_on_and_nothing_is_asked_twice(tmp_path):
         return same(a, b)
 
     for questions, new in ((10, 10), (10, 0), (25, 15)):
-        with AnswerStore(tmp_path / "answers.db", ROWS.fingerprint) as store:
+        with AnswerStore(tmp_path / "answers.db", "rows") as store:
             asked = start([Judge(judge)], store, questions=questions).run()
             assert (asked.n_answers, asked.n_new) == (questions, new)
             assert asked.links.n_links == questions
@@ -115,7 +115,7 @@ def test_the_file_goes_on_and_nothing_is_asked_twice(tmp_path):
 
 
 def test_answers_of_people_in_the_file_are_heard_and_not_counted():
-    store = AnswerStore(":memory:", ROWS.fingerprint)
+    store = AnswerStore(":memory:", "rows")
     store.add([Answer(0, 1, -1, "ann"), Answer(2, 6, 1, "ann")])
     asking = start([Judge(same)], store, questions=5)
     asked = asking.run()
@@ -242,7 +242,7 @@ def test_a_judge_that_answers_nothing_is_given_up(batch):
 
 
 def test_an_answer_that_cannot_be_written_does_not_count():
-    store = AnswerStore(":memory:", ROWS.fingerprint)
+    store = AnswerStore(":memory:", "rows")
     asking = start([Judge(same)], store, questions=5)
     store.close()
     with pytest.raises(FileError):
@@ -264,7 +264,7 @@ def chat(address, path=":memory:", calls=None, **settings):
 def test_many_questions_to_a_rude_server_lose_nothing_and_pay_nothing_twice(tmp_path, seed):
     n = 500 if SLOW else 80
     stub = ChatStub(mixed(*RUDE, "slow", share=0.35, seed=seed))
-    with serving(stub) as address, AnswerStore(tmp_path / "a.db", ROWS.fingerprint) as store:
+    with serving(stub) as address, AnswerStore(tmp_path / "a.db", "rows") as store:
         judge = chat(address, tmp_path / "judges.db", pairs_per_call=3, concurrency=6, tries=6)
         asking = start([judge], store, questions=n, batch=60)
         asked = asking.run()
@@ -286,7 +286,7 @@ def test_a_ceiling_ends_it_and_a_higher_one_goes_on(tmp_path):
     stub = ChatStub(mixed("failing", share=0.3))
     with serving(stub) as address:
         for calls, end in ((10, AskingEnd.CEILING), (10, AskingEnd.CEILING), (99, AskingEnd.ASKED)):
-            with AnswerStore(tmp_path / "a.db", ROWS.fingerprint) as store:
+            with AnswerStore(tmp_path / "a.db", "rows") as store:
                 judge = chat(address, tmp_path / "judges.db", calls=calls)
                 asked = start([judge], store, questions=15).run()
                 judge.close()
@@ -313,7 +313,7 @@ def test_what_was_paid_for_and_not_yet_counted_is_taken_up(tmp_path):
     stub = ChatStub()
     with serving(stub) as address:
         judge = chat(address, tmp_path / "judges.db")
-        judge.recall(ROWS.fingerprint)
+        judge.recall("rows")
         assert len(list(judge.judge([ROWS.pair(0, 39), ROWS.pair(7, 8)]))) == 2
         asking = start([judge], questions=5)
         assert asking.n_answers == 2 == len(asking.interview.heard)
@@ -327,7 +327,7 @@ def test_what_was_paid_for_and_not_yet_counted_is_taken_up(tmp_path):
 
 def test_an_error_of_the_server_leaves_what_was_answered(tmp_path):
     stub = ChatStub(in_turn(*["honest"] * 12, then="locked"))
-    with serving(stub) as address, AnswerStore(tmp_path / "a.db", ROWS.fingerprint) as store:
+    with serving(stub) as address, AnswerStore(tmp_path / "a.db", "rows") as store:
         judge = chat(address, concurrency=1)
         asking = start([judge], store, questions=50, batch=5)
         with pytest.raises(JudgeError, match="401"):

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maylink.errors import CeilingError, JudgeError, MaylinkError, counted
+from maylink.io.data import Table
 from maylink.label.judges.base import JudgeLike, as_judges
 from maylink.label.judges.gathered import links_of
 from maylink.label.judges.rows import ShownRows
 from maylink.label.judges.words import Judgement, StopAsked, Unanswered, never
+from maylink.label.same_rows import rows_fingerprint
 from maylink.label.store import AnswerStore
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
@@ -167,13 +169,13 @@ def ask(
     (30, 30, ('judge',), 'all questions are answered')
     """
     shown = ShownRows.of(X if rows is None else rows)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if shown.n != n:
-        raise MaylinkError(f"rows: {shown.n} of them for {n} rows of X; give one each")
     interview = Interview(X, links, random_state=random_state)
+    if shown.n != interview.n:
+        raise MaylinkError(f"rows: {shown.n} of them for {interview.n} rows of X; give one each")
     settings = AskSettings(questions, batch, check=check)
     made = as_judges(judges)
-    with AnswerStore(answers, shown.fingerprint) as store, CtrlC(message=STOPPING) as stop:
+    same = rows_fingerprint(rows.ids if isinstance(rows, Table) else None, shown.cells())
+    with AnswerStore(answers, same) as store, CtrlC(message=STOPPING) as stop:
         try:
             asking = Asking(
                 interview, shown, made, store, given=links, settings=settings,
@@ -198,8 +200,6 @@ class Asking:
         Who answers.
     store : AnswerStore
         Where answers are kept.
-    fingerprint : str, optional
-        Of the rows; that of ``rows`` by default.
     given : Links, optional
         Links that there are already; the interview knows them.
     settings : AskSettings
@@ -217,7 +217,6 @@ class Asking:
         judges: Sequence[JudgeLike],
         store: AnswerStore,
         *,
-        fingerprint: str | None = None,
         given: LinksLike | None = None,
         settings: AskSettings | None = None,
         stop: StopAsked = never,
@@ -227,7 +226,6 @@ class Asking:
         self.judges = list(judges)
         self.given = as_links(given, rows.n)
         self.settings = settings or AskSettings()
-        self._fingerprint = rows.fingerprint if fingerprint is None else fingerprint
         self._stop, self.watch = stop, watch
         self._done: dict[str, set[Pair]] = {one.source: set() for one in judges}
         self.unanswered: dict[str, list[Unanswered]] = {one.source: [] for one in judges}
@@ -366,7 +364,7 @@ class Asking:
         for judge in self.judges:
             lost = [
                 said
-                for said in judge.recall(self._fingerprint)
+                for said in judge.recall(self.store.fingerprint)
                 if ordered(said.i, said.j) not in self._done[judge.source]
             ]
             for said in lost:

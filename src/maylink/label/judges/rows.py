@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from scipy import sparse
 from maylink.arrays import Matrix
 from maylink.errors import MaylinkError, not_one_of
 from maylink.io.data import Table
-from maylink.io.fingerprint import fingerprint
 from maylink.label.judges.words import AskedPair
 from maylink.row_ids import missing
 
@@ -130,11 +129,11 @@ class ShownRows:
         """The columns that are shown."""
         return (*self._cells, *self._number_names)
 
-    @property
-    def fingerprint(self) -> str:
-        """Equal for equal rows."""
-        cells = {name: [_plain(cell) for cell in column] for name, column in self._cells.items()}
-        return fingerprint(cells, self._numbers, self._number_names)
+    def cells(self) -> Iterator[Any]:
+        """Yield all that the rows hold, as values that have a fingerprint."""
+        yield {name: [_plain(cell) for cell in column] for name, column in self._cells.items()}
+        yield self._numbers
+        yield self._number_names
 
     def showing(self, names: Sequence[str]) -> ShownRows:
         """Return the same rows with some of their columns, in this order.
