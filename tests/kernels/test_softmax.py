@@ -17,7 +17,7 @@ def test_each_point_sees_the_new_responsibilities_of_those_before_it():
     expected[1] = softmax(scores[1] + 2.0 * expected[0] - expected[2])
     expected[2] = softmax(scores[2] - expected[1])
     links = indptr, neighbour, pull
-    lists = lists_of(responsibilities)
+    lists = lists_of(responsibilities, 100)
     softmax_linked(np.arange(3), scores, *links, np.ones(3, bool), responsibilities, lists)
     np.testing.assert_allclose(responsibilities, expected)
 
@@ -25,7 +25,7 @@ def test_each_point_sees_the_new_responsibilities_of_those_before_it():
 def test_unknown_neighbours_do_not_count():
     responsibilities = np.array([[0.9, 0.1], [0.5, 0.5]])
     links = np.array([0, 1, 2]), np.array([1, 0]), np.array([3.0, 3.0])
-    known, lists = np.array([False, False]), lists_of(responsibilities)
+    known, lists = np.array([False, False]), lists_of(responsibilities, 100)
     softmax_linked(np.array([1]), np.zeros((1, 2)), *links, known, responsibilities, lists)
     np.testing.assert_allclose(responsibilities[1], [0.5, 0.5])
 
@@ -64,7 +64,7 @@ def test_many_clusters_give_what_a_dense_sum_gives():
         expected[i] = softmax(scores[i] + adjacent[i] @ expected)
     first, second = np.nonzero(adjacent)
     indptr = np.searchsorted(first, np.arange(n + 1))
-    lists = lists_of(responsibilities)
+    lists = lists_of(responsibilities, 100)
     assert lists.count.min() <= lists.cluster.shape[1] < lists.count.max()
     links = indptr, second, adjacent[first, second]
     softmax_linked(np.arange(n), scores, *links, np.ones(n, bool), responsibilities, lists)
@@ -73,3 +73,10 @@ def test_many_clusters_give_what_a_dense_sum_gives():
     out = np.empty(first.size)
     overlap(responsibilities, lists, first, second, out)
     np.testing.assert_allclose(out, (expected[first] * expected[second]).sum(axis=1), atol=1e-15)
+
+
+def test_lists_are_made_where_they_are_looked_at_often_enough():
+    responsibilities = np.eye(8)
+    assert lists_of(responsibilities, 8).count.tolist() == [1] * 8
+    none = lists_of(responsibilities, 7)
+    assert none.cluster.shape[1] < none.count.min()  # all clusters are gone through

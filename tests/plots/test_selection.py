@@ -136,3 +136,17 @@ def test_many_lines_are_marks_alone(ax):
         "dropped out early",
         "chosen",
     ]
+
+
+@pytest.mark.parametrize(
+    ("chosen_by", "words"),
+    [
+        ("held-out links", "Held-out links chose"),
+        ("neighbours", "Held-out neighbours chose"),
+        ("evidence", "Held-out links told no more than a guess"),
+    ],
+)
+def test_the_title_says_what_chose(chosen_by, words):
+    ax = plot_selection(SimpleNamespace(selection_=SELECTION, chosen_by_=chosen_by))
+    title = ax.get_title(loc="left") or ax.get_title(loc="right")
+    assert title.startswith(words)

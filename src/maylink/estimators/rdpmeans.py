@@ -138,8 +138,9 @@ class RDPMeans(CenterEstimator):
     chosen_by_ : {"held-out links", "neighbours", "evidence", "given"}
         How the penalty came about.
     selection_ : DataFrame or None
-        What held-out links chose among: family, data weight and neighbours (data weights and
-        penalties where λ was given, or on Dask), with the mean log probability of a held-out link.
+        What held-out links chose among, or, without any, held-out neighbours: family, data weight
+        and neighbours (data weights and penalties where λ was given, or on Dask), with the mean log
+        probability of a held-out link.
     link_weight_ : (float, float) or None
         (ξ_may, ξ_not) of the sweep that was kept, of the heaviest source; None without links.
     objective_ : float

@@ -27,21 +27,21 @@ class ShareLists(NamedTuple):
     count: Any  # (n,)
 
 
-def lists_of(responsibilities: Array) -> ShareLists:
-    """Return the clusters in which each point has a share.
+def lists_of(responsibilities: Array, n_looks: int) -> ShareLists:
+    """Return the clusters in which each point has a share; none where that would not pay.
 
     Parameters
     ----------
     responsibilities : array of shape (n, K)
         What the points have.
+    n_looks : int
+        How often a list will be looked at. To make all lists takes a look at each point.
     """
     n, n_clusters = responsibilities.shape
-    room = min(MOST_LISTED, int(LONGEST * n_clusters))
-    lists = ShareLists(np.empty((n, room), np.int32), np.empty(n, np.int32))
+    room = min(MOST_LISTED, int(LONGEST * n_clusters)) if n_looks >= n else 0
+    lists = ShareLists(np.empty((n, room), np.int32), np.full(n, n_clusters, np.int32))
     if room:
         list_rows(responsibilities, lists)
-    else:
-        lists.count[:] = n_clusters
     return lists
 
 

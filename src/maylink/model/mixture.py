@@ -130,11 +130,11 @@ class Mixture:
         odds = np.array([log_odds(name) for name in links.sources]).reshape(-1, 2)
         pull = link_pull(links, *odds.T)
         counted = np.concatenate([np.ones(len(known), bool), ~linked])
-        before = responsibilities.copy()
+        before, lists = responsibilities.copy(), lists_of(responsibilities, csr.neighbour.size)
         for _ in range(ROUNDS):
             softmax_linked(
                 new[linked], scores[linked], csr.indptr, csr.neighbour, pull, counted,
-                responsibilities, lists_of(responsibilities),
+                responsibilities, lists,
             )  # fmt: skip
             if np.abs(responsibilities - before).max() < 1e-9:
                 break

@@ -66,7 +66,7 @@ def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[A
     from maylink.kernels.softmax import lists_of, overlap
 
     out, rows = np.empty(len(i)), np.ascontiguousarray(responsibilities)
-    overlap(rows, lists_of(rows), i.astype(np.int64), j.astype(np.int64), out)
+    overlap(rows, lists_of(rows, len(i)), i.astype(np.int64), j.astype(np.int64), out)
     return out
 
 

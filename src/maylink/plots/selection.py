@@ -21,6 +21,11 @@ MANY_LINES = 8  # above which candidates are drawn as marks without lines
 SCORE = "log probability of a held-out link"
 BARS: dict[str, Any] = {"elinewidth": 1, "capsize": 2, "alpha": 0.8, "zorder": 2}
 WIDE_RANGE = 8.0  # largest over least value at which an axis is logarithmic
+TITLES = {
+    "neighbours": "Held-out neighbours chose",
+    "evidence": "Held-out links told no more than a guess; without them",
+}
+"""What the title says of a choice that judged links did not make, by ``chosen_by_``."""
 
 
 def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
@@ -29,8 +34,9 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : TVClust, RDPMeans or LinkSearchCV
-        Fitted. An estimator must have chosen by held-out links (see its ``chosen_by_``). Of a
-        search, the number that took most values is the axis, or the data weight if that was varied.
+        Fitted. An estimator must have held links out, judged ones or, without any, those of
+        neighbours; its ``chosen_by_`` says what they were good for. Of a search, the number that
+        took most values is the axis, or the data weight if that was varied.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -60,7 +66,8 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     else:
         groups = []
         _draw_rows(ax, candidates)
-    title = textwrap.fill(f"Held-out links chose: {candidates.chosen}", 72)
+    words = TITLES.get(getattr(model, "chosen_by_", None), "Held-out links chose")
+    title = textwrap.fill(f"{words}: {candidates.chosen}", 72)
     ax.set_title(title, loc="left" if candidates.numeric else "right", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
     _add_legend(ax, candidates, groups)

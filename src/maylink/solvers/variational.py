@@ -252,7 +252,7 @@ def update_responsibilities(
             pull,
             counts_as_neighbour,
             responsibilities,
-            lists_of(responsibilities),
+            lists_of(responsibilities, int(links.degree[rows].sum())),
         )
 
 
