@@ -66,7 +66,7 @@ def plot_selection(model: Any, *, ax: Axes | None = None) -> Axes:
     else:
         groups = []
         _draw_rows(ax, candidates)
-    words = TITLES.get(getattr(model, "chosen_by_", None), "Held-out links chose")
+    words = TITLES.get(getattr(model, "chosen_by_", ""), "Held-out links chose")
     title = textwrap.fill(f"{words}: {candidates.chosen}", 72)
     ax.set_title(title, loc="left" if candidates.numeric else "right", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
