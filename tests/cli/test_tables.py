@@ -107,3 +107,22 @@ def test_what_was_read_otherwise_than_it_stands_is_said(tmp_path, monkeypatch, c
     assert first != second
     assert run(*words[:-2], "--force") == 3
     assert "'x' is not a number; mend the cell, say --read na=… if it" in capsys.readouterr().err
+
+
+def test_words_of_a_named_category_are_no_gaps_and_one_row_is_predicted(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    far = np.arange(90) % 3
+    frame = pd.DataFrame({"children": np.array(["1", "2", "none"])[far], "w": 9.0 * far})
+    frame["w"] += rng.normal(size=90)
+    frame.to_csv("d.csv", index=False)
+    words = ("cluster", "d.csv", "--method", "rdpmeans", "--model", "m.npz")
+    assert run(*words, "--as", "children=category") == 0
+    err = capsys.readouterr().err
+    assert "90 rows × 4 columns of numbers" in err
+    assert "missing cells" not in err
+    (tmp_path / "new.csv").write_text("children,w\nnone,unknown\n")
+    assert run("predict", "m.npz", "new.csv", "--quiet") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2

@@ -116,7 +116,8 @@ class SeparatedText:
         import pandas as pd
 
         missing = {column: list(MISSING_CELLS) for column in self.columns}
-        words = (*as_text, *places.texts, *([] if places.labels is None else [places.labels]))
+        texts = places.as_text(self.options.decimal)
+        words = (*as_text, *texts, *([] if places.labels is None else [places.labels]))
         types: dict[str, Any] = {self.columns[place]: object for place in words}
         if places.id is not None:  # "NA" may name a row
             missing[self.columns[places.id]], types[self.columns[places.id]] = [""], object

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from maylink.errors import FileError
 from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, damaged
-from maylink.io.written_numbers import WrittenNumbers, first_word, written_numbers
+from maylink.io.written_numbers import (
+    WrittenNumbers,
+    cells_as_numbers,
+    first_word,
+    written_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +78,7 @@ class TableBuilder:
         self.n = 0
         self.again: set[int] = set()
         """Columns of words of which a piece came as numbers: what stood there is not known."""
-        self._as_text = frozenset(as_text)
+        self._as_text = {*as_text, *self.places.as_text(options.decimal)}
         self._numeric = self.places.data(len(columns))  # places of the columns of numbers
         self._textual: list[int] = []  # places of the columns of words
         self._text: dict[str, list[str]] = {}
@@ -112,11 +117,12 @@ class TableBuilder:
         of words whatever they hold.
         """
         for at in list(self._numeric):
-            if at in self.places.texts or at in self._as_text:
+            values = frame.iloc[:, at]
+            parsed = values.dtype.kind in "biuf"  # in a Parquet file
+            if at in self.places.texts or (at in self._as_text and not parsed):
                 self._numeric.remove(at)
                 self._textual.append(at)
                 continue
-            values = frame.iloc[:, at]
             present = values.notna().to_numpy()
             wrong = np.isnan(self._as_floats(values))[present]
             if not (wrong.any() if self.options.words else wrong.size and wrong.all()):
@@ -192,9 +198,10 @@ class TableBuilder:
         found = {}
         for at in self._textual if self.options.words else ():
             cells = self._text.get(self.columns[at])
-            if cells is None or at in self.places.texts:
+            known = self.places.marks.get(at)
+            if cells is None or at in self.places.texts or known == "":
                 continue
-            numbers = written_numbers(cells, mark)
+            numbers = cells_as_numbers(cells, known) if known else written_numbers(cells, mark)
             if numbers is None and self._has_few_numbers(cells):
                 raise self._not_a_number(cells, at, first_word(cells))
             if numbers is None:

@@ -105,20 +105,31 @@ def written_numbers(cells: Sequence[str], decimal: str | None = None) -> Written
     some = [word for word in words if word and word.lower() not in GAP_WORDS]
     if not some or 2 * sum(bool(_CELL.fullmatch(word)) for word in some[:HEAD]) < len(some[:HEAD]):
         return None
-    matches = [_CELL.fullmatch(word) for word in words]
-    if not _agree([match for match in matches if match]):
+    if not _agree([match for match in map(_CELL.fullmatch, some) if match]):
         return None
     for mark in (decimal,) if decimal else (".", ","):
-        values = np.array([_value(match, mark) for match in matches])
-        if np.count_nonzero(~np.isnan(values)) >= NEARLY * len(some):
-            break
-    else:
-        return None
+        numbers = cells_as_numbers(words, mark)
+        if np.count_nonzero(~np.isnan(numbers.values)) >= NEARLY * len(some):
+            return numbers
+    return None
+
+
+def cells_as_numbers(cells: Sequence[str], decimal: str) -> WrittenNumbers:
+    """Return cells that are known to be numbers, each read by itself.
+
+    Examples
+    --------
+    >>> from maylink.io.written_numbers import cells_as_numbers
+    >>> cells_as_numbers(["(5)", "unknown", "$ 1.234"], ",").values
+    array([  -5.,   nan, 1234.])
+    """
+    words = [cell.strip() for cell in cells]
+    values = np.array([_value(_CELL.fullmatch(word), decimal) for word in words], np.float64)
     unread = np.flatnonzero(np.isnan(values))
     gaps = Counter(words[at] for at in unread if words[at].lower() in GAP_WORDS)
     wrong = [int(at) for at in unread if words[at] and words[at] not in gaps]
     example = next((word for word in words if word and not _is_plain(word)), "")
-    return WrittenNumbers(values, mark, example, dict(gaps), wrong[0] if wrong else None)
+    return WrittenNumbers(values, decimal, example, dict(gaps), wrong[0] if wrong else None)
 
 
 def is_gap(word: str) -> bool:
