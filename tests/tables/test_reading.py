@@ -246,3 +246,30 @@ def test_words_that_are_declared_missing_are_gaps_everywhere(tmp_path):
         assert table.n_gaps == 30
     with pytest.raises(FileError, match="column 'height', row 2: 'zero' is not a number"):
         ml.read_table(tmp_path / "table.csv", kinds={"height": "number"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kinds": {"c": 3}}, r"kinds: c: 3 is not one of number"),
+        ({"decimal": "·"}, r"decimal: '·' is not one of '\.', ','"),
+        ({"decimal": "", "sep": ";"}, r"decimal: '' is not one of"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_in_a_sentence(settings, message, tmp_path):
+    (tmp_path / "t.csv").write_text("a;c\n1;x\n2;y\n3;x\n")
+    with pytest.raises(FileError, match=message):
+        ml.read_table(tmp_path / "t.csv", **settings)
+
+
+def test_words_that_may_be_among_numbers_are_kept(tmp_path):
+    (tmp_path / "m.csv").write_text("a,b\n" + "1,2.5\n" * 20 + "unknown,3.5\n")
+    table = ml.read_data(tmp_path / "m.csv", words=True, missing="keep")
+    assert np.isnan(table.X).sum(axis=0).tolist() == [1, 0]
+
+
+def test_one_number_may_stand_for_missing_cells(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, -99.0, 2.5], "b": [1.0, 2.0, -99.0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source in (frame, tmp_path / "t.csv"):
+        assert np.isnan(ml.read_table(source, na=-99).X).sum(axis=0).tolist() == [1, 1]
