@@ -98,7 +98,7 @@ def test_what_was_read_otherwise_than_it_stands_is_said(tmp_path, monkeypatch, c
     words = ("cluster", "d.csv", "--method", "rdpmeans", "--model", "m.npz", "--read", "na=x,y")
     assert run(*words) == 0
     err = capsys.readouterr().err
-    assert "price: number, read from $ " in err
+    assert f"price: number, {frame['price'][0]} read as 1" in err
     assert "age: number, gaps: Unknown (6)" in err
     assert "missing cells, left out of the likelihood: 7" in err
     (tmp_path / "new.csv").write_text("price,age\n$ 10,unknown\n$ 91.5,30\n")

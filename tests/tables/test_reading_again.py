@@ -82,6 +82,8 @@ def test_a_file_may_have_another_decimal_mark_than_the_fit(tmp_path):
     (tmp_path / "new.csv").write_text("a;b\n1,234;x\nunknown;y\n(1,5);y\n")
     table = ml.read_table(tmp_path / "new.csv", sep=";", decimal=",", code=code)
     np.testing.assert_array_equal(table.X[:, 0], [1.234, np.nan, -1.5])
+    frame = pd.DataFrame({"a": ["1,234", "unknown", "(1,5)"], "b": ["x", "y", "y"]})
+    np.testing.assert_array_equal(ml.read_table(frame, code=code, decimal=",").X, table.X)
 
 
 def test_a_parquet_file_of_numbers_is_read_by_a_code_of_words(tmp_path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
-from maylink.cli.messages import ids_of_a_file
+from maylink.cli.messages import ids_of_a_file, in_command_words
 from maylink.cli.options import (
     LINK_COLUMNS,
     READ,
@@ -124,7 +124,7 @@ def _print_kind_notes(table: CodedTable, quiet: bool) -> None:
     n, d = table.X.shape
     print_note("data", f"{n} rows × {d} columns of numbers, from", quiet=quiet)
     for line in table.about():
-        print_note("data", line, quiet=quiet)
+        print_note("data", in_command_words(line), quiet=quiet)
     if n < table.n_file:
         note = f"left out, for missing cells: {table.n_file - n} rows"
         print_note("data", note, quiet=quiet)
@@ -156,7 +156,7 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
         notes.append(
             f"missing cells, filled with the median of their column here: {table.n_filled}"
         )
-    notes += told_numbers(table)
+    notes += map(in_command_words, told_numbers(table))
     for note in notes:
         print_note("data", note, quiet=quiet)
 

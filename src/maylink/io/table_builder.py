@@ -15,6 +15,7 @@ from maylink.io.written_numbers import (
     WrittenNumbers,
     cells_as_numbers,
     first_word,
+    units_of,
     written_numbers,
 )
 
@@ -182,7 +183,7 @@ class TableBuilder:
         cell = cells[row]
         return FileError(
             f"{self.name}: {self.row_place(rows_before + row)}, column {self.columns[at]!r}: "
-            f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, say na=[…] if it "
+            f"{not_a_number(cell)}; mend the cell, say na=[…] if it "
             f"stands for a missing one, or leave the column out with drop=[{self.columns[at]!r}]"
         )
 
@@ -315,3 +316,9 @@ def _hint(cell: Any) -> str:
     if text.count(",") == 1 and text.replace(",", "").strip(" -+").isdigit():
         return " (with a decimal comma, say decimal=',')"
     return ""
+
+
+def not_a_number(cell: Any) -> str:
+    """Say that a cell is not a number, and what it may be meant to be."""
+    hint = _hint(cell) or " of the unit of the others" * bool(units_of([str(cell).strip()]))
+    return f"{quote_cell(cell)} is not a number{hint}"

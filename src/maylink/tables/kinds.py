@@ -21,7 +21,8 @@ Of words:
 * **date**: nearly all cells are dates of one form.
 * **yes-no**: two different words; case and blanks around a word do not count.
 * **category**: words of which each stands in five rows or more on average.
-* **identifier**: mostly words of their own, without a space and with a digit, as codes.
+* **identifier**: mostly words of their own, without a space and with a digit, as codes; or numbers
+  of several units, which cannot be compared.
 * **text**: all others, as names and sentences.
 
 Text is set aside unless the user says that it is **words**: then it is described by what stands in
@@ -39,6 +40,7 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Array
 from maylink.families.whole_numbers import not_counts, whole_columns
+from maylink.io.written_numbers import units_of
 
 COLUMN_KINDS = (
     "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
@@ -130,6 +132,9 @@ def kind_of_words(cells: NDArray[Any]) -> Recognised:
         return Recognised("yes-no", " or ".join(sorted(different)))
     if len(seen) >= ROWS_A_WORD * len(different):
         return Recognised("category", f"{len(different)} different words")
+    units = units_of(seen)
+    if len(units) > 1 and 2 * sum(units.values()) > len(seen):
+        return Recognised("identifier", f"numbers of several units: {', '.join(units)}")
     coded = sum(" " not in word and any(map(str.isdigit, word)) for word in different)
     if len(seen) >= FEW_ROWS and coded >= NEARLY * len(different):
         return Recognised("identifier", "codes, nearly all different")

@@ -15,8 +15,9 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import FileError
 from maylink.io.data import Table, read_data, words_of
-from maylink.io.table_builder import without_words
-from maylink.io.written_numbers import written_numbers
+from maylink.io.formats import check_choice
+from maylink.io.table_builder import not_a_number, without_words
+from maylink.io.written_numbers import cells_as_numbers, written_numbers
 from maylink.tables.coding import TableCode, make_code, spellings
 from maylink.tables.kinds import MEASURED, MODELLED
 
@@ -110,6 +111,7 @@ def read_table(
     *,
     code: TableCode | None = None,
     na: str | float | Sequence[Any] = (),
+    decimal: str = ".",
     **reading: Any,
 ) -> CodedTable:
     r"""Read a table with columns of any kind, from a file or a data frame.
@@ -126,6 +128,9 @@ def read_table(
     na : str, number, or list of them
         Words, or numbers, that stand for missing cells in any column, as "unknown" or -99; case
         does not count. Among numbers the usual words are missing cells by themselves.
+    decimal : {".", ","}, default "."
+        The decimal mark. Where numbers are words, as 12,5, they tell it by themselves unless it is
+        said to be the comma.
     **reading
         Of a file, as in :func:`maylink.read_data`. Missing cells are kept by default: families
         leave them out.
@@ -154,9 +159,11 @@ def read_table(
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         if reading:
             raise FileError(f"{next(iter(reading))}: is for files; a data frame is read already")
-        table = table_of_frame(source, words_of(na), read=code is None, marks=marks_of(kinds, code))
+        check_choice("decimal", decimal, (".", ","))
+        marks = marks_of(kinds, code)
+        table = table_of_frame(source, words_of(na), decimal, read=code is None, marks=marks)
         return coded_table(table, kinds, code)
-    options: dict[str, Any] = {"missing": "keep", "words": True, "na": na}
+    options: dict[str, Any] = {"missing": "keep", "words": True, "na": na, "decimal": decimal}
     options |= {"marks": marks_of(kinds, code), "fewest": 2 if code is None else 1}
     options |= reading
     path = source if isinstance(source, Path) else str(source)
@@ -178,6 +185,7 @@ def marks_of(
 def table_of_frame(
     frame: Any,
     na: Sequence[str] = (),
+    decimal: str = ".",
     *,
     read: bool = True,
     marks: Mapping[str, str] = MappingProxyType({}),
@@ -190,6 +198,8 @@ def table_of_frame(
         Columns of any kind.
     na : sequence of str
         Words for missing cells.
+    decimal : {".", ","}, default "."
+        The decimal mark of numbers that are words; where it is the point, they tell.
     read : bool, default True
         Whether to read numbers as people write them; not where a code says how.
     marks : mapping of str to str
@@ -198,6 +208,7 @@ def table_of_frame(
     from pandas.api import types
 
     frame = without_words(frame, na) if na else frame
+    mark = None if decimal == "." else decimal
     numbers: dict[str, Array] = {}
     words, written = {}, {}
     for name in map(str, frame.columns):
@@ -209,9 +220,19 @@ def table_of_frame(
         else:
             cells = values.astype(object)
             words[name] = cells.where(cells.notna(), "").astype(str).to_numpy(object)
-            as_words = not read or values.dtype == "category" or marks.get(name) == ""
-            found = None if as_words else written_numbers(list(words[name]))
-            if found is not None and found.wrong is None:
+            found, known = None, marks.get(name)
+            if known:
+                found = cells_as_numbers(words[name].tolist(), mark or known)
+            elif read and known is None and values.dtype != "category":
+                found = written_numbers(words[name].tolist(), mark)
+            if found is not None and found.wrong is not None:
+                raise FileError(
+                    f"column {name!r}, row {found.wrong}: "
+                    f"{not_a_number(words[name][found.wrong])}; mend the cell, say na=[…] if it "
+                    f"stands for a missing one, or say what the column is with kinds, for example "
+                    "category"
+                )
+            if found is not None:
                 numbers[name], written[name] = found.values, found
                 del words[name]
     n = len(frame)
