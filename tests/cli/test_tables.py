@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from command_line import run
+from maylink.cli import inputs
 from zoo import true_links
 
 
@@ -124,5 +125,7 @@ def test_words_of_a_named_category_are_no_gaps_and_one_row_is_predicted(
     assert "90 rows × 4 columns of numbers" in err
     assert "missing cells" not in err
     (tmp_path / "new.csv").write_text("children,w\nnone,unknown\n")
-    assert run("predict", "m.npz", "new.csv", "--quiet") == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    for large in (False, True):
+        monkeypatch.setattr(inputs, "_is_large", lambda *_, large=large: large)
+        assert run("predict", "m.npz", "new.csv", "--quiet") == 0
+        assert len(capsys.readouterr().out.splitlines()) == 2

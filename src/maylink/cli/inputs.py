@@ -78,9 +78,9 @@ def read_table(
         table = read_embeddings(reading.features, settings | {"fewest": fewest})
         _print_table_notes(table, quiet)
         return table
-    kinds, large = parse_kinds(reading.kinds), path != STDIN and _is_large(path, reading)
-    plain = plain or reading.features != FeatureOptions()
-    plain = code is None and (plain or (large and not kinds))
+    kinds = parse_kinds(reading.kinds)
+    large = code is None and path != STDIN and _is_large(path, reading)
+    plain = plain or reading.features != FeatureOptions() or (large and not kinds)
     if path == STDIN:
         print_note("data", "from standard input", quiet=quiet)
     elif "dtype" not in settings and large:
