@@ -49,7 +49,7 @@ class CeilingError(JudgeError):
     """What may be spent on a judge is spent; what it said until then is kept."""
 
 
-def not_one_of(value: str, choices: Iterable[str], meant: str | None = None) -> str:
+def not_one_of(value: object, choices: Iterable[str], meant: str | None = None) -> str:
     """Say that a word is none of the choices and, where one looks alike, which it may be.
 
     ``meant`` is what to look for in place of the word.
@@ -60,7 +60,7 @@ def not_one_of(value: str, choices: Iterable[str], meant: str | None = None) -> 
     "'gausian' is not one of gamma, gaussian (did you mean 'gaussian'?)"
     """
     words = list(choices)
-    hint = did_you_mean(value if meant is None else meant, words)
+    hint = did_you_mean(str(value) if meant is None else meant, words)
     return f"{value!r} is not one of {', '.join(words)}{hint}"
 
 

@@ -91,3 +91,9 @@ def test_estimators_do_not_load_baselines():
         "sys.exit(any(m in sys.modules for m in ('maylink.baselines', 'sklearn.cluster')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("method", [None, 3])
+def test_a_method_that_is_no_word_is_refused(method):
+    with pytest.raises(MaylinkError, match=f"method: {method} is not one of"):
+        methods.plan(np.zeros((4, 2)), method=method)

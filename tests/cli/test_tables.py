@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from command_line import run
+from maylink.cli import inputs
 from zoo import true_links
 
 
@@ -98,7 +99,7 @@ def test_what_was_read_otherwise_than_it_stands_is_said(tmp_path, monkeypatch, c
     words = ("cluster", "d.csv", "--method", "rdpmeans", "--model", "m.npz", "--read", "na=x,y")
     assert run(*words) == 0
     err = capsys.readouterr().err
-    assert "price: number, read from $ " in err
+    assert f"price: number, {frame['price'][0]} read as 1" in err
     assert "age: number, gaps: Unknown (6)" in err
     assert "missing cells, left out of the likelihood: 7" in err
     (tmp_path / "new.csv").write_text("price,age\n$ 10,unknown\n$ 91.5,30\n")
@@ -107,3 +108,24 @@ def test_what_was_read_otherwise_than_it_stands_is_said(tmp_path, monkeypatch, c
     assert first != second
     assert run(*words[:-2], "--force") == 3
     assert "'x' is not a number; mend the cell, say --read na=… if it" in capsys.readouterr().err
+
+
+def test_words_of_a_named_category_are_no_gaps_and_one_row_is_predicted(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    far = np.arange(90) % 3
+    frame = pd.DataFrame({"children": np.array(["1", "2", "none"])[far], "w": 9.0 * far})
+    frame["w"] += rng.normal(size=90)
+    frame.to_csv("d.csv", index=False)
+    words = ("cluster", "d.csv", "--method", "rdpmeans", "--model", "m.npz")
+    assert run(*words, "--as", "children=category") == 0
+    err = capsys.readouterr().err
+    assert "90 rows × 4 columns of numbers" in err
+    assert "missing cells" not in err
+    (tmp_path / "new.csv").write_text("children,w\nnone,unknown\n")
+    for large in (False, True):
+        monkeypatch.setattr(inputs, "_is_large", lambda *_, large=large: large)
+        assert run("predict", "m.npz", "new.csv", "--quiet") == 0
+        assert len(capsys.readouterr().out.splitlines()) == 2

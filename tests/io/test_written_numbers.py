@@ -20,7 +20,7 @@ READ = {  # cells, their values, the decimal mark
 }
 WORDS = {
     "two currencies": ["$5", "€5"],
-    "per cent in some": ["5%", "5"],
+    "currency and per cent": ["$5", "5%"],
     "all in brackets": ["(1)", "(2)"],
     "codes": ["C001", "C002"],
     "parts of a name": ["plan-0", "plan-1"],
@@ -66,5 +66,25 @@ def test_the_column_decides_what_a_comma_is():
 
 def test_what_was_read_is_told():
     numbers = written_numbers(["12", "$5", "unknown", "Unknown", "n/a"])
-    assert numbers.told() == "read from $5; gaps: unknown (1), Unknown (1), n/a (1)"
-    assert written_numbers(["1,5", "2,5"]).told() == "read from 1,5, with a decimal comma"
+    assert numbers.told() == "$5 read as 5; gaps: unknown (1), Unknown (1), n/a (1)"
+    assert written_numbers(["1,5", "2,5"]).told() == "1,5 read as 1.5"
+
+
+def test_commas_that_may_be_decimal_marks_are_told():
+    unsure = "; if the comma is a decimal mark, say decimal=','"
+    assert written_numbers(["12", "1,285", "4,512"]).told() == "1,285 read as 1285" + unsure
+    for cells in (["1,285", "1,234,567"], ["1,285", "12.5"], ["1,285.5"]):
+        assert unsure not in written_numbers(cells).told()
+    assert written_numbers(["1,285"], ",").told() == "1,285 read as 1.285"
+
+
+def test_numbers_without_the_unit_of_the_others():
+    numbers = written_numbers(["5%", "0", "7.5 %", "unknown"])
+    assert numbers.values[:3].tolist() == [5, 0, 7.5]
+    assert numbers.told() == "5% read as 5; without %: 1; gaps: unknown (1)"
+    assert written_numbers(["$5", "0"]).told() == "$5 read as 5"
+
+
+@pytest.mark.parametrize("slip", ["€5", "5%", "12O"])
+def test_a_slip_among_numbers_is_found(slip):
+    assert written_numbers([*(["$5", "$6", "7"] * 9), slip]).wrong == 27

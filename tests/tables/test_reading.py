@@ -212,8 +212,8 @@ def test_numbers_and_categories_are_read_as_people_write_them(tmp_path):
             (0, 2), (1, 1), (2, 0),
         }  # fmt: skip
         told = "\n".join(one.about())
-        assert "price: number, read from $" in told
-        assert "with a decimal comma" in told
+        assert f"price: number, {frame['price'][0]} read as {price[0]}" in told
+        assert f"euro: number, {frame['euro'][0]} read as {price[0]}" in told
         assert "gaps: unknown (1)" in told
         assert "colour: category, " in told
     np.testing.assert_array_equal(table.X, same.X)
@@ -246,3 +246,63 @@ def test_words_that_are_declared_missing_are_gaps_everywhere(tmp_path):
         assert table.n_gaps == 30
     with pytest.raises(FileError, match="column 'height', row 2: 'zero' is not a number"):
         ml.read_table(tmp_path / "table.csv", kinds={"height": "number"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kinds": {"c": 3}}, r"kinds: c: 3 is not one of number"),
+        ({"decimal": "·"}, r"decimal: '·' is not one of '\.', ','"),
+        ({"decimal": "", "sep": ";"}, r"decimal: '' is not one of"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_in_a_sentence(settings, message, tmp_path):
+    (tmp_path / "t.csv").write_text("a;c\n1;x\n2;y\n3;x\n")
+    with pytest.raises(FileError, match=message):
+        ml.read_table(tmp_path / "t.csv", **settings)
+
+
+def test_words_that_may_be_among_numbers_are_kept(tmp_path):
+    (tmp_path / "m.csv").write_text("a,b\n" + "1,2.5\n" * 20 + "unknown,3.5\n")
+    table = ml.read_data(tmp_path / "m.csv", words=True, missing="keep")
+    assert np.isnan(table.X).sum(axis=0).tolist() == [1, 0]
+
+
+def test_one_number_may_stand_for_missing_cells(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, -99.0, 2.5], "b": [1.0, 2.0, -99.0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source in (frame, tmp_path / "t.csv"):
+        assert np.isnan(ml.read_table(source, na=-99).X).sum(axis=0).tolist() == [1, 1]
+
+
+def test_the_user_may_say_that_commas_of_a_frame_are_decimal_marks():
+    frame = pd.DataFrame({"a": ["1,285", "4,512"], "b": [1.5, 2.5]})
+    table = ml.read_table(frame)
+    assert table.X[:, 0].tolist() == [1285.0, 4512.0]
+    assert "a: number, 1,285 read as 1285; if the comma is a decimal mark, say decimal=','" in (
+        table.about()
+    )
+    assert ml.read_table(frame, decimal=",").X[:, 0].tolist() == [1.285, 4.512]
+    with pytest.raises(FileError, match="decimal: 'x' is not one of"):
+        ml.read_table(frame, decimal="x")
+
+
+@pytest.mark.parametrize(("slip", "why"), [("12O", ""), ("€ 12", " of the unit of the others")])
+def test_a_slip_among_numbers_is_refused_in_files_and_frames(slip, why, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": [f"${value:.2f}" for value in rng.normal(9, 2, 60)], "b": 1.5})
+    frame["b"] += rng.normal(size=60)
+    frame.loc[40, "a"] = slip
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source, place in ((frame, "column 'a', row 40"), (tmp_path / "t.csv", "column 'a'")):
+        with pytest.raises(FileError, match=f"{place}: '{slip}' is not a number{why}; mend the"):
+            ml.read_table(source)
+        table = ml.read_table(source, kinds={"a": "text"})
+        assert table.columns == ("b",)
+
+
+def test_numbers_of_several_units_are_set_aside_and_it_says_why():
+    rng = np.random.default_rng(0)
+    cells = [f"{'$€'[row % 2]}{value:.2f}" for row, value in enumerate(rng.normal(900, 99, 60))]
+    table = ml.read_table(pd.DataFrame({"a": cells, "b": rng.normal(size=60)}))
+    assert "identifier, set aside: a (numbers of several units: $, €)" in table.about()

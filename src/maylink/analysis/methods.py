@@ -140,7 +140,7 @@ def plan(
     return MethodPlan(method, family, why)
 
 
-def not_a_method(name: str, choices: Sequence[str] = METHODS) -> str:
+def not_a_method(name: object, choices: Sequence[str] = METHODS) -> str:
     """Say that a word is no method, and which may be meant.
 
     Examples
@@ -148,7 +148,7 @@ def not_a_method(name: str, choices: Sequence[str] = METHODS) -> str:
     >>> not_a_method("K-Means", ("rdpmeans", "pckmeans", "plainkmeans"))
     "'K-Means' is not one of rdpmeans, pckmeans, plainkmeans (did you mean 'plainkmeans'?)"
     """
-    letters = "".join(filter(str.isalnum, name.lower()))
+    letters = "".join(filter(str.isalnum, str(name).lower()))
     meant = f"plain{letters}" if f"plain{letters}" in choices else letters
     return not_one_of(name, choices, meant)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
-from maylink.cli.messages import ids_of_a_file
+from maylink.cli.messages import ids_of_a_file, in_command_words
 from maylink.cli.options import (
     LINK_COLUMNS,
     READ,
@@ -70,7 +70,7 @@ def read_table(
     Columns are recognised, or are those of the ``code`` of a model; ``plain`` leaves words out.
     """
     from maylink.io.data import read_data
-    from maylink.tables.reading import coded_table
+    from maylink.tables.reading import coded_table, marks_of
 
     quiet = reading.quiet
     settings = parse_key_values(reading.read, READ, "--read")
@@ -78,8 +78,9 @@ def read_table(
         table = read_embeddings(reading.features, settings | {"fewest": fewest})
         _print_table_notes(table, quiet)
         return table
-    plain = plain or reading.features != FeatureOptions()
-    kinds, large = parse_kinds(reading.kinds), path != STDIN and _is_large(path, reading)
+    kinds = parse_kinds(reading.kinds)
+    large = code is None and path != STDIN and _is_large(path, reading)
+    plain = plain or reading.features != FeatureOptions() or (large and not kinds)
     if path == STDIN:
         print_note("data", "from standard input", quiet=quiet)
     elif "dtype" not in settings and large:
@@ -92,15 +93,16 @@ def read_table(
         drop=reading.drop or (),
         missing=reading.missing,
         text="drop",
-        keep_text=keep_text or not (large or plain),
+        keep_text=keep_text,
         labels=labels,
         fewest=fewest,
-        words=not (large or plain),
+        words=not plain,
+        marks={} if plain else marks_of(kinds, code),
         **settings,
-        **({"texts": code.as_words} if code is not None else reading.features.settings),
+        **reading.features.settings,
     )
     table = featured(table, reading.features, quiet=quiet)
-    if kinds or not (large or plain or _is_array(table)):
+    if kinds or not (plain or _is_array(table)):
         coded = coded_table(table, kinds, code)
         plain = coded.code.is_plain(table.columns) and not (coded.has_gaps or table.written)
         if code is not None or not plain:
@@ -122,7 +124,7 @@ def _print_kind_notes(table: CodedTable, quiet: bool) -> None:
     n, d = table.X.shape
     print_note("data", f"{n} rows × {d} columns of numbers, from", quiet=quiet)
     for line in table.about():
-        print_note("data", line, quiet=quiet)
+        print_note("data", in_command_words(line), quiet=quiet)
     if n < table.n_file:
         note = f"left out, for missing cells: {table.n_file - n} rows"
         print_note("data", note, quiet=quiet)
@@ -154,7 +156,7 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
         notes.append(
             f"missing cells, filled with the median of their column here: {table.n_filled}"
         )
-    notes += told_numbers(table)
+    notes += map(in_command_words, told_numbers(table))
     for note in notes:
         print_note("data", note, quiet=quiet)
 

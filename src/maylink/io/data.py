@@ -12,7 +12,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from maylink.errors import FileError
 from maylink.io.array_files import read_mtx, read_npy, read_npz
@@ -56,7 +59,8 @@ def read_data(
     numbers: bool = True,
     fewest: int = 2,
     words: bool = False,
-    na: str | Sequence[Any] = (),
+    na: str | float | Sequence[Any] = (),
+    marks: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
     r"""Read data from a file.
 
@@ -106,9 +110,12 @@ def read_data(
     words : bool, default False
         Whether a column of numbers with words among them is a column of words, in place of an
         error; and whether there may be no column of numbers at all. Numbers as people write them
-        are then read (:mod:`maylink.io.written_numbers`).
-    na : str, or list of str and numbers
+        are then read (:mod:`maylink.io.written_numbers`), and words are kept.
+    na : str, number, or list of them
         Words, or numbers, that stand for missing cells in any column; case does not count.
+    marks : mapping of str to str
+        What is known of columns, by name, for ``words``: the decimal mark of one of numbers, whose
+        cells are then read one by one; "" of one of words.
 
     Returns
     -------
@@ -136,7 +143,7 @@ def read_data(
     check_choice("text", text, ("error", "drop"))
     check_reading(format, dtype, sep, decimal)
     text_columns = (texts,) if isinstance(texts, str) else tuple(texts)
-    keep_text = keep_text or bool(text_columns) or not numbers
+    keep_text = keep_text or bool(text_columns) or not numbers or words
     options = ReadOptions(
         id=id,
         drop=(drop,) if isinstance(drop, (str, int)) else tuple(drop),
@@ -151,7 +158,8 @@ def read_data(
         words=words,
         texts=text_columns,
         numbers=numbers,
-        na=(na,) if isinstance(na, str) else tuple(map(str, na)),
+        na=words_of(na),
+        marks=marks,
     )
     name = "standard input" if str(path) == STDIN else str(path)
     reader = _reader(path, name, format)
@@ -165,6 +173,11 @@ def read_data(
         raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except MemoryError as error:
         raise FileError(f"{name}: is too large for the memory of this machine") from error
+
+
+def words_of(na: str | float | Sequence[Any]) -> tuple[str, ...]:
+    """Return what stands for missing cells, as words."""
+    return tuple(map(str, (na,) if np.isscalar(na) else na))  # type: ignore[arg-type]
 
 
 @contextmanager

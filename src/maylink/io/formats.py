@@ -15,13 +15,14 @@ DTYPES = ("float64", "float32")
 
 
 def check_reading(format: Any, dtype: Any, sep: str | None, decimal: str) -> None:  # noqa: A002
-    """Refuse a format or type that there is not, and marks that are not one character each."""
+    """Refuse a format or type that there is not, and marks that cannot be."""
     check_choice("format", format, (None, *dict.fromkeys(FORMATS.values())))
     check_choice("dtype", dtype, (None, *DTYPES))
     if sep and (len(sep) != 1 or sep in '"\r\n'):
         raise FileError(f"sep: {sep!r} is not one character; give the one between cells")
-    if len(decimal) != 1 or decimal == sep:
-        raise FileError(f"decimal: {decimal!r} is not one character, or is what separates cells")
+    check_choice("decimal", decimal, (".", ","))
+    if decimal == sep:
+        raise FileError(f"decimal: {decimal!r} is what separates cells, too; say sep=';'")
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

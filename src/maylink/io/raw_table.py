@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ class ReadOptions:
     texts: tuple[str, ...] = ()
     numbers: bool = True
     na: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
     cells_at_once: int = 400_000
     """Cells of a text file that are parsed together: enough for speed, little beside the array."""
 
@@ -76,10 +78,19 @@ class ColumnPlaces(NamedTuple):
     labels: int | None
     drop: frozenset[int]
     texts: tuple[int, ...] = ()
+    marks: Mapping[int, str] = MappingProxyType({})
 
     @classmethod
     def of(cls, name: str, options: ReadOptions, columns: Sequence[str]) -> ColumnPlaces:
-        """Return where the columns are that the options name."""
+        """Return where the columns are that the options name.
+
+        A decimal comma that the user names, or that a column had before, is one.
+        """
+        marks = {
+            columns.index(column): mark and ("," if options.decimal == "," else mark)
+            for column, mark in options.marks.items()
+            if column in columns
+        }
         return cls(
             None if options.id is None else column_place(name, options.id, columns, "id"),
             None
@@ -87,7 +98,12 @@ class ColumnPlaces(NamedTuple):
             else column_place(name, options.labels, columns, "labels"),
             frozenset(column_place(name, column, columns, "drop") for column in options.drop),
             tuple(column_place(name, column, columns, "text") for column in options.texts),
+            marks,
         )
+
+    def as_text(self, decimal: str) -> list[int]:
+        """Return the places of columns that stay text where numbers have some decimal mark."""
+        return [*self.texts, *(at for at, mark in self.marks.items() if mark != decimal)]
 
     def data(self, count: int) -> list[int]:
         """Return the places of the columns that are left, of so many."""

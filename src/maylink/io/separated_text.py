@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -54,20 +54,28 @@ def read_csv(path: str | Path, name: str, options: ReadOptions) -> RawTable:
     return builder.table()
 
 
-def _all_rows(text: SeparatedText, too_many: Literal["error", "ignore"]) -> TableBuilder:
-    """Parse all rows; a line with too few cells is an error, ``too_many`` decides on the others."""
+def _all_rows(
+    text: SeparatedText, too_many: Literal["error", "ignore"], as_text: Collection[int] = ()
+) -> TableBuilder:
+    """Parse all rows; a line with too few cells is an error, ``too_many`` decides on the others.
+
+    Columns of which some pieces are numbers and others words are parsed once more, as text: how a
+    number was written cannot be told from its value.
+    """
     import pandas as pd
 
     builder = TableBuilder(
-        text.name, text.options, text.columns, lambda row: f"line {text.line_of(row)}"
+        text.name, text.options, text.columns, lambda row: f"line {text.line_of(row)}", as_text
     )
     short = False
     with warnings.catch_warnings():
         warnings.simplefilter(too_many, pd.errors.ParserWarning)
-        for frame in text.frames(builder.places):
+        for frame in text.frames(builder.places, as_text):
             # A line that is too short ends in empty cells; so may one that is not.
             short = short or bool(frame.iloc[:, -1].isna().any())
             builder.add(frame)
+    if builder.again:
+        return _all_rows(text, too_many, builder.again)
     if short:
         text.forbid_ragged(ends_empty=too_many == "ignore")
     return builder
@@ -103,13 +111,14 @@ class SeparatedText:
         self.header = self._has_header(first) if options.header is None else options.header
         self.columns = self._names(first) if self.header else list(generated_names(len(first)))
 
-    def frames(self, places: ColumnPlaces) -> Iterator[pd.DataFrame]:
+    def frames(self, places: ColumnPlaces, as_text: Collection[int] = ()) -> Iterator[pd.DataFrame]:
         """Yield the rows, some thousand at a time; ids, true labels and texts stay text."""
         import pandas as pd
 
         missing = {column: list(MISSING_CELLS) for column in self.columns}
-        as_text = (*places.texts, *([] if places.labels is None else [places.labels]))
-        types: dict[str, Any] = {self.columns[place]: object for place in as_text}
+        texts = places.as_text(self.options.decimal)
+        words = (*as_text, *texts, *([] if places.labels is None else [places.labels]))
+        types: dict[str, Any] = {self.columns[place]: object for place in words}
         if places.id is not None:  # "NA" may name a row
             missing[self.columns[places.id]], types[self.columns[places.id]] = [""], object
         with self._open() as stream:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from maylink.errors import FileError
 from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, damaged
-from maylink.io.written_numbers import WrittenNumbers, first_word, written_numbers
+from maylink.io.written_numbers import (
+    WrittenNumbers,
+    cells_as_numbers,
+    first_word,
+    units_of,
+    written_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +61,8 @@ class TableBuilder:
         Names of all columns of the file.
     row_place : function
         Tells where a row, from 0, is in the file.
+    as_text : collection of int
+        Places of columns that come as text in every piece.
     """
 
     def __init__(
@@ -63,15 +71,18 @@ class TableBuilder:
         options: ReadOptions,
         columns: Sequence[str],
         row_place: Callable[[int], str],
+        as_text: Collection[int] = (),
     ) -> None:
         self.name, self.options, self.columns = name, options, list(columns)
         self.row_place = row_place
         self.places = ColumnPlaces.of(name, options, self.columns)
         self.n = 0
+        self.again: set[int] = set()
+        """Columns of words of which a piece came as numbers: what stood there is not known."""
+        self._as_text = {*as_text, *self.places.as_text(options.decimal)}
         self._numeric = self.places.data(len(columns))  # places of the columns of numbers
         self._textual: list[int] = []  # places of the columns of words
         self._text: dict[str, list[str]] = {}
-        self._mixed: dict[int, bool] = {}  # columns of numbers and words; whether they came late
         self._ids: list[NDArray[Any]] = []
         self._labels: list[str] = []
         self._X = np.empty((0, len(self._numeric)), options.dtype or np.float64)
@@ -82,15 +93,16 @@ class TableBuilder:
             frame = without_words(frame, self.options.na, but=self.places.id)
         if self.n == 0:
             self._leave_words_out(frame)
-        if self.options.words:
-            self._turn_into_words(frame)
         if self.places.id is not None:
             self._add_ids(frame.iloc[:, self.places.id])
         if self.places.labels is not None:
             self._labels += _as_words(frame.iloc[:, self.places.labels])
         if self.options.keep_text:
             for at in self._textual:
-                self._text.setdefault(self.columns[at], []).extend(_as_words(frame.iloc[:, at]))
+                values = frame.iloc[:, at]
+                if values.dtype.kind in "biuf" and values.notna().any():
+                    self.again.add(at)
+                self._text.setdefault(self.columns[at], []).extend(_as_words(values))
         end = self.n + len(frame)
         if end > len(self._X):  # in place: the pages move, the numbers are not copied
             self._X.resize((max(end, int(GROWTH * self.n)), len(self._numeric)), refcheck=False)
@@ -102,16 +114,19 @@ class TableBuilder:
     def _leave_words_out(self, frame: pd.DataFrame) -> None:
         """Find the columns of words: those without a number among their first cells.
 
-        Texts that are asked for are columns of words whatever they hold.
+        Where words may be among numbers, one word is enough. Texts that are asked for are columns
+        of words whatever they hold.
         """
         for at in list(self._numeric):
-            if at in self.places.texts:
+            values = frame.iloc[:, at]
+            parsed = values.dtype.kind in "biuf"  # in a Parquet file
+            if at in self.places.texts or (at in self._as_text and not parsed):
                 self._numeric.remove(at)
                 self._textual.append(at)
                 continue
-            values = frame.iloc[:, at]
             present = values.notna().to_numpy()
-            if not present.any() or not np.isnan(_as_floats(values)[present]).all():
+            wrong = np.isnan(self._as_floats(values))[present]
+            if not (wrong.any() if self.options.words else wrong.size and wrong.all()):
                 continue
             row = int(np.argmax(present))
             cell = values.iloc[row]
@@ -130,22 +145,6 @@ class TableBuilder:
             self._numeric = []
         self._X = np.empty((0, len(self._numeric)), self._X.dtype)
 
-    def _turn_into_words(self, frame: pd.DataFrame) -> None:
-        """Make columns of words of those in which a cell is no number."""
-        for at in list(self._numeric):
-            values = frame.iloc[:, at]
-            wrong = np.isnan(_as_floats(values)) & values.notna().to_numpy()
-            if wrong.any():
-                self._mixed[at] = self.n > 0
-                place = self._numeric.index(at)
-                before = self._X[: self.n, place]
-                self._text[self.columns[at]] = [
-                    "" if np.isnan(value) else f"{value:.15g}" for value in before
-                ]
-                self._X = np.delete(self._X, place, axis=1)
-                self._numeric.remove(at)
-                self._textual.append(at)
-
     def _add_ids(self, values: pd.Series[Any]) -> None:
         empty = values.isna().to_numpy()
         if empty.any():
@@ -157,11 +156,26 @@ class TableBuilder:
         self._ids.append(_as_names([str(value) for value in values.tolist()]))
 
     def _numbers(self, values: pd.Series[Any], at: int) -> NDArray[np.float64]:
-        numbers = _as_floats(values)
+        numbers = self._as_floats(values)
         wrong = np.isnan(numbers) & values.notna().to_numpy()
-        if wrong.any():
+        if wrong.any() and self.options.words:
+            self.again.add(at)
+        elif wrong.any():
             raise self._not_a_number(values.tolist(), at, int(np.argmax(wrong)), self.n)
         return numbers
+
+    def _as_floats(self, values: pd.Series[Any]) -> NDArray[np.float64]:
+        """Return the numbers of a column, NaN where there is none."""
+        import pandas as pd
+
+        if values.dtype.kind not in "biuf":
+            if not pd.api.types.is_string_dtype(values.dtype) and values.dtype != object:
+                return np.full(len(values), np.nan)  # dates, categories
+            if self.options.decimal == ",":  # and the point marks thousands
+                marks = str.maketrans({",": ".", ".": ","})
+                values = values.map(str, na_action="ignore").str.translate(marks)
+            values = pd.to_numeric(values, errors="coerce")
+        return values.to_numpy(np.float64, na_value=np.nan)
 
     def _not_a_number(
         self, cells: Sequence[Any], at: int, row: int, rows_before: int = 0
@@ -169,7 +183,7 @@ class TableBuilder:
         cell = cells[row]
         return FileError(
             f"{self.name}: {self.row_place(rows_before + row)}, column {self.columns[at]!r}: "
-            f"{quote_cell(cell)} is not a number{_hint(cell)}; mend the cell, say na=[…] if it "
+            f"{not_a_number(cell)}; mend the cell, say na=[…] if it "
             f"stands for a missing one, or leave the column out with drop=[{self.columns[at]!r}]"
         )
 
@@ -185,22 +199,27 @@ class TableBuilder:
         found = {}
         for at in self._textual if self.options.words else ():
             cells = self._text.get(self.columns[at])
-            if cells is None or at in self.places.texts:
+            known = self.places.marks.get(at)
+            if cells is None or at in self.places.texts or known == "":
                 continue
-            numbers = written_numbers(cells, mark)
-            few = at in self._mixed and sum(map(bool, cells)) < FEW_CELLS
-            if numbers is None and few:
+            numbers = cells_as_numbers(cells, known) if known else written_numbers(cells, mark)
+            if numbers is None and self._has_few_numbers(cells):
                 raise self._not_a_number(cells, at, first_word(cells))
             if numbers is None:
                 continue
             if numbers.wrong is not None:
                 raise self._not_a_number(cells, at, numbers.wrong)
-            if mark is None and numbers.decimal == "," and self._mixed.get(at):
-                raise FileError(  # 1.230 of an earlier piece may be read as 1.23 already
-                    f"{self.name}: column {self.columns[at]!r} has decimal commas; say decimal=','"
-                )
             found[self.columns[at]] = numbers
         return found
+
+    def _has_few_numbers(self, cells: Sequence[str]) -> bool:
+        """Whether there are few cells, and plain numbers among them."""
+        import pandas as pd
+
+        some = [cell for cell in cells if cell]
+        if len(some) >= FEW_CELLS:
+            return False
+        return not np.isnan(self._as_floats(pd.Series(some, dtype=object))).all()
 
     def _turn_into_numbers(self, found: Mapping[str, WrittenNumbers]) -> None:
         """Put columns of words that are numbers where they belong."""
@@ -285,17 +304,6 @@ def _as_words(values: pd.Series[Any]) -> list[str]:
     return list(cells.where(cells.notna(), "").astype(str))
 
 
-def _as_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return the numbers of a column, NaN where there is none."""
-    import pandas as pd
-
-    if values.dtype.kind not in "biuf":
-        if not pd.api.types.is_string_dtype(values.dtype) and values.dtype != object:
-            return np.full(len(values), np.nan)  # dates, categories
-        values = pd.to_numeric(values, errors="coerce")
-    return values.to_numpy(np.float64, na_value=np.nan)
-
-
 def quote_cell(cell: Any) -> str:
     """Return a cell as messages quote it."""
     text = str(cell)
@@ -308,3 +316,9 @@ def _hint(cell: Any) -> str:
     if text.count(",") == 1 and text.replace(",", "").strip(" -+").isdigit():
         return " (with a decimal comma, say decimal=',')"
     return ""
+
+
+def not_a_number(cell: Any) -> str:
+    """Say that a cell is not a number, and what it may be meant to be."""
+    hint = _hint(cell) or " of the unit of the others" * bool(units_of([str(cell).strip()]))
+    return f"{quote_cell(cell)} is not a number{hint}"

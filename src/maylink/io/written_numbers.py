@@ -5,7 +5,7 @@ whole is decided by all of its cells:
 
 * **The decimal mark** is the point, if nearly all cells can be read so; then 1,234 is more than a
   thousand. Otherwise it is the comma, as in 12,5 and 1.234,50.
-* **Currencies** must be one and the same, or left away. Per cent stand in all cells or in none.
+* **Units**, a currency or per cent, must be one and the same, or left away.
 * **Brackets** are a minus sign, unless all cells have them.
 * **Gaps** are the words that usually say so, among numbers: unknown, n/a, none, a dash.
 """
@@ -59,11 +59,15 @@ class WrittenNumbers(NamedTuple):
     """NaN where a cell is empty, a gap, or no number."""
     decimal: str
     example: str
-    """The first cell that a plain reader would not take; "" where only gaps are words."""
+    """The first cell that a plain reader would not take, and its value; "" of gaps alone."""
     gaps: dict[str, int]
     """Words that stand for gaps, and how often."""
     wrong: int | None
     """The first cell that is no number and no gap."""
+    unsure: bool = False
+    """Whether every comma may be a decimal mark as well."""
+    bare: int = 0
+    """Cells without the per cent that others have."""
 
     def told(self) -> str:
         """Say how the column was read; "" where there is nothing to say.
@@ -72,10 +76,11 @@ class WrittenNumbers(NamedTuple):
         --------
         >>> from maylink.io.written_numbers import written_numbers
         >>> written_numbers(["$5,591.20", "$12", "unknown", "($3)"]).told()
-        'read from $5,591.20; gaps: unknown (1)'
+        '$5,591.20 read as 5591.2; gaps: unknown (1)'
         """
-        comma = ", with a decimal comma" * (self.decimal == ",")
-        parts = [f"read from {self.example}{comma}"] if self.example else []
+        parts = [self.example] if self.example else []
+        parts += ["if the comma is a decimal mark, say decimal=','"] if self.unsure else []
+        parts += [f"without %: {self.bare}"] if self.bare else []
         gaps = [f"{word} ({count})" for word, count in list(self.gaps.items())[:5]]
         parts += [f"gaps: {', '.join(gaps)}{', …' * (len(self.gaps) > 5)}"] if gaps else []
         return "; ".join(parts)
@@ -105,20 +110,43 @@ def written_numbers(cells: Sequence[str], decimal: str | None = None) -> Written
     some = [word for word in words if word and word.lower() not in GAP_WORDS]
     if not some or 2 * sum(bool(_CELL.fullmatch(word)) for word in some[:HEAD]) < len(some[:HEAD]):
         return None
-    matches = [_CELL.fullmatch(word) for word in words]
-    if not _agree([match for match in matches if match]):
+    if all(match["open"] for match in map(_CELL.fullmatch, some) if match):
         return None
+    used = units_of(some)
+    unit = max(used, key=lambda one: used[one]) if used else ""
     for mark in (decimal,) if decimal else (".", ","):
-        values = np.array([_value(match, mark) for match in matches])
-        if np.count_nonzero(~np.isnan(values)) >= NEARLY * len(some):
+        numbers = cells_as_numbers(words, mark, unit)
+        read = ~np.isnan(numbers.values)
+        if np.count_nonzero(read) >= NEARLY * len(some):
             break
     else:
         return None
+    if decimal is None and mark == "." and any("," in word for word in some):
+        numbers = numbers._replace(unsure=not np.isnan(_values(words, ",")[read]).any())
+    return numbers._replace(bare=int(read.sum()) - used["%"] if unit == "%" else 0)
+
+
+def cells_as_numbers(cells: Sequence[str], decimal: str, unit: str = "") -> WrittenNumbers:
+    """Return cells that are known to be numbers, each read by itself; of one unit if it is given.
+
+    Examples
+    --------
+    >>> from maylink.io.written_numbers import cells_as_numbers
+    >>> cells_as_numbers(["(5)", "unknown", "$ 1.234"], ",").values
+    array([  -5.,   nan, 1234.])
+    """
+    words = [cell.strip() for cell in cells]
+    values = _values(words, decimal, unit)
     unread = np.flatnonzero(np.isnan(values))
     gaps = Counter(words[at] for at in unread if words[at].lower() in GAP_WORDS)
     wrong = [int(at) for at in unread if words[at] and words[at] not in gaps]
-    example = next((word for word in words if word and not _is_plain(word)), "")
-    return WrittenNumbers(values, mark, example, dict(gaps), wrong[0] if wrong else None)
+    read = zip(words, values.tolist(), strict=True)
+    odd = (
+        f"{word} read as {repr(value).removesuffix('.0')}"
+        for word, value in read
+        if not np.isnan(value) and not _is_plain(word)
+    )
+    return WrittenNumbers(values, decimal, next(odd, ""), dict(gaps), wrong[0] if wrong else None)
 
 
 def is_gap(word: str) -> bool:
@@ -131,13 +159,30 @@ def first_word(cells: Sequence[str]) -> int:
     return next((at for at, cell in enumerate(cells) if cell.strip() and not _is_plain(cell)), 0)
 
 
-def _agree(cells: Sequence[re.Match[str]]) -> bool:
-    """Whether currencies, per cent and brackets are those of one column of numbers."""
-    marks = [cell["before"] or cell["after"] for cell in cells]
-    used = {mark.upper() for mark in marks if mark}
-    everywhere = all(marks) if "%" in used else True
-    brackets = [bool(cell["open"]) for cell in cells]
-    return len(used) <= 1 and everywhere and not all(brackets)
+def units_of(cells: Sequence[str]) -> Counter[str]:
+    """Return the units of cells that are numbers, a currency or per cent, and how often each is.
+
+    Examples
+    --------
+    >>> from maylink.io.written_numbers import units_of
+    >>> units_of(["$5", "€ 3", "7", "USD", "$ 1"])
+    Counter({'$': 2, '€': 1})
+    """
+    return Counter(
+        unit for match in map(_CELL.fullmatch, cells) if match and (unit := _unit(match))
+    )
+
+
+def _unit(cell: re.Match[str]) -> str:
+    return (cell["before"] or cell["after"] or "").upper()
+
+
+def _values(words: Sequence[str], decimal: str, unit: str = "") -> Array:
+    """Return the numbers that words are; NaN where one is none, or of another unit."""
+    matches = [_CELL.fullmatch(word) for word in words]
+    others = [bool(unit and match and _unit(match) not in ("", unit)) for match in matches]
+    values = np.array([_value(match, decimal) for match in matches], np.float64)
+    return np.where(others, np.nan, values)
 
 
 def _value(cell: re.Match[str] | None, decimal: str) -> float:

@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Array
 from maylink.errors import FileError, no_column, not_one_of
-from maylink.io.written_numbers import WrittenNumbers, first_word, written_numbers
+from maylink.io.written_numbers import (
+    WrittenNumbers,
+    cells_as_numbers,
+    first_word,
+    written_numbers,
+)
 from maylink.tables.kinds import (
     ANSWERS,
     COLUMN_KINDS,
     DIGIT_DATE,
-    LARGER,
+    MEASURED,
     MODELLED,
     Recognised,
     days_of,
@@ -63,9 +68,12 @@ class ColumnCode:
     levels : tuple of str
         The categories; of yes-no the word of no, then that of yes.
     form : str
-        Of dates that are words; of numbers with a decimal comma that mark.
+        Of dates that are words, and of dates of eight digits.
     view : TextView, optional
         What turns words into directions, of a column of the kind "words".
+    decimal : str, optional
+        The decimal mark of a column whose cells are numbers, also where these are levels; "" of a
+        column of words. Of dates, and in models of before, it is None: what cells are, they tell.
     """
 
     name: str
@@ -74,6 +82,12 @@ class ColumnCode:
     levels: tuple[str, ...] = ()
     form: str = ""
     view: TextView | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.form == ",":  # of a model of before
+            object.__setattr__(self, "form", "")
+            object.__setattr__(self, "decimal", ",")
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -90,11 +104,13 @@ class ColumnCode:
 
     def encode(self, cells: NDArray[Any]) -> Array:
         """Return the coded columns of some cells, shape (n, number of features)."""
+        if self.decimal or self.kind in ("number", "count"):
+            cells = _numbers(cells, self.name, self.decimal or ".")
         numeric = cells.dtype.kind in "fiu"  # a date in numbers is one of eight digits, or days
         if self.kind == "date" and (self.form == DIGIT_DATE or not numeric):
             return days_of(_words(cells), self.form or form_of_dates(_words(cells)))[:, None]
-        if self.kind in ("number", "count", "date"):
-            return _numbers(cells, self.name, self.form)[:, None]
+        if self.kind in MEASURED:
+            return np.asarray(cells, np.float64)[:, None]
         words = np.array(_words(cells), object)
         if self.view is not None:
             rows = self.view.rows(words.tolist())
@@ -145,9 +161,13 @@ class TableCode:
         return tuple(out)
 
     @property
-    def as_words(self) -> list[str]:
-        """Columns of numbers that a reader must leave as words: it would take 1.234 for 1.234."""
-        return [column.name for column in self.columns if column.form == ","]
+    def marks(self) -> dict[str, str]:
+        """What a reader must know of columns, by name: decimal marks of numbers, "" of words."""
+        return {
+            column.name: column.decimal or "" if column.features else ""
+            for column in self.columns
+            if column.decimal is not None or not column.features
+        }
 
     def is_plain(self, numbers: Collection[str]) -> bool:
         """Whether columns of numbers stay as they are, of one kind, and all words are set aside.
@@ -213,27 +233,28 @@ def make_code(
             raise FileError(f"kinds: {no_column(name, list(cells))}")
         if kind not in COLUMN_KINDS:
             raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
-    columns = [_column_code(name, column, kinds.get(name)) for name, column in cells.items()]
+    found = {name: _recognised(name, column, kinds.get(name)) for name, column in cells.items()}
     columns = [
-        replace(column, form=",")
-        if column.kind in ("number", "count") and decimals.get(column.name) == ","
-        else column
-        for column in columns
+        _column_code(name, column, found[name], decimals.get(name, "."))
+        for name, column in cells.items()
     ]
     numbers = {name for name, column in cells.items() if column.dtype.kind in "fiu"}
-    return TableCode(tuple(_beside_counts(columns, numbers - set(kinds))))
+    large = {name for name, one in found.items() if one.large}
+    return TableCode(tuple(_beside_counts(columns, numbers - set(kinds), large)))
 
 
-def _beside_counts(columns: list[ColumnCode], open_numbers: set[str]) -> list[ColumnCode]:
+def _beside_counts(
+    columns: list[ColumnCode], open_numbers: set[str], large: set[str]
+) -> list[ColumnCode]:
     """Take for counts what stands beside counts, where there is nothing else.
 
-    That are zeros and ones, and whole numbers without small ones in up to a fifth of the columns,
-    as of words that nearly every text has.
+    Zeros and ones are taken so; and columns of large whole numbers, if they are a fifth of all or
+    fewer: words that nearly every text has are counted so.
     """
     used = [column for column in columns if column.features]
     counts = [column for column in used if column.kind == "count"]
     free = [column for column in used if column.name in open_numbers]
-    larger = [column for column in free if column.why == LARGER]
+    larger = [column for column in free if column.name in large]
     others = [column for column in free if column.levels == ZERO_ONE]
     others += larger if 5 * len(larger) <= len(used) else []
     if not counts or len(others) + len(counts) < len(used):
@@ -244,15 +265,21 @@ def _beside_counts(columns: list[ColumnCode], open_numbers: set[str]) -> list[Co
     ]
 
 
-def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCode:
+def _recognised(name: str, cells: NDArray[Any], given: str | None) -> Recognised:
+    """Return what a column is, by its cells, its name, or the user."""
+    if given is not None:
+        return Recognised(given, "as given", _given_form(name, cells, given))
     numeric = cells.dtype.kind in "fiu"
-    if given is None:
-        found = kind_of_numbers(cells) if numeric else kind_of_words(cells)
-        measured = numeric and bool(np.any(cells % 1 > 0))
-        if name.strip().lower() in ANSWERS and found.kind != "constant" and not measured:
-            found = Recognised("label", "called so: an answer, not data")
-    else:
-        found = Recognised(given, "as given", _given_form(name, cells, given))
+    found = kind_of_numbers(cells) if numeric else kind_of_words(cells)
+    measured = numeric and bool(np.any(cells % 1 > 0))
+    if name.strip().lower() in ANSWERS and found.kind != "constant" and not measured:
+        return Recognised("label", "called so: an answer, not data")
+    return found
+
+
+def _column_code(name: str, cells: NDArray[Any], found: Recognised, number_mark: str) -> ColumnCode:
+    """Return the code of a column; ``number_mark`` is the decimal mark if its cells are numbers."""
+    decimal = number_mark if cells.dtype.kind in "fiu" else ""
     levels: tuple[str, ...] = ()
     if found.kind in ("category", "yes-no"):
         levels = tuple(sorted(spellings(_words(cells))))
@@ -264,14 +291,14 @@ def _column_code(name: str, cells: NDArray[Any], given: str | None) -> ColumnCod
                 )
         elif not levels:
             raise FileError(f"kinds: {name}: the column is empty; leave it out")
-    form = found.form
-    if found.kind in ("number", "count") and not numeric:
-        form = _written(cells, name).decimal.replace(".", "")
+    if found.kind in ("number", "count"):
+        decimal = decimal or _written(cells, name).decimal
     view = None
     if found.kind == "words":
         texts = [word for word in _words(cells) if word]
         view = TextView.of(texts, n_features=DIRECTIONS, columns=(name,))
-    return ColumnCode(name, found.kind, found.why, levels, form, view)
+    mark = None if found.kind == "date" else decimal
+    return ColumnCode(name, found.kind, found.why, levels, found.form, view, mark)
 
 
 def _given_form(name: str, cells: NDArray[Any], given: str) -> str:
@@ -287,19 +314,18 @@ def _given_form(name: str, cells: NDArray[Any], given: str) -> str:
     return form
 
 
-def _numbers(cells: NDArray[Any], name: str, decimal: str = "") -> Array:
-    """Return cells as numbers, written with a decimal mark that is known or that they tell."""
+def _numbers(cells: NDArray[Any], name: str, decimal: str) -> Array:
+    """Return cells that are known to be numbers, with this decimal mark where they are words."""
     if cells.dtype.kind in "fiu":
         return cells.astype(np.float64)
-    return _written(cells, name, decimal or ".").values
+    return _written(cells, name, decimal).values
 
 
 def _written(cells: NDArray[Any], name: str, decimal: str | None = None) -> WrittenNumbers:
-    """Return words as numbers, or say which cell is none."""
+    """Return words as numbers, or say which cell is none; without a mark the column tells it."""
     words = _words(cells)
-    if not any(words):
-        return WrittenNumbers(np.full(len(words), np.nan), ".", "", {}, None)
-    numbers = written_numbers(words, decimal)
+    known = decimal or ("" if any(words) else ".")
+    numbers = cells_as_numbers(words, known) if known else written_numbers(words)
     wrong = first_word(words) if numbers is None else numbers.wrong
     if numbers is None or wrong is not None:
         raise FileError(
@@ -333,5 +359,6 @@ def alike(words: Iterable[str]) -> NDArray[Any]:
 def _words(cells: NDArray[Any]) -> list[str]:
     """Return cells as words, "" where there is none; whole numbers without a point."""
     if cells.dtype.kind in "fiu":
-        return ["" if np.isnan(value) else f"{value:.15g}" for value in cells.astype(np.float64)]
+        values = cells.astype(np.float64).tolist()
+        return ["" if np.isnan(value) else repr(value).removesuffix(".0") for value in values]
     return [str(cell).strip() for cell in cells]

@@ -21,7 +21,8 @@ Of words:
 * **date**: nearly all cells are dates of one form.
 * **yes-no**: two different words; case and blanks around a word do not count.
 * **category**: words of which each stands in five rows or more on average.
-* **identifier**: mostly words of their own, without a space and with a digit, as codes.
+* **identifier**: mostly words of their own, without a space and with a digit, as codes; or numbers
+  of several units, which cannot be compared.
 * **text**: all others, as names and sentences.
 
 Text is set aside unless the user says that it is **words**: then it is described by what stands in
@@ -39,6 +40,7 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Array
 from maylink.families.whole_numbers import not_counts, whole_columns
+from maylink.io.written_numbers import units_of
 
 COLUMN_KINDS = (
     "number", "count", "category", "yes-no", "date", "text", "identifier", "label", "constant",
@@ -46,12 +48,12 @@ COLUMN_KINDS = (
 )  # fmt: skip
 MODELLED = ("number", "count", "category", "yes-no", "date", "words")
 """Kinds that a family describes; the others are set aside."""
+MEASURED = ("number", "count", "date")
 
 EXPECTED = 7.0  # repeats expected, where there are none: chance is exp(−7)
 DIGITS = 6  # of a whole number that may name something
 NEARLY = 0.95  # of all cells
 SMALL = 10.0  # below which counts have another shape than a Gaussian
-LARGER = "whole numbers, hardly any below 10"
 ROUNDED = 0.3  # share of numbers that end in 0: by chance a tenth
 ROWS_A_WORD = 5.0  # on average, of a category
 FEW_ROWS = 20  # below which nothing is called an identifier
@@ -69,6 +71,7 @@ class Recognised(NamedTuple):
     kind: str
     why: str
     form: str = ""  # of dates
+    large: bool = False  # whole numbers that would be counts, were they smaller
 
 
 def kind_of_numbers(values: Array) -> Recognised:
@@ -79,8 +82,8 @@ def kind_of_numbers(values: Array) -> Recognised:
     >>> import numpy as np
     >>> from maylink.tables.kinds import kind_of_numbers
     >>> telephones = np.random.default_rng(0).integers(10**8, 10**9, 500).astype(float)
-    >>> kind_of_numbers(telephones)
-    Recognised(kind='identifier', why='whole numbers of 9 digits, as names have', form='')
+    >>> kind_of_numbers(telephones)[:2]
+    ('identifier', 'whole numbers of 9 digits, as names have')
     """
     seen = values[~np.isnan(values)]
     different = np.unique(seen)
@@ -104,7 +107,7 @@ def kind_of_numbers(values: Array) -> Recognised:
     if different[0] < 0 or not_counts(whole_columns(seen[:, None])) is not None:
         return Recognised("number", "whole numbers")
     if float((seen < SMALL).mean()) < 1.0 - NEARLY:
-        return Recognised("number", LARGER)
+        return Recognised("number", "whole numbers, hardly any below 10", large=True)
     return Recognised("count", f"whole numbers up to {different[-1]:.0f}")
 
 
@@ -115,8 +118,8 @@ def kind_of_words(cells: NDArray[Any]) -> Recognised:
     --------
     >>> import numpy as np
     >>> from maylink.tables.kinds import kind_of_words
-    >>> kind_of_words(np.array(["red", "blue", "green", "red", "blue"] * 10, object))
-    Recognised(kind='category', why='3 different words', form='')
+    >>> kind_of_words(np.array(["red", "blue", "green", "red", "blue"] * 10, object))[:2]
+    ('category', '3 different words')
     """
     seen = [str(cell).strip() for cell in cells if str(cell).strip()]
     different = {word.lower() for word in seen}  # as categories are compared
@@ -129,6 +132,9 @@ def kind_of_words(cells: NDArray[Any]) -> Recognised:
         return Recognised("yes-no", " or ".join(sorted(different)))
     if len(seen) >= ROWS_A_WORD * len(different):
         return Recognised("category", f"{len(different)} different words")
+    units = units_of(seen)
+    if len(units) > 1 and 2 * sum(units.values()) > len(seen):
+        return Recognised("identifier", f"numbers of several units: {', '.join(units)}")
     coded = sum(" " not in word and any(map(str.isdigit, word)) for word in different)
     if len(seen) >= FEW_ROWS and coded >= NEARLY * len(different):
         return Recognised("identifier", "codes, nearly all different")

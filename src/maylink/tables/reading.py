@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from scipy import sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import FileError
-from maylink.io.data import Table, read_data
-from maylink.io.table_builder import without_words
-from maylink.io.written_numbers import written_numbers
+from maylink.io.data import Table, read_data, words_of
+from maylink.io.formats import check_choice
+from maylink.io.table_builder import not_a_number, without_words
+from maylink.io.written_numbers import cells_as_numbers, written_numbers
 from maylink.tables.coding import TableCode, make_code, spellings
-from maylink.tables.kinds import MODELLED
+from maylink.tables.kinds import MEASURED, MODELLED
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +110,8 @@ def read_table(
     kinds: Mapping[str, str] | None = None,
     *,
     code: TableCode | None = None,
-    na: str | Sequence[Any] = (),
+    na: str | float | Sequence[Any] = (),
+    decimal: str = ".",
     **reading: Any,
 ) -> CodedTable:
     r"""Read a table with columns of any kind, from a file or a data frame.
@@ -122,9 +125,12 @@ def read_table(
         "date", "text", "identifier" or "constant". The last three are set aside.
     code : TableCode, optional
         The code of a table before, as ``model.table_code_``; columns are coded as there.
-    na : str, or list of str and numbers
+    na : str, number, or list of them
         Words, or numbers, that stand for missing cells in any column, as "unknown" or -99; case
         does not count. Among numbers the usual words are missing cells by themselves.
+    decimal : {".", ","}, default "."
+        The decimal mark. Where numbers are words, as 12,5, they tell it by themselves unless it is
+        said to be the comma.
     **reading
         Of a file, as in :func:`maylink.read_data`. Missing cells are kept by default: families
         leave them out.
@@ -153,17 +159,37 @@ def read_table(
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         if reading:
             raise FileError(f"{next(iter(reading))}: is for files; a data frame is read already")
-        words = (na,) if isinstance(na, str) else tuple(map(str, na))
-        return coded_table(table_of_frame(source, na=words, read=code is None), kinds, code)
-    options: dict[str, Any] = {"missing": "keep", "keep_text": True, "words": True, "na": na}
-    if code is not None:
-        options |= {"texts": code.as_words, "fewest": 1}
+        check_choice("decimal", decimal, (".", ","))
+        marks = marks_of(kinds, code)
+        table = table_of_frame(source, words_of(na), decimal, read=code is None, marks=marks)
+        return coded_table(table, kinds, code)
+    options: dict[str, Any] = {"missing": "keep", "words": True, "na": na, "decimal": decimal}
+    options |= {"marks": marks_of(kinds, code), "fewest": 2 if code is None else 1}
     options |= reading
     path = source if isinstance(source, Path) else str(source)
     return coded_table(read_data(path, **options), kinds, code)
 
 
-def table_of_frame(frame: Any, na: Sequence[str] = (), *, read: bool = True) -> Table:
+def marks_of(
+    kinds: Mapping[str, str] | None = None, code: TableCode | None = None
+) -> dict[str, str]:
+    """Return what a reader should know of columns; ``marks`` of :func:`maylink.read_data`.
+
+    Columns that are said to be anything but numbers or dates are words: "none" is then one, too.
+    """
+    if code is not None:
+        return code.marks
+    return {name: "" for name, kind in (kinds or {}).items() if kind not in MEASURED}
+
+
+def table_of_frame(
+    frame: Any,
+    na: Sequence[str] = (),
+    decimal: str = ".",
+    *,
+    read: bool = True,
+    marks: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
     """Return a data frame as a table: numbers with NaN, and words with "".
 
     Parameters
@@ -172,12 +198,17 @@ def table_of_frame(frame: Any, na: Sequence[str] = (), *, read: bool = True) -> 
         Columns of any kind.
     na : sequence of str
         Words for missing cells.
+    decimal : {".", ","}, default "."
+        The decimal mark of numbers that are words; where it is the point, they tell.
     read : bool, default True
         Whether to read numbers as people write them; not where a code says how.
+    marks : mapping of str to str
+        As of :func:`marks_of`.
     """
     from pandas.api import types
 
     frame = without_words(frame, na) if na else frame
+    mark = None if decimal == "." else decimal
     numbers: dict[str, Array] = {}
     words, written = {}, {}
     for name in map(str, frame.columns):
@@ -189,10 +220,19 @@ def table_of_frame(frame: Any, na: Sequence[str] = (), *, read: bool = True) -> 
         else:
             cells = values.astype(object)
             words[name] = cells.where(cells.notna(), "").astype(str).to_numpy(object)
-            found = (
-                written_numbers(list(words[name])) if read and values.dtype != "category" else None
-            )
-            if found is not None and found.wrong is None:
+            found, known = None, marks.get(name)
+            if known:
+                found = cells_as_numbers(words[name].tolist(), mark or known)
+            elif read and known is None and values.dtype != "category":
+                found = written_numbers(words[name].tolist(), mark)
+            if found is not None and found.wrong is not None:
+                raise FileError(
+                    f"column {name!r}, row {found.wrong}: "
+                    f"{not_a_number(words[name][found.wrong])}; mend the cell, say na=[…] if it "
+                    f"stands for a missing one, or say what the column is with kinds, for example "
+                    "category"
+                )
+            if found is not None:
                 numbers[name], written[name] = found.values, found
                 del words[name]
     n = len(frame)
