@@ -77,11 +77,13 @@ class Progress:
         if delay is not None:
             from tqdm import tqdm
 
-            size = shutil.get_terminal_size()  # 80 × 24 of terminals that do not tell theirs
+            room: dict[str, int] = {}  # in a file there is no end of room
+            if sys.stderr.isatty():  # 80 × 24 of terminals that do not tell theirs
+                columns, lines = shutil.get_terminal_size()
+                room = {"ncols": columns, "nrows": lines}
             self._bar = tqdm(
                 total=total, desc=title, unit=unit, leave=False, position=self.line,
-                delay=delay, bar_format=CLOCK if total is None else BAR, ncols=size.columns,
-                nrows=size.lines,
+                delay=delay, bar_format=CLOCK if total is None else BAR, **room,
             )  # fmt: skip
             self._ended = threading.Event()
             self._next = time.monotonic() + delay  # when to draw the bar again
