@@ -24,11 +24,11 @@ def answer(y, question, source=0, right=True):
     return Answer(question.i, question.j, 1 if together == right else -1, source)
 
 
-def ask(interview, y, n, accuracy=1.0, seed=0, source=0):
+def ask(interview, y, n, accuracy=1.0, seed=0, source=0, at_once=1):
     rng = np.random.default_rng(seed)
-    for _ in range(n):
-        for question in interview.questions(1, source):
-            interview.add([answer(y, question, source, rng.random() < accuracy)])
+    for _ in range(n // at_once):
+        asked = interview.questions(at_once, source)
+        interview.add([answer(y, one, source, rng.random() < accuracy) for one in asked])
     return interview
 
 
@@ -232,7 +232,7 @@ def test_parts_are_joined_when_answers_say_that_a_cluster_lies_in_both(records):
 
 
 def test_smaller_pieces_of_large_clusters_stay_one_part():
-    interview = ask(Interview(MOONS.X, random_state=0), MOONS.y, 170)
+    interview = ask(Interview(MOONS.X, random_state=0), MOONS.y, 170, at_once=10)
     assert len(interview._mind.where.parts) == 1
     assert interview._mind.pieces.count <= MOST
     assert ml.metrics.adjusted_rand(MOONS.y, interview.labels) > 0.98
