@@ -107,7 +107,7 @@ def written_numbers(cells: Sequence[str], decimal: str | None = None) -> Written
     True
     """
     words = [cell.strip() for cell in cells]
-    some = [word for word in words if word and word.lower() not in GAP_WORDS]
+    some = [word for word in words if word and not is_gap(word)]
     if not some or 2 * sum(bool(_CELL.fullmatch(word)) for word in some[:HEAD]) < len(some[:HEAD]):
         return None
     if all(match["open"] for match in map(_CELL.fullmatch, some) if match):
@@ -138,7 +138,7 @@ def cells_as_numbers(cells: Sequence[str], decimal: str, unit: str = "") -> Writ
     words = [cell.strip() for cell in cells]
     values = _values(words, decimal, unit)
     unread = np.flatnonzero(np.isnan(values))
-    gaps = Counter(words[at] for at in unread if words[at].lower() in GAP_WORDS)
+    gaps = Counter(words[at] for at in unread if is_gap(words[at]))
     wrong = [int(at) for at in unread if words[at] and words[at] not in gaps]
     read = zip(words, values.tolist(), strict=True)
     odd = (
@@ -155,7 +155,7 @@ def is_gap(word: str) -> bool:
 
 
 def first_word(cells: Sequence[str]) -> int:
-    """Return the place of the first cell that is neither a plain number nor a gap; 0 of none."""
+    """Return the place of the first cell that is no plain number and no gap; 0 if all are."""
     return next((at for at, cell in enumerate(cells) if cell.strip() and not _is_plain(cell)), 0)
 
 

@@ -97,9 +97,9 @@ class CodedTable(Table):
 
 def told_numbers(table: Table) -> list[str]:
     """Return how numbers were read that people had written with more than digits."""
-    kinds = getattr(table, "code", None) and table.kinds  # of columns as they came
+    kinds = table.kinds if isinstance(table, CodedTable) else {}  # of columns as they came
     return [
-        f"{name}: {(kinds or {}).get(name, 'number')}, {numbers.told()}"
+        f"{name}: {kinds.get(name, 'number')}, {numbers.told()}"
         for name, numbers in table.written.items()
         if name in table.kinds
     ]

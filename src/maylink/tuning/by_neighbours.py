@@ -26,7 +26,8 @@ from maylink.runtime.progress import tick
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.hard_fits import hard_fit
 from maylink.tuning.pieces import PieceView
-from maylink.tuning.scores import partition_scores, summary
+from maylink.tuning.race import Contestant, row_of
+from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings_prior import Setting
 
 logger = logging.getLogger("maylink")
@@ -77,31 +78,23 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> Neighbo
     held_out, seen = hold_out_links(view)
     if held_out.n_links < FEWEST:
         return NeighbourChoice(usual, [])
-    best, first = usual, _scores(view, usual, held_out, seen)
-    votes, lead = held_out.weight, 0.0
-    scores = {usual: summary(first, votes)}
-    for one in others:
-        tick(neighbours=one.neighbours, data_weight=one.data_weight)
-        found = _scores(view, one, held_out, seen)
-        scores[one], ahead = summary(found, votes), summary(found - first, votes)
+    votes, lead = [held_out.weight], 0.0
+    best = first = Contestant(usual, [_scores(view, usual, held_out, seen)])
+    contestants = [first]
+    for candidate in others:
+        tick(neighbours=candidate.neighbours, data_weight=candidate.data_weight)
+        one = Contestant(candidate, [_scores(view, candidate, held_out, seen)])
+        contestants.append(one)
+        ahead = one.ahead_of(first, votes)
         if ahead.mean > max(lead, ahead.error):
             best, lead = one, ahead.mean
+    chosen: S = best.candidate
     logger.info(
-        "held-out neighbours chose data weight %g, %d neighbours", best.data_weight, best.neighbours
+        "held-out neighbours chose data weight %g, %d neighbours",
+        chosen.data_weight,
+        chosen.neighbours,
     )
-    rows = [
-        {
-            **one._asdict(),
-            "score": score.mean,
-            "error": score.error,
-            "behind": scores[best].mean - score.mean,
-            "n_links": score.n_links,
-            "folds": 1,
-            "chosen": one == best,
-        }
-        for one, score in scores.items()
-    ]
-    return NeighbourChoice(best, rows)
+    return NeighbourChoice(chosen, [row_of(one, votes, best) for one in contestants])
 
 
 def hold_out_links(view: PieceView) -> tuple[Links, Links]:

@@ -112,9 +112,8 @@ def going_on(
         links = problem.links + view.neighbours(chosen.neighbours)
         learned = replace(learned, links=links)
     engine = engine_of(learned, n_jobs, request.device)
-    merge = (
-        found.by == LINKS
-    )  # without them soft clusters may be several where one partition is of one
+    # Without links soft clusters may be several where one partition is of one.
+    merge = found.by == LINKS
     settings, scale = _settings(
         learned, engine, labels, chosen.data_weight, merge, request.settings, looked_at, n_jobs
     )

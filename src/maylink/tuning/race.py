@@ -166,7 +166,7 @@ def compete(
             one.racing = one.racing and rank(one.candidate) == lowest
     winner = leader(contestants, votes)
     ahead = winner.ahead_of(guess, votes)
-    rows = [_row(one, votes, winner) for one in contestants]
+    rows = [row_of(one, votes, winner) for one in contestants]
     says_something = ahead.mean > ONE_ERROR * ahead.error
     if not progress.stopped:
         _predict_rest(winner, guess, votes, folds, prepare, rng)
@@ -229,7 +229,7 @@ def flagged(rows: list[dict[str, Any]], chosen: Any) -> list[dict[str, Any]]:
 
 def not_raced(candidate: Any) -> dict[str, Any]:
     """Return the row of a candidate that was not worth a fit."""
-    return _row(Contestant(candidate), [], Contestant(None))
+    return row_of(Contestant(candidate), [], Contestant(None))
 
 
 def _with_prior(score: Score, nats: float, votes: list[Array]) -> Score:
@@ -327,7 +327,8 @@ def _settled(contestants: list[Contestant], votes: list[Array]) -> bool:
     return all(score.mean - 2.0 * score.error > -ALIKE for score in ahead)
 
 
-def _row(one: Contestant, votes: list[Array], winner: Contestant) -> dict[str, Any]:
+def row_of(one: Contestant, votes: list[Array], winner: Contestant) -> dict[str, Any]:
+    """Return a contestant as a row of a table."""
     score = one.score(votes)
     return {
         **one.candidate._asdict(),

@@ -47,9 +47,6 @@ class Setting(Protocol):
     def neighbours(self) -> int:
         """How many neighbours of each point are links."""
 
-    def _asdict(self) -> dict[str, Any]:
-        """Return the fields by name: candidates are named tuples."""
-
 
 S = TypeVar("S", bound=Setting)
 Prior = Callable[[Any], float]
