@@ -75,10 +75,10 @@ def test_gaussian_data_leave_the_covariance_open():
 
 
 def test_families_of_more_numbers_than_points_are_not_tried():
-    """A full covariance of 20 features has 20 + 20² numbers."""
-    assert names("gaussian", "auto", (420, 20)) == GAUSSIAN
-    assert names("gaussian", "auto", (419, 20)) == GAUSSIAN[:-1]
-    assert names("gaussian", "full", (419, 20)) == ["full-gaussian"]  # what is given stays
+    """A full covariance of 20 features has 20 + 20·21/2 numbers."""
+    assert names("gaussian", "auto", (230, 20)) == GAUSSIAN
+    assert names("gaussian", "auto", (229, 20)) == GAUSSIAN[:-1]
+    assert names("gaussian", "full", (229, 20)) == ["full-gaussian"]  # what is given stays
 
 
 def test_of_large_data_with_many_features_one_gaussian_is_tried():

@@ -308,6 +308,10 @@ class Family(ABC):
         """Return the length s of T(x); d unless a family says otherwise."""
         return n_features
 
+    def n_parameters(self, n_features: int) -> int:
+        """Return how many numbers describe a cluster; s unless some of T(x) are there twice."""
+        return self.n_statistics(n_features)
+
     @abstractmethod
     def log_base(self, X: Matrix) -> Array:
         """Return log h(x) for each point, shape (n,)."""

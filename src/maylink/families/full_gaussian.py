@@ -191,6 +191,11 @@ class FullGaussian(EuclideanFamily):
         """Return d + d²."""
         return self.n_likelihood_columns(n_features) * (self.n_likelihood_columns(n_features) + 1)
 
+    def n_parameters(self, n_features: int) -> int:
+        """Return d + d(d + 1)/2: a covariance is symmetric."""
+        d = self.n_likelihood_columns(n_features)
+        return d * (d + 3) // 2
+
     def locations(self, statistics: Statistics) -> Array:
         """Return the means, each in units of its deviation; d + d² statistics hold d of them."""
         d = round(np.sqrt(statistics.total.shape[1] + 0.25) - 0.5)

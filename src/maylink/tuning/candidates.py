@@ -25,7 +25,7 @@ def candidates(
 ) -> list[Family | str]:
     """Return the families that are open to choice, the plainest first.
 
-    A family that holds more numbers of a cluster than there are points is not tried. Of large data
+    A family that needs more numbers to describe a cluster than there are points is not tried. Of large data
     with many features a covariance for each cluster asks for more points than there
     are, and plainer ones are cases of the family that learns covariances within and between
     clusters: it alone of the Gaussian families is tried there. Of data with gaps only families
@@ -69,7 +69,7 @@ def candidates(
     if data.has_gaps:
         return [name for name in names if families[name].gaps == "cells"]
     n, d = data.shape
-    names = [name for name in names if as_family(name).n_statistics(d) <= max(n, 2 * d)]
+    names = [name for name in names if as_family(name).n_parameters(d) <= max(n, 2 * d)]
     if d > FEW_FEATURES and n * d > small_data:
         names = [name for name in names if name not in gaussians() or families[name].learns]
     return [*names, *mixed]
