@@ -40,12 +40,14 @@ def test_points_alone_get_the_softmax_of_their_scores():
     points = np.array([7, 0, 3, 9, 2])
     responsibilities = np.full((10, 4), 0.25)
     free = np.array([0, 4, 1, 3])
-    softmax_unlinked(points, free, scores, 1, 4, responsibilities)
+    lists = lists_of(responsibilities, 0)
+    softmax_unlinked(points, free, scores, 1, 4, responsibilities, lists)
     expected = np.full((10, 4), 0.25)
     expected[points[free[1:]]] = softmax(scores[free[1:]], axis=1)
     np.testing.assert_allclose(responsibilities, expected, atol=1e-15)
     assert np.isclose(
-        entropy(responsibilities, 2, 8), -xlogy(responsibilities[2:8], responsibilities[2:8]).sum()
+        entropy(responsibilities, lists, 2, 8),
+        -xlogy(responsibilities[2:8], responsibilities[2:8]).sum(),
     )
 
 

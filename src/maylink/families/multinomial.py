@@ -194,16 +194,14 @@ class Multinomial(Family):
 
     def log_marginal(self, statistics: Statistics, prior: Dirichlet) -> Array:
         """Return the log probability of each cluster's counts; most counts of few rows are 0."""
+        from maylink.kernels.log_gammas import sums_of_rises
+
         a, counts = prior.concentration, statistics.total
-        if a.ndim > 1 or not len(counts):
+        if a.ndim > 1:
             return super().log_marginal(statistics, prior)
-        cluster, column = np.nonzero(counts)
-        grown = gammaln(a[column] + counts[cluster, column]) - gammaln(a)[column]
-        gain = np.bincount(cluster, grown, minlength=len(counts))
         total = a.sum()
-        return np.asarray(
-            gain + gammaln(total) - gammaln(total + counts.sum(axis=1)) + statistics.log_base
-        )
+        fall = gammaln(total) - gammaln(total + counts.sum(axis=1))
+        return np.asarray(sums_of_rises(counts, a) + fall + statistics.log_base)
 
     def sample_parameters(self, prior: Dirichlet, rng: np.random.Generator) -> Array:
         """Draw π, return log π."""

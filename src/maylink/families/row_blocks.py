@@ -12,11 +12,14 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.runtime.threads import share
 
 BLOCK = 8192  # rows of a block
+DENSE = 0.1  # of the entries of sparse rows that are there: an array multiplies them sooner
+MOST_ENTRIES = 2**22  # of such an array
 
 RowFunction = Callable[[Any], Any]  # of some rows
 
@@ -29,7 +32,7 @@ def affine_scores(
 
     def part(rows: slice) -> None:
         some = X[rows]
-        out[rows] = statistics(some) @ theta.T
+        out[rows] = for_products(statistics(some)) @ theta.T
         out[rows] -= partition
         out[rows] += log_base(some)[:, None]
 
@@ -44,12 +47,20 @@ def weighted_sums(
 
     def part(rows: slice) -> tuple[Array, Array, Array]:
         some, each = X[rows], responsibilities[rows]
-        total = np.asarray(each.T @ statistics(some))
+        total = np.asarray(each.T @ for_products(statistics(some)))
         return each.sum(axis=0), total, each.T @ log_base(some)
 
     parts = in_blocks(part, X.shape[0], responsibilities.shape[1] * X.shape[1])
     size, total, base = (reduce(np.add, each) for each in zip(*parts, strict=True))
     return size, total, base
+
+
+def for_products(T: Matrix) -> Matrix:
+    """Return rows as an array where that is not much larger and multiplies sooner."""
+    if not sparse.issparse(T):
+        return T
+    size = T.shape[0] * T.shape[1]
+    return T.toarray() if DENSE * size < T.nnz and size <= MOST_ENTRIES else T
 
 
 def in_blocks(part: Callable[[slice], Any], n: int, work: int) -> list[Any]:

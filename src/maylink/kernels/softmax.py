@@ -92,26 +92,39 @@ def softmax_linked(points, scores, indptr, neighbour, pull, known, responsibilit
             elif known[j]:
                 for k in range(n_clusters):
                     responsibilities[i, k] += pull[e] * responsibilities[j, k]
-        normalise(responsibilities, i)
-        if room:
-            list_row(responsibilities, i, lists)
+        normalise(responsibilities, i, lists)
         known[i] = True
 
 
 @compiled(allocates=False, inner=True)
-def normalise(responsibilities, i):
-    """Replace the log weights in row i by the probabilities that they stand for."""
-    top = -np.inf
-    for k in range(responsibilities.shape[1]):
-        if responsibilities[i, k] > top:
-            top = responsibilities[i, k]
+def normalise(responsibilities, i, lists):
+    """Replace the log weights in row i by the probabilities that they stand for; list the row."""
+    n_clusters = responsibilities.shape[1]
+    room = lists.cluster.shape[1]
+    top = other = -np.inf  # two at a time: a comparison waits for the one before it
+    for k in range(0, n_clusters - 1, 2):
+        top = max(top, responsibilities[i, k])
+        other = max(other, responsibilities[i, k + 1])
+    top = max(max(top, other), responsibilities[i, n_clusters - 1])
     total = 0.0
-    for k in range(responsibilities.shape[1]):
+    found = 0
+    for k in range(n_clusters):
         below = responsibilities[i, k] - top
-        responsibilities[i, k] = 0.0 if below < NOTHING else exp(below)
-        total += responsibilities[i, k]
-    for k in range(responsibilities.shape[1]):
-        responsibilities[i, k] /= total
+        if below < NOTHING:
+            responsibilities[i, k] = 0.0
+        else:
+            responsibilities[i, k] = exp(below)
+            total += responsibilities[i, k]
+            if found < room:
+                lists.cluster[i, found] = k
+            found += 1
+    lists.count[i] = found if room else n_clusters
+    if found <= room:
+        for f in range(found):
+            responsibilities[i, lists.cluster[i, f]] /= total
+    else:
+        for k in range(n_clusters):
+            responsibilities[i, k] /= total
 
 
 @compiled(allocates=False)
@@ -130,8 +143,8 @@ def overlap(responsibilities, lists, i, j, out):
 
 
 @compiled(allocates=False)
-def softmax_unlinked(points, free, scores, low, high, responsibilities):
-    """Give some points of a list the responsibilities ``∝ exp(score)``.
+def softmax_unlinked(points, free, scores, low, high, responsibilities, lists):
+    """Give some points of a list the responsibilities ``∝ exp(score)``, and list them.
 
     Scores go with the list; ``free[low … high − 1]`` are the positions in it.
     """
@@ -141,15 +154,17 @@ def softmax_unlinked(points, free, scores, low, high, responsibilities):
         i = points[p]
         for k in range(n_clusters):
             responsibilities[i, k] = scores[p, k]
-        normalise(responsibilities, i)
+        normalise(responsibilities, i, lists)
 
 
 @compiled(allocates=False)
-def entropy(responsibilities, low, high):
+def entropy(responsibilities, lists, low, high):
     """Return −Σ φ log φ over the rows low … high − 1."""
     total = 0.0
     for i in range(low, high):
-        for k in range(responsibilities.shape[1]):
-            if responsibilities[i, k] > 0.0:
-                total -= responsibilities[i, k] * log(responsibilities[i, k])
+        is_listed = lists.count[i] <= lists.cluster.shape[1]
+        for f in range(lists.count[i] if is_listed else responsibilities.shape[1]):
+            share = responsibilities[i, lists.cluster[i, f] if is_listed else f]
+            if share > 0.0:
+                total -= share * log(share)
     return total

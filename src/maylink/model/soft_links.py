@@ -39,8 +39,17 @@ class Reliabilities(NamedTuple):
         return np.asarray(self.log_q - self.log_not_p)
 
 
-def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
+def soft_counts(links: Links, responsibilities: Array, lists: Any = None) -> LinkCounts:
     """Count links by source, each as far as its points share a cluster.
+
+    Parameters
+    ----------
+    links : Links
+        The links.
+    responsibilities : array of shape (n, K)
+        φ.
+    lists : ShareLists, optional
+        The clusters in which each point has a share, where they are known.
 
     Examples
     --------
@@ -52,7 +61,7 @@ def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
     >>> counts.may_same, counts.may_different
     (array([0.75]), array([0.25]))
     """
-    together = links.weight * pair_responsibilities(responsibilities, links.i, links.j)
+    together = links.weight * pair_responsibilities(responsibilities, links.i, links.j, lists)
     size = 2 * len(links.sources)
     parts = [
         np.bincount(links.classes, votes, minlength=size)
@@ -61,12 +70,15 @@ def soft_counts(links: Links, responsibilities: Array) -> LinkCounts:
     return as_counts(np.column_stack(parts).astype(np.float64).ravel())
 
 
-def pair_responsibilities(responsibilities: Array, i: NDArray[Any], j: NDArray[Any]) -> Array:
+def pair_responsibilities(
+    responsibilities: Array, i: NDArray[Any], j: NDArray[Any], lists: Any = None
+) -> Array:
     """Return Σ_k φ_ik φ_jk of each pair: the probability that it shares a cluster."""
     from maylink.kernels.softmax import lists_of, overlap
 
     out, rows = np.empty(len(i)), np.ascontiguousarray(responsibilities)
-    overlap(rows, lists_of(rows, len(i)), i.astype(np.int64), j.astype(np.int64), out)
+    lists = lists_of(rows, len(i)) if lists is None else lists
+    overlap(rows, lists, i.astype(np.int64), j.astype(np.int64), out)
     return out
 
 

@@ -36,12 +36,12 @@ class SoftRule(NamedTuple):
 
     def responsibilities(self, X: NDArray[Any]) -> Array:
         """Return the responsibilities of some rows, shape (m, K)."""
-        from maylink.kernels.softmax import softmax_unlinked
+        from maylink.kernels.softmax import lists_of, softmax_unlinked
 
         scores = point_scores(self.family, X, self.settings, self.posterior, self.log_weights)
         responsibilities = np.empty_like(scores)
-        rows = np.arange(len(X))
-        softmax_unlinked(rows, rows, scores, 0, len(X), responsibilities)
+        rows, lists = np.arange(len(X)), lists_of(responsibilities, 0)
+        softmax_unlinked(rows, rows, scores, 0, len(X), responsibilities, lists)
         return responsibilities
 
 
@@ -77,11 +77,11 @@ def sums_of(
     family: Family, X: NDArray[Any], responsibilities: Array, *, points: bool = False
 ) -> SoftSums:
     """Add up statistics and entropy of some rows and, where asked for, the rows as points."""
-    from maylink.kernels.softmax import entropy
+    from maylink.kernels.softmax import entropy, lists_of
 
     return SoftSums(
         family.soft_statistics(X, responsibilities),
-        entropy(responsibilities, 0, len(responsibilities)),
+        entropy(responsibilities, lists_of(responsibilities, 0), 0, len(responsibilities)),
         np.asarray(responsibilities.T @ family.points(X) if points else 0.0),
     )
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from maylink.problem import Problem
 from maylink.runtime.threads import share
 from maylink.solvers.fit import Ascent, Status
 from maylink.solvers.partition_weights import fit_weights
+
+if TYPE_CHECKING:
+    from maylink.kernels.softmax import ShareLists
 
 SPARE = 5  # clusters beyond those of the start
 
@@ -115,8 +118,8 @@ class VariationalSolver:
         pull = pull_of(problem.links, factors.counts, settings)
         responsibilities = state.responsibilities.copy()
         rows = np.arange(problem.n)
-        update_responsibilities(rows, scores, problem.links, pull, responsibilities)
-        return self._state(responsibilities, factors.alpha)
+        lists = update_responsibilities(rows, scores, problem.links, pull, responsibilities)
+        return self._state(responsibilities, factors.alpha, lists)
 
     def record(self, state: Any) -> Ascent:
         """Return the bound and the number of clusters that hold points."""
@@ -131,12 +134,14 @@ class VariationalSolver:
         most = state.responsibilities.argmax(axis=1)
         return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
 
-    def _state(self, responsibilities: Array, alpha: Array) -> VariationalState:
+    def _state(
+        self, responsibilities: Array, alpha: Array, lists: ShareLists | None = None
+    ) -> VariationalState:
         """Fit all factors to the responsibilities."""
         problem = self.problem
         statistics = problem.family.soft_statistics(problem.X, responsibilities)
-        counts = soft_counts(problem.links, responsibilities)
-        entropy = entropy_of(responsibilities)
+        counts = soft_counts(problem.links, responsibilities, lists)
+        entropy = entropy_of(responsibilities, lists)
         factors = factors_of(
             problem.family, self.prior, self.settings, statistics, counts, problem.links.sources,
             entropy, alpha,
@@ -213,16 +218,17 @@ def factors_of(
     return Factors(posterior, weights.log_weights, sizes, weights.alpha, counts, bound)
 
 
-def entropy_of(responsibilities: Array) -> float:
+def entropy_of(responsibilities: Array, lists: ShareLists | None = None) -> float:
     """Return −Σ φ log φ, added up in an order that does not depend on the threads."""
-    from maylink.kernels.softmax import entropy
+    from maylink.kernels.softmax import entropy, lists_of
 
+    lists = lists_of(responsibilities, 0) if lists is None else lists
     step = 10_000
     n_parts = -(-len(responsibilities) // step)
 
     def part(low: int, high: int) -> list[float]:
         bounds = [(p * step, min((p + 1) * step, len(responsibilities))) for p in range(low, high)]
-        return [entropy(responsibilities, *ends) for ends in bounds]
+        return [entropy(responsibilities, lists, *ends) for ends in bounds]
 
     parts = share(part, n_parts, 20 * step * responsibilities.shape[1])
     return float(sum(value for values in parts for value in values))
@@ -230,15 +236,16 @@ def entropy_of(responsibilities: Array) -> float:
 
 def update_responsibilities(
     rows: Index, scores: Array, links: Links, pull: Array, responsibilities: Array
-) -> None:
-    """Write the new responsibilities of some rows, linked ones in sequence."""
+) -> ShareLists:
+    """Write the new responsibilities of some rows, linked ones in sequence; return all lists."""
     from maylink.kernels.softmax import lists_of, softmax_linked, softmax_unlinked
 
     linked = links.degree[rows] > 0
     free = np.flatnonzero(~linked)
+    lists = lists_of(responsibilities, int(links.degree[rows].sum()))
 
     def part(low: int, high: int) -> None:
-        softmax_unlinked(rows, free, scores, low, high, responsibilities)
+        softmax_unlinked(rows, free, scores, low, high, responsibilities, lists)
 
     share(part, free.size, 20 * responsibilities.shape[1])
     if linked.any():
@@ -252,8 +259,9 @@ def update_responsibilities(
             pull,
             counts_as_neighbour,
             responsibilities,
-            lists_of(responsibilities, int(links.degree[rows].sum())),
+            lists,
         )
+    return lists
 
 
 def point_scores(

@@ -25,9 +25,9 @@ def candidates(
 ) -> list[Family | str]:
     """Return the families that are open to choice, the plainest first.
 
-    A family that needs more numbers to describe a cluster than there are points is not tried. Of large data
-    with many features a covariance for each cluster asks for more points than there
-    are, and plainer ones are cases of the family that learns covariances within and between
+    A family that needs more numbers to describe a cluster than there are points is not tried. Of
+    large data with many features a covariance for each cluster asks for more points than there are,
+    and plainer ones are cases of the family that learns covariances within and between
     clusters: it alone of the Gaussian families is tried there. Of data with gaps only families
     whose columns are independent are tried. Of tables whose columns are of several kinds the
     products of :mod:`maylink.tuning.products` are tried, too; alone where there are categories.
