@@ -24,7 +24,7 @@ demo: $(VENV)/.demo  ## cluster embedded data, print a table, write demo/maylink
 	$(BIN)/python -m maylink.experiments.demo
 
 test: $(STAMP) warm  ## all tests and the examples in the docstrings
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 MINUTES ?= 5
 SEED ?= 0
