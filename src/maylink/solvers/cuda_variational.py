@@ -114,8 +114,8 @@ class CudaVariationalSolver(VariationalSolver):
         most: Index = there.argmax(dim=1).cpu().numpy()
         return most
 
-    def _state(self, responsibilities: Any, alpha: Array) -> VariationalState:
-        """Fit all factors to the responsibilities."""
+    def _state(self, responsibilities: Any, alpha: Array, lists: Any = None) -> VariationalState:
+        """Fit all factors to the responsibilities; there are no lists here."""
         rows = self.rows
         factors = factors_of(
             rows.family, self.prior, self.settings, rows.soft_statistics(responsibilities),

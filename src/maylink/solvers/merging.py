@@ -20,6 +20,7 @@ from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
 from maylink.model.reliability import ClusterVotes, votes_between
 from maylink.problem import Problem
+from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds
 from maylink.solvers.score_settings import ScoreSettings
@@ -39,7 +40,12 @@ class CoarserPartition(NamedTuple):
 
 
 def merge(
-    problem: Problem, prior: Any, settings: ScoreSettings, labels: Index, few: int = FEW
+    problem: Problem,
+    prior: Any,
+    settings: ScoreSettings,
+    labels: Index,
+    few: int = FEW,
+    known: KnownMergers | None = None,
 ) -> CoarserPartition:
     """Merge clusters while that raises the exact score.
 
@@ -55,6 +61,9 @@ def merge(
         A partition, 0 … K − 1 and none of them empty, that is too fine.
     few : int, default 256
         Clusters that are merged two by two; more are merged in rounds until there are so few.
+    known : KnownMergers, optional
+        What is known of mergers of these clusters, under this family and this prior; what is found
+        out is added to it.
 
     Returns
     -------
@@ -64,7 +73,7 @@ def merge(
     statistics = problem.cluster_statistics(labels, size)
     votes = votes_between(problem.links, labels, size)
     settings = settings.for_links(problem.links)
-    merged = merge_clusters(problem.family, prior, settings, statistics, votes, few)
+    merged = merge_clusters(problem.family, prior, settings, statistics, votes, few, known)
     return CoarserPartition(first_appearance(merged.root[labels])[0], merged.log_joint)
 
 
@@ -83,17 +92,18 @@ def merge_clusters(
     statistics: Statistics,
     votes: ClusterVotes,
     few: int = FEW,
+    known: KnownMergers | None = None,
 ) -> MergedClusters:
     """Merge clusters, given their statistics and the votes between them."""
     root, gained = np.arange(len(statistics.size)), 0.0
     if root.size > few:
-        rounds = ClusterRounds(family, prior, settings, statistics, votes)
+        rounds = ClusterRounds(family, prior, settings, statistics, votes, known)
         while rounds.n_clusters > few and (gain := rounds.merge_round()):
             gained += gain
-        root, statistics, votes = rounds.root, rounds.statistics, rounds.votes
+        root, statistics, votes, known = rounds.root, rounds.statistics, rounds.votes, None
         if rounds.n_clusters > few:
             return MergedClusters(_named(root), gained, rounds.log_joint())
-    clusters = MergingClusters(family, prior, settings, statistics, votes)
+    clusters = MergingClusters(family, prior, settings, statistics, votes, known)
     while gain := clusters.merge_best():
         gained += gain
     return MergedClusters(_named(clusters.root[root]), gained, clusters.log_joint())
@@ -131,6 +141,7 @@ class MergingClusters:
         settings: ScoreSettings,
         statistics: Statistics,
         votes: ClusterVotes,
+        known: KnownMergers | None = None,
     ) -> None:
         self.family, self.prior, self.settings = family, prior, settings
         size = len(statistics.size)
@@ -139,14 +150,12 @@ class MergingClusters:
         self.statistics = Statistics(*(part.copy() for part in statistics))
         self.marginal = family.log_marginal(self.statistics, prior)
         self.votes = table_or_rows(votes)
-        self.gain = np.full((size, size), -np.inf)  # of the data, upper triangle
-        first, second = np.triu_indices(size, 1)
-        step = max(1, ENTRIES // max(1, self.statistics.total[:1].size))  # pairs at a time
-        for low in range(0, first.size, step):
-            a, b = first[low : low + step], second[low : low + step]
-            both = Statistics(*(part[a] + part[b] for part in self.statistics))
-            joint = family.log_marginal(both, prior)
-            self.gain[a, b] = settings.data_weight * (joint - self.marginal[a] - self.marginal[b])
+        known = KnownMergers() if known is None else known
+        if known.table is None:
+            known.table = self._data_gains()
+        upper = np.triu_indices(size, 1)
+        self.gain = np.full((size, size), -np.inf)  # of the data, as weighed, upper triangle
+        self.gain[upper] = settings.data_weight * known.table[upper]
 
     def merge_best(self) -> float:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
@@ -173,6 +182,19 @@ class MergingClusters:
     def log_joint(self) -> float:
         """Return the exact score of the clusters that are left."""
         return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
+
+    def _data_gains(self) -> Array:
+        """Return what merging two clusters does to the data, upper triangle, (K, K)."""
+        size = len(self.marginal)
+        gains = np.zeros((size, size))
+        first, second = np.triu_indices(size, 1)
+        step = max(1, ENTRIES // max(1, self.statistics.total[:1].size))  # pairs at a time
+        for low in range(0, first.size, step):
+            a, b = first[low : low + step], second[low : low + step]
+            both = Statistics(*(part[a] + part[b] for part in self.statistics))
+            joint = self.family.log_marginal(both, self.prior)
+            gains[a, b] = joint - self.marginal[a] - self.marginal[b]
+        return gains
 
     def _with_links(self, a: Index, b: Index, links: Array) -> Array:
         """Return the gains of data and partition, with those of links of pairs added to them."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.model.reliability import ClusterVotes
+from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.views.nearest import nearest as nearest_rows
@@ -68,6 +69,8 @@ class ClusterRounds:
         Of the clusters.
     votes : ClusterVotes
         Of links between them.
+    known : KnownMergers, optional
+        What is known of mergers of these clusters.
     """
 
     def __init__(
@@ -77,9 +80,11 @@ class ClusterRounds:
         settings: ScoreSettings,
         statistics: Statistics,
         votes: ClusterVotes,
+        known: KnownMergers | None = None,
     ) -> None:
         self.family, self.prior, self.settings = family, prior, settings
         self.statistics, self.votes = statistics, votes
+        self.known = KnownMergers() if known is None else known
         self.root = np.arange(len(statistics.size))  # of each cluster of the start, where it is now
         self.marginal = self._marginals(statistics)
 
@@ -97,6 +102,9 @@ class ClusterRounds:
         while groups.group.size:
             merged, gain = self._merged(groups)
             if gain > ENOUGH:
+                changed = np.zeros(self.n_clusters, bool)
+                changed[groups.first] = changed[groups.member] = True
+                self.known = self.known.after(merged.number, changed)
                 self.statistics, self.marginal, self.votes = merged[1:]
                 self.root = merged.number[self.root]
                 return gain
@@ -112,8 +120,10 @@ class ClusterRounds:
         return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
 
     def _candidates(self) -> tuple[Index, Index]:
-        """Return pairs a < b, each once."""
-        near = nearest(self.family.locations(self.statistics), N_NEAREST)
+        """Return pairs a < b, each once, in ascending order."""
+        if self.known.nearest is None:
+            self.known.nearest = nearest(self.family.locations(self.statistics), N_NEAREST)
+        near = self.known.nearest
         own = np.repeat(np.arange(self.n_clusters), near.shape[1])
         joined = (self.votes.may > 0) & (self.votes.a < self.votes.b)
         first = np.concatenate([np.minimum(own, near.ravel()), self.votes.a[joined]])
@@ -175,15 +185,20 @@ class ClusterRounds:
         return worthwhile
 
     def _data_gains(self, a: Index, b: Index) -> Array:
-        """Return what merging each pair does to the log probability of the data."""
-        step = max(1, ENTRIES // self.statistics.total.shape[1])
-        parts = [np.empty(0)]
-        for low in range(0, a.size, step):
-            one, other = a[low : low + step], b[low : low + step]
-            both = Statistics(*(part[one] + part[other] for part in self.statistics))
-            change = self.family.log_marginal(both, self.prior)
-            parts.append(change - self.marginal[one] - self.marginal[other])
-        return np.asarray(self.settings.data_weight * np.concatenate(parts))
+        """Return what merging each pair does to the log probability of the data, as weighed."""
+
+        def work_out(pairs: Index) -> Array:
+            step = max(1, ENTRIES // self.statistics.total.shape[1])
+            parts = []
+            for low in range(0, pairs.size, step):
+                one, other = (side[pairs[low : low + step]] for side in (a, b))
+                both = Statistics(*(part[one] + part[other] for part in self.statistics))
+                change = self.family.log_marginal(both, self.prior)
+                parts.append(change - self.marginal[one] - self.marginal[other])
+            return np.concatenate(parts)
+
+        gains = self.known.gains(a * self.n_clusters + b, work_out)
+        return np.asarray(self.settings.data_weight * gains)
 
     def _link_gains(self, a: Index, b: Index) -> Array:
         """Return what merging each pair does to the log probability of the links."""

@@ -32,6 +32,7 @@ from maylink.model.source_prior import source_prior
 from maylink.problem import Problem
 from maylink.runtime.progress import tick
 from maylink.solvers import merging
+from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.pieces import FEW, PieceView, learned
 
@@ -77,8 +78,10 @@ def hard_fit(
         Groups of some points, −1 for all others, that draw these in: more partitions to start from.
     """
     problem = view.problem.linked(links)
-    starts = [*view.starts[:STARTS], *(grown(problem, score, some) for some in groups)]
-    best = max((_merged(problem, score, labels) for labels in starts), key=_worth)
+    few = zip(view.starts[:STARTS], view.known, strict=False)
+    merged = [_merged(problem, score, labels, known) for labels, known in few]
+    merged += [_merged(problem, score, grown(problem, score, some)) for some in groups]
+    best = max(merged, key=_worth)
     for number in range(ROUNDS):
         tick()
         fit = _improved(best, score)
@@ -189,9 +192,11 @@ def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
     return labels
 
 
-def _merged(problem: Problem, score: ScoreSettings, labels: Index) -> HardFit:
+def _merged(
+    problem: Problem, score: ScoreSettings, labels: Index, known: KnownMergers | None = None
+) -> HardFit:
     """Merge clusters while that raises the exact score."""
-    merged = merging.merge(problem, problem.prior, score, labels, FEW)
+    merged = merging.merge(problem, problem.prior, score, labels, FEW, known)
     return HardFit(problem, merged.labels, merged.log_joint)
 
 

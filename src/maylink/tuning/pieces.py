@@ -33,6 +33,7 @@ from maylink.problem import Problem
 from maylink.solvers import loop, merging
 from maylink.solvers.cuda_variational import affine
 from maylink.solvers.fit import Fit
+from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merging_rounds import ClusterRounds
 from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.score_settings import ScoreSettings
@@ -102,6 +103,11 @@ class PieceView:
         return cls(chosen, [pieces, *kmeans_partitions(chosen, fewer, seed)], graph, seed)
 
     @cached_property
+    def known(self) -> list[KnownMergers]:
+        """What is known of mergers of the clusters of each start, under the family's own prior."""
+        return [KnownMergers() for _ in self.starts]
+
+    @cached_property
     def links_by_count(self) -> dict[int, Links]:
         """The links of the graph that were asked for, by the number of neighbours."""
         return {0: Links.empty(self.problem.n)}
@@ -146,7 +152,9 @@ def fit_from_pieces(
         the family, which may learn.
     """
     problem, score = view.problem.linked(links), score_settings(settings)
-    merged = [_merged(problem, score, labels, prior) for labels in view.starts]
+    known = view.known if prior is None else [None] * len(view.starts)
+    starts = zip(view.starts, known, strict=True)
+    merged = [_merged(problem, score, labels, prior, mergers) for labels, mergers in starts]
     labels = max(merged, key=lambda one: one.log_joint).labels
     short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))
     learns = problem.family.learns and prior is None  # a prior is one of the family as it is
@@ -269,6 +277,10 @@ def _prior(problem: Problem, prior: Any) -> Any:
 
 
 def _merged(
-    problem: Problem, score: ScoreSettings, labels: Index, prior: Any
+    problem: Problem,
+    score: ScoreSettings,
+    labels: Index,
+    prior: Any,
+    known: KnownMergers | None = None,
 ) -> merging.CoarserPartition:
-    return merging.merge(problem, _prior(problem, prior), score, labels, FEW)
+    return merging.merge(problem, _prior(problem, prior), score, labels, FEW, known)
