@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
 
 from maylink import RDPMeans, TVClust
 from maylink.families import as_family
@@ -40,6 +41,19 @@ def links_that_say_nothing(n, count, seed=0):
 @pytest.mark.parametrize("kind", [TVClust, RDPMeans])
 def test_three_clusters_that_overlap_are_found_without_links(kind, seed):
     assert kind(random_state=0).fit(three_that_overlap(seed)[0]).n_clusters_ == 3
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", [TVClust, RDPMeans])
+def test_ones_and_zeros_are_bits_without_links(kind, seed):
+    """Narrow Gaussians around 0 and 1 would make dozens of clusters."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(300) % 3
+    X = (rng.random((300, 12)) < np.where(rng.random((3, 12)) < 0.5, 0.1, 0.9)[y]).astype(float)
+    model = kind(random_state=0).fit(X)
+    assert model.family_.name == "bernoulli"
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.8
 
 
 def test_the_bound_is_at_least_that_of_one_cluster():

@@ -7,6 +7,7 @@ Families say themselves which kind of data they are for and whether "auto" tries
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from maylink.families import DiagonalGaussian, Family, Gaussian, all_families, as_family
 from maylink.families.registry import covariances
@@ -133,6 +134,26 @@ def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:
         and (not is_sparse or (cls.accepts_sparse and cls.auto_sparse))
     }
     return sorted(ranks, key=ranks.__getitem__)
+
+
+def compared_by_evidence(names: Iterable[str]) -> list[str]:
+    """Return the families among which the evidence chooses where there are no links.
+
+    Densities of Gaussians can be compared with each other. Beside the probability of a bit they say
+    nothing: around 0 or 1 a density is as high as one likes, the narrower the cluster the higher.
+    So ones and zeros are taken as bits.
+
+    Examples
+    --------
+    >>> from maylink.tuning.candidates import compared_by_evidence
+    >>> compared_by_evidence(["gaussian", "full-gaussian", "poisson"])
+    ['gaussian', 'full-gaussian']
+    >>> compared_by_evidence(["gaussian", "full-gaussian", "bernoulli"])
+    ['bernoulli']
+    """
+    names, families = list(names), all_families()
+    bits = [name for name in names if name in families and families[name].kind == "bits"]
+    return bits or [name for name in gaussians() if name in names] or names[:1]
 
 
 def gaussians() -> list[str]:

@@ -46,6 +46,7 @@ FEWEST_PIECES = 32  # of few points; many points have a tenth as many
 POINTS_A_PIECE = 10
 POINTS_OF_A_START = 15  # in each cluster of the K-means that is the second start
 CLUSTERS_OF_A_START = 30  # of the K-means that is the third
+FEWEST_TOLD = 16  # links of either kind by which ways to look at the data are compared
 FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 12  # between two times that the family learns
 ROUNDS = 3  # of learning
@@ -233,9 +234,12 @@ def telling_variants(problem: Problem) -> list[Family]:
     """Return the ways to look at the data in which distances tell the links as well as in any.
 
     They are within one standard error of the best. The way most like the usual one comes first.
+    Where links of either kind are few, chance ranks the ways, and the usual one is taken.
     """
     families = problem.family.variants(problem.X.shape[1])
-    if len(families) == 1:
+    may = int((problem.links.kind == MAY).sum())
+    fewer = min(may, problem.links.n_links - may)
+    if len(families) == 1 or fewer < FEWEST_TOLD:
         return [problem.family]
     adapted = [family.adapt(problem.X) for family in families]
     size = problem.family.n_statistics(problem.X.shape[1])
@@ -243,8 +247,7 @@ def telling_variants(problem: Problem) -> list[Family]:
         problem.family if one.n_statistics(problem.X.shape[1]) == size else one for one in adapted
     ]
     told = [separation(problem.links, one.neighbour_rows(problem.X)) for one in adapted]
-    may = int((problem.links.kind == MAY).sum())
-    error = 0.5 / np.sqrt(max(1, min(may, problem.links.n_links - may)))
+    error = 0.5 / np.sqrt(fewer)
     close = [one for one, area in zip(adapted, told, strict=True) if area >= max(told) - error]
 
     def unlike(family: Family) -> float:

@@ -35,7 +35,7 @@ from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race, rdpmeans
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.by_neighbours import best_by_neighbours
-from maylink.tuning.candidates import FEW_FEATURES, gaussians
+from maylink.tuning.candidates import FEW_FEATURES, compared_by_evidence, gaussians
 from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
@@ -219,7 +219,8 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
 
     Data of many features are fitted with the weight and the number of neighbours that held-out
     neighbours choose (:mod:`maylink.tuning.by_neighbours`). Of other data the covariance with the
-    highest bound on the probability of the data is taken, at data weight 1.
+    highest bound on the probability of the data is taken, at data weight 1; ones and zeros are
+    taken as bits.
     """
     comparable = _comparable({name: view.problem for name, view in views.items()})
     if not comparable and any(one.neighbours for one in tried):
@@ -227,9 +228,10 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
         found = best_by_neighbours(views[usual.family], tried, usual)
         return DataChoice(found.chosen, by=found.by, rows=found.rows)
     plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]
-    firsts = {one.family: one for one in reversed(plain) if one.family in comparable}
-    if len(firsts) < 2:
+    if len(comparable) < 2:
         return DataChoice(plain[0])
+    chosen = [name for name in compared_by_evidence(views) if not views[name].problem.family.learns]
+    firsts = {one.family: one for one in reversed(plain) if one.family in chosen}
     return max((_alone(views, one) for one in firsts.values()), key=lambda one: one.bound)
 
 

@@ -35,7 +35,7 @@ from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.by_neighbours import best_by_neighbours
 from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate
-from maylink.tuning.candidates import FEW_FEATURES, gaussians
+from maylink.tuning.candidates import FEW_FEATURES, compared_by_evidence
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.heavy_tails import with_tails
@@ -384,7 +384,7 @@ class TVClustTuner:
             prior = request.prior and checked_prior(request.prior, view.problem.prior, name)
             fits[name] = fit_alone(view, prior, settings)
             views.alone[name] = fits[name].labels
-        comparable = [name for name in gaussians() if name in fits] or list(fits)[:1]
+        comparable = compared_by_evidence(fits)
         best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
         self.without = fits[best].labels
