@@ -150,7 +150,7 @@ def look_alone(engine, k):
     """Return ms that the GPU needs for the scores and choices of all points without links."""
     import torch
 
-    from maylink.engines.cuda_points import LookTask
+    from maylink.engines.cuda_block import LookTask
     from maylink.engines.rules import Rule
 
     points, rng = engine.points, np.random.default_rng(2)

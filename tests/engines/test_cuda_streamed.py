@@ -1,0 +1,157 @@
+"""RDP-means of data that pass through the GPU, against data that the processor holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu import DEVICE, PLACE, SIZE, needs_gpu, needs_real_gpu, problem, swept
+from maylink import DPMeans, RDPMeans
+from maylink.engines import cuda_streamed_program
+from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda import CudaEngine
+from maylink.engines.cuda_points import DevicePoints
+from maylink.engines.cuda_streamed import StreamedPoints
+from maylink.engines.cuda_transfers import is_mapped, slices
+from maylink.engines.settings import CudaSettings
+
+WINDOWS = 5 if PLACE == "cuda" else 2
+
+
+def in_windows(X, **options):
+    """Return settings by which so many windows pass."""
+    return replace(DEVICE, stream=True, chunk=-(-X.size // WINDOWS), **options)
+
+
+def assert_same(first, second):
+    for mine, theirs in zip(first, second, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("name", "d", "dtype", "share"),
+    [
+        ("gaussian", 5, np.float32, 0.2),
+        ("gaussian", 24, np.float64, 0.4),
+        ("diagonal-gaussian", 6, np.float64, 0.0),
+        ("multinomial", 9, np.float32, 0.1),
+    ],
+)
+def test_sweeps_are_those_of_the_cpu_engine(name, d, dtype, share):
+    X, links, family = problem(d, name, d, share, dtype)
+    cpu, gpu = CpuEngine(X, family, 1, links), CudaEngine(X, family, 1, links, in_windows(X))
+    assert isinstance(gpu.points, StreamedPoints)
+    path = cpu.furthest_first(8, 0.0)
+    assert gpu.furthest_first(8, 0.0) == path
+    assert gpu.reach == cpu.reach
+    penalty, order = 0.7 * path[-2], np.random.default_rng(d).permutation(SIZE)
+    for here, there in zip(swept(cpu, penalty, order), swept(gpu, penalty, order), strict=True):
+        np.testing.assert_array_equal(there[0], here[0])
+        assert_same(there[1], here[1])
+        assert there[2] == here[2]
+        np.testing.assert_array_equal(there[3], here[3])
+
+
+def sweeps_from(engine, n_clusters, n_sweeps, penalty=1e9):
+    """Return what each sweep leaves from a partition on in which no cluster opens."""
+    labels = engine.stored(np.arange(SIZE) % n_clusters)
+    totals, order, kept = engine.totals(labels, n_clusters), np.arange(SIZE), []
+    for _ in range(n_sweeps):
+        labels, totals, n_changed = engine.sweep(
+            labels, totals, engine.means(totals), order, (0.5, 0.5), penalty
+        )
+        kept.append((engine.given(labels), *totals, n_changed))
+    return kept
+
+
+@needs_gpu
+@pytest.mark.parametrize("listed", [0.0, 2.0], ids=["all", "those that bounds leave"])
+def test_bounds_leave_points_unread_and_labels_as_they_are(monkeypatch, listed):
+    monkeypatch.setattr(cuda_streamed_program, "LISTED", listed)
+    X, links, family = problem(4, d=10, share=0.1)
+    cpu, gpu = CpuEngine(X, family, 1, links), CudaEngine(X, family, 1, links, in_windows(X))
+    n_sweeps = 12 if PLACE == "cuda" else 3
+    for here, there in zip(*(sweeps_from(one, 7, n_sweeps) for one in (cpu, gpu)), strict=True):
+        assert_same(there, here)
+
+
+@needs_real_gpu
+@pytest.mark.parametrize("precision", ["tf32", "fp16", "bf16"])
+@pytest.mark.parametrize("k", [40, 300])
+def test_short_products_are_those_of_points_that_are_held(precision, k):
+    X, links, family = problem(5, d=32)
+    runs = [
+        sweeps_from(CudaEngine(X, family, 1, links, device), k, 8)
+        for device in (in_windows(X, precision=precision), CudaSettings(precision, stream=False))
+    ]
+    for streamed, held in zip(*runs, strict=True):
+        assert_same(streamed, held)
+
+
+@needs_gpu
+@pytest.mark.parametrize("kind", ["array", "file", "tensor", "locked"])
+def test_whole_fits_are_those_of_the_processor(kind, tmp_path):
+    import torch
+
+    X, links, _ = problem(2)
+    data = X
+    if kind == "file":
+        np.save(tmp_path / "X.npy", X)
+        data = np.load(tmp_path / "X.npy", mmap_mode="r")
+        assert is_mapped(data[5:])
+    elif kind == "tensor":
+        data = torch.as_tensor(X, device=DEVICE.place)
+    elif kind == "locked":
+        data = torch.tensor(X, pin_memory=PLACE == "cuda").numpy()
+    options = {"random_state": 0, "n_init": 1, "n_clusters_hint": 4}
+    here = RDPMeans(device="cpu", **options).fit(X, links=links)
+    there = RDPMeans(device=in_windows(X), **options).fit(data, links=links)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    assert there.objective_ == here.objective_
+    np.testing.assert_array_equal(np.asarray(there.predict(X)), here.predict(X))
+
+
+@needs_gpu
+def test_two_engines_may_stream_the_same_array():
+    X, links, family = problem(3)
+    first, second = (CudaEngine(X, family, 1, links, in_windows(X)) for _ in range(2))
+    half = CudaEngine(X[SIZE // 2 :], family, 1, None, in_windows(X))
+    assert half.n == SIZE - SIZE // 2
+    left = [sweeps_from(engine, 5, 2) for engine in (first, second)]
+    del first
+    left.append(sweeps_from(second, 5, 2))
+    for runs in zip(*left, strict=True):
+        assert_same(runs[1], runs[0])
+        assert_same(runs[2], runs[0])
+
+
+@needs_real_gpu
+def test_data_are_streamed_where_they_do_not_fit(monkeypatch):
+    from maylink.runtime import gpu
+
+    X, _, family = problem(1, d=70)
+    options = {"cluster_penalty": 400.0, "random_state": 0, "n_init": 1}
+    assert isinstance(CudaEngine(X, family, 1).points, DevicePoints)
+    held = DPMeans(device="cuda", **options).fit(X)
+    device = CudaSettings(chunk=100 * 70)
+    least = 120 * SIZE + 200_000_000 + 40 * device.chunk
+    monkeypatch.setattr(gpu, "free_memory", lambda place: least)
+    assert isinstance(CudaEngine(X, family, 1, None, device).points, StreamedPoints)
+    streamed = DPMeans(device=device, **options).fit(X)
+    np.testing.assert_array_equal(streamed.labels_, held.labels_)
+    assert streamed.objective_ == held.objective_
+
+
+def test_slices_hold_every_row_once():
+    for n, step in ((10, 3), (9, 3), (1, 5), (0, 4)):
+        rows = [row for part in slices(n, step) for row in range(part.start, part.stop)]
+        assert rows == list(range(n))
+
+
+def test_files_are_told_from_arrays(tmp_path):
+    np.save(tmp_path / "X.npy", np.eye(4))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert is_mapped(mapped)
+    assert is_mapped(np.asarray(mapped)[1:])
+    assert not is_mapped(np.eye(4)[1:])
