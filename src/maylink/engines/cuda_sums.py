@@ -89,13 +89,17 @@ class DeviceSums:
 
     def change(self, rows: Any, before: Any, after: Any) -> None:
         """Change the sums as some points change their labels; for many of them."""
-        import torch
-
         if len(rows) > MANY * self.points.n:
             self.sums.zero_()
             self.sizes.zero_()
             self.add_all(after)
-            return
+        else:
+            self.move(rows, before, after)
+
+    def move(self, rows: Any, before: Any, after: Any) -> None:
+        """Take some points from the sums of one cluster to those of another."""
+        import torch
+
         for part, inside, block in self.points.blocks(rows):
             left = before[part]
             labels = torch.cat([after[part], torch.where(left < 0, left, left + self.n_clusters)])
