@@ -90,9 +90,13 @@ class DeviceRows:
         Adapted to them.
     settings : CudaSettings
         Which GPU, and how many numbers to map at a time.
+    once : bool, default False
+        Whether the rows are read once.
     """
 
-    def __init__(self, X: Any, family: Family, settings: CudaSettings) -> None:
+    def __init__(
+        self, X: Any, family: Family, settings: CudaSettings, *, once: bool = False
+    ) -> None:
         import torch
 
         is_streamed = check_rows(X, family, settings)
@@ -110,17 +114,19 @@ class DeviceRows:
         self.n_columns = width = known.n_statistics(int(data.shape[1]))
         self.base = self._constant_base() if self.is_mapped else 0.0
         self.data, self.values = data, None
-        self.source = HostRows(data, self.place, lock=is_streamed) if self.is_mapped else None
+        self.source = None
+        if self.is_mapped:
+            self.source = HostRows(data, self.place, lock=is_streamed and not once)
         if not is_streamed:
             shape = (self.n, width + 2)
             values = torch.empty(shape, dtype=torch.float64, device=self.place)
-            for rows, part in self._parts():
+            for rows, part in self.parts():
                 values[rows] = part
             self.values = values
 
     # ------------------------------------------------------------------ some rows at a time
 
-    def _parts(self) -> Iterator[tuple[slice, Any]]:
+    def parts(self) -> Iterator[tuple[slice, Any]]:
         """Yield T(x), 1 and log h(x), of all rows together where they are held."""
         import torch
 
@@ -196,7 +202,7 @@ class DeviceRows:
         by_column = torch.as_tensor(np.ascontiguousarray(slopes.T), device=self.place)
         start = torch.as_tensor(starts, device=self.place)
         out = torch.empty((self.n, len(starts)), dtype=torch.float64, device=self.place)
-        for rows, part in self._parts():
+        for rows, part in self.parts():
             torch.addmm(start, part[:, : self.n_columns], by_column, out=out[rows])
         return out
 
@@ -238,11 +244,11 @@ class DeviceRows:
     @property
     def log_base(self) -> float:
         """The sum of log h(x) of all points."""
-        return float(sum(part[:, -1].sum() for _, part in self._parts()))
+        return float(sum(part[:, -1].sum() for _, part in self.parts()))
 
     def _sums(self, responsibilities: Any) -> Array:
         """Return φᵀ (T(x), 1, log h(x)), shape (K, s + 2)."""
-        parts = (_product(responsibilities[rows], part) for rows, part in self._parts())
+        parts = (_product(responsibilities[rows], part) for rows, part in self.parts())
         total: Any = sum(parts)
         return np.asarray(total.cpu().numpy())
 

@@ -116,7 +116,11 @@ def as_host(X: Any) -> Any:
 
 
 def like(labels: Any, X: Any) -> Any:
-    """Return labels as the kind of array that the data are."""
+    """Return labels, an array or a tensor, as the kind of array that the data are."""
+    if _is_tensor(labels):
+        if _is_tensor(X):
+            return labels.to(X.device)
+        labels = as_host(labels)
     if isinstance(X, np.ndarray) or not (_is_tensor(X) or _lies_on_gpu(X)):
         return labels
     import torch
