@@ -35,6 +35,8 @@ from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 if TYPE_CHECKING:
     import pandas as pd
 
+LARGE = 1e100  # magnitudes from which on squares may overflow
+
 
 class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSummary]):
     """The questions that a fitted TVClust answers."""
@@ -152,11 +154,14 @@ class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSumma
         return answer(data, self.mixture_, device.settings)
 
     def _is_plain(self, X: Any) -> bool:
-        """Whether data on a GPU are what the fit can take, so that nobody need look here."""
+        """Whether data on a GPU are sure to pass the checks, so that they need not come here."""
         if hasattr(self, "table_code_") or type(self.family_) not in MAPPED or X.ndim != 2:
             return False
         validate_data(self, X, reset=False, skip_check_array=True)
-        return bool(X.is_floating_point() and X.isfinite().all())
+        if not X.is_floating_point() or not len(X):
+            return False
+        low, high = (float(value) for value in X.aminmax())
+        return low > -LARGE and high < LARGE  # not where a value is NaN
 
     def _probabilities(self, X: Any, links: LinksLike | None) -> Any:
         """Return the probability of each cluster for new points in memory."""
