@@ -90,23 +90,25 @@ def test_short_products_are_those_of_points_that_are_held(precision, k):
 
 
 @needs_gpu
-@pytest.mark.parametrize("kind", ["array", "file", "tensor", "locked"])
+@pytest.mark.parametrize("kind", ["array", "file", "large file", "tensor", "locked"])
 def test_whole_fits_are_those_of_the_processor(kind, tmp_path):
     import torch
 
     X, links, _ = problem(2)
     data = X
-    if kind == "file":
+    if kind.endswith("file"):
         np.save(tmp_path / "X.npy", X)
         data = np.load(tmp_path / "X.npy", mmap_mode="r")
         assert is_mapped(data[5:])
     elif kind == "tensor":
         data = torch.as_tensor(X, device=DEVICE.place)
     elif kind == "locked":
-        data = torch.tensor(X, pin_memory=PLACE == "cuda").numpy()
+        data = torch.from_numpy(X)
+        data = (data.pin_memory() if PLACE == "cuda" else data).numpy()
     options = {"random_state": 0, "n_init": 1, "n_clusters_hint": 4}
     here = RDPMeans(device="cpu", **options).fit(X, links=links)
-    there = RDPMeans(device=in_windows(X), **options).fit(data, links=links)
+    device = in_windows(X, lock_files=0.0 if kind == "large file" else 0.5)
+    there = RDPMeans(device=device, **options).fit(data, links=links)
     np.testing.assert_array_equal(there.labels_, here.labels_)
     assert there.objective_ == here.objective_
     np.testing.assert_array_equal(np.asarray(there.predict(X)), here.predict(X))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +69,8 @@ class PointMapping:
         self.stride = _ceil(self.columns, 16 // (2 if self.is_short else 4))
         self.step = max(1, settings.chunk // max(int(X.shape[1]), self.columns))
         centres = maps_there(family) or is_mapped
-        self.source = HostRows(X, self.place, lock=lock) if centres else None
+        lock_files = settings.lock_files if lock else None
+        self.source = HostRows(X, self.place, lock_files) if centres else None
 
     def here(self, rows: Any) -> NDArray[Any]:
         """Return some points on this machine."""
@@ -112,18 +113,25 @@ class PointMapping:
             wide = part.exact[:, : self.columns].to(torch.float64)
             return (wide * wide).sum(dim=1)
         if self.is_short:
-            here = as_host(part.exact[:, : self.columns].to(torch.float64))
-            return torch.as_tensor(self.family.potential(here), device=self.place)
-        X, start = self.X, part.rows.start
-        if self.source is None:
+            values = as_host(part.exact[:, : self.columns].to(torch.float64))
+            phi = _row_by_row(lambda low, high: self.family.potential(values[low:high]), part)
+        elif self.source is None:
             phi = self.family.potential(self.here(part.rows))
-        else:  # row by row, so that threads may share them
-
-            def some(low: int, high: int) -> Array:
-                return self.family.potential(self.here(slice(start + low, start + high)))
-
-            phi = np.concatenate(share(some, len(part.points), 4 * int(X.shape[1])))
+        else:
+            start = part.rows.start
+            phi = _row_by_row(
+                lambda low, high: self.family.potential(
+                    self.here(slice(start + low, start + high))
+                ),
+                part,
+            )
         return torch.as_tensor(phi, device=self.place)
+
+
+def _row_by_row(some: Callable[[int, int], Array], part: MappedRows) -> Array:
+    """Return a number for each row, found by all processors."""
+    n, width = part.points.shape
+    return np.concatenate(share(some, n, 4 * width))
 
 
 class Measured:

@@ -116,7 +116,8 @@ class DeviceRows:
         self.data, self.values = data, None
         self.source = None
         if self.is_mapped:
-            self.source = HostRows(data, self.place, lock=is_streamed and not once)
+            lock_files = settings.lock_files if is_streamed and not once else None
+            self.source = HostRows(data, self.place, lock_files)
         if not is_streamed:
             shape = (self.n, width + 2)
             values = torch.empty(shape, dtype=torch.float64, device=self.place)

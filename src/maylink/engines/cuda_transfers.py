@@ -1,13 +1,14 @@
 """Rows of an array on this machine, copied to a GPU some at a time.
 
 The next rows are copied while those before are worked on. Memory that is locked in place is read by
-the GPU itself, at full speed; arrays in memory are locked for as long as they are streamed. Rows of
-memory-mapped files, and rows that are picked one by one, are gathered in locked memory by all
-processors.
+the GPU itself, at full speed; arrays and files are locked for as long as they are streamed. Rows of
+memory-mapped files that may be too large for the memory, and rows that are picked one by one, are
+gathered in locked memory by all processors.
 """
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from maylink.runtime.gpu import as_host, is_on_device
 from maylink.runtime.threads import share
 
+READ_ONLY = 8  # cudaHostRegisterReadOnly
 AHEAD = 3  # pieces on the GPU at a time: one is worked on, the others are on their way
 
 
@@ -32,15 +34,18 @@ class HostRows:
         The rows, here or on the GPU; of the latter nothing is copied.
     place : torch.device
         The GPU.
-    lock : bool
-        Whether to lock an array in memory, which takes about as long as to copy it once.
+    lock_files : float, optional
+        Share of the memory up to which rows of a file are locked in it, as all other rows are; None
+        to lock nothing. It takes about as long as to copy all rows once.
     """
 
-    def __init__(self, X: Any, place: Any, *, lock: bool) -> None:
+    def __init__(self, X: Any, place: Any, lock_files: float | None = None) -> None:
         self.place = place
         self.is_there = is_on_device(X) or place.type != "cuda"
         self.X = X if is_on_device(X) else np.asarray(X)
-        self.locked = None if self.is_there or not lock else _locked(self.X, self)
+        self.locked = None
+        if lock_files is not None and not self.is_there and _may_lock(self.X, lock_files):
+            self.locked = _locked(self.X, self)
         self.rooms: list[_Room] = []
 
     def pieces(self, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
@@ -159,17 +164,24 @@ class _Room:
         return found
 
 
+def _may_lock(X: NDArray[Any], lock_files: float) -> bool:
+    """Whether rows can be locked as they lie, and a file leaves room for others."""
+    if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
+        return False
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return not is_mapped(X) or X.nbytes <= lock_files * memory
+
+
 def _locked(X: NDArray[Any], owner: Any) -> Any:
-    """Lock an array in memory as long as the owner lives; return its tensor, None where not."""
+    """Lock an array in memory while the owner lives; return its tensor, None where that fails."""
     import torch
 
-    if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous or is_mapped(X):
-        return None
     tensor = _tensor(X)
     if tensor.is_pinned() or not X.nbytes:
         return tensor
     cudart: Any = torch.cuda.cudart()
-    if int(cudart.cudaHostRegister(X.ctypes.data, X.nbytes, 0)) != 0:
+    how = 0 if X.flags.writeable else READ_ONLY
+    if int(cudart.cudaHostRegister(X.ctypes.data, X.nbytes, how)) != 0:
         with suppress(RuntimeError):  # the next kernel tells of the refusal, once
             torch.zeros(1, device="cuda")
         return None

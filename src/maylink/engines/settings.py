@@ -74,6 +74,10 @@ class CudaSettings:
     the memory of the GPU. What is kept of each point (labels, bounds, responsibilities) stays
     there."""
 
+    lock_files: float = 0.5
+    """Share of this machine's memory up to which a memory-mapped file that is streamed is locked in
+    it: then the GPU reads it about three times as fast. Larger files are read piece by piece."""
+
     @property
     def storage(self) -> str:
         """In which form points are stored: "fp16", "bf16", or "fp32"."""
