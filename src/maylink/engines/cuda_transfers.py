@@ -177,7 +177,8 @@ def _locked(X: NDArray[Any], owner: Any) -> Any:
     import torch
 
     tensor = _tensor(X)
-    if tensor.is_pinned() or not X.nbytes:
+    flat = tensor.view(-1)
+    if flat[:1].is_pinned() and flat[-1:].is_pinned():  # by whoever made it, or by another engine
         return tensor
     cudart: Any = torch.cuda.cudart()
     how = 0 if X.flags.writeable else READ_ONLY
