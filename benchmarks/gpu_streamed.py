@@ -222,12 +222,12 @@ def predictions():
     import torch
 
     rng, (n, d, k) = np.random.default_rng(0), PREDICTED
-    truth, centers = rng.integers(k, size=n), rng.normal(size=(k, d)).astype(np.float32)
+    truth, centers = rng.integers(k, size=n), 0.25 * rng.normal(size=(k, d)).astype(np.float32)
     X = centers[truth] + rng.standard_normal(size=(n, d), dtype=np.float32)
     tensor, rows = torch.as_tensor(X, device="cuda"), []
     for covariance in ("spherical", "diagonal", "plda"):
         model = TVClust(
-            "gaussian", covariance=covariance, data_weight=0.05, init=truth[:20_000],
+            "gaussian", covariance=covariance, data_weight=1.0, init=truth[:20_000],
             neighbours=False, random_state=0, device="cuda",
         )  # fmt: skip
         took(lambda m=model: m.fit(X[:20_000]))

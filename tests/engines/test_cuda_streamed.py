@@ -14,6 +14,7 @@ from maylink.engines.cuda_points import DevicePoints
 from maylink.engines.cuda_streamed import StreamedPoints
 from maylink.engines.cuda_transfers import is_mapped, slices
 from maylink.engines.settings import CudaSettings
+from maylink.families import Gaussian
 
 WINDOWS = 5 if PLACE == "cuda" else 2
 
@@ -55,8 +56,8 @@ def test_sweeps_are_those_of_the_cpu_engine(name, d, dtype, share):
 
 def sweeps_from(engine, n_clusters, n_sweeps, penalty=1e9):
     """Return what each sweep leaves from a partition on in which no cluster opens."""
-    labels = engine.stored(np.arange(SIZE) % n_clusters)
-    totals, order, kept = engine.totals(labels, n_clusters), np.arange(SIZE), []
+    labels = engine.stored(np.arange(engine.n) % n_clusters)
+    totals, order, kept = engine.totals(labels, n_clusters), np.arange(engine.n), []
     for _ in range(n_sweeps):
         labels, totals, n_changed = engine.sweep(
             labels, totals, engine.means(totals), order, (0.5, 0.5), penalty
@@ -90,42 +91,53 @@ def test_short_products_are_those_of_points_that_are_held(precision, k):
 
 
 @needs_gpu
-@pytest.mark.parametrize("kind", ["array", "file", "large file", "tensor", "locked"])
+@pytest.mark.parametrize("kind", ["array", "file", "tensor"])
 def test_whole_fits_are_those_of_the_processor(kind, tmp_path):
     import torch
 
     X, links, _ = problem(2)
     data = X
-    if kind.endswith("file"):
+    if kind == "file":
         np.save(tmp_path / "X.npy", X)
         data = np.load(tmp_path / "X.npy", mmap_mode="r")
         assert is_mapped(data[5:])
     elif kind == "tensor":
         data = torch.as_tensor(X, device=DEVICE.place)
-    elif kind == "locked":
-        data = torch.from_numpy(X)
-        data = (data.pin_memory() if PLACE == "cuda" else data).numpy()
     options = {"random_state": 0, "n_init": 1, "n_clusters_hint": 4}
     here = RDPMeans(device="cpu", **options).fit(X, links=links)
-    device = in_windows(X, lock_files=0.0 if kind == "large file" else 0.5)
-    there = RDPMeans(device=device, **options).fit(data, links=links)
+    there = RDPMeans(device=in_windows(X), **options).fit(data, links=links)
     np.testing.assert_array_equal(there.labels_, here.labels_)
     assert there.objective_ == here.objective_
     np.testing.assert_array_equal(np.asarray(there.predict(X)), here.predict(X))
 
 
-@needs_gpu
-def test_two_engines_may_stream_the_same_array():
-    X, links, family = problem(3)
-    half = CudaEngine(X[: SIZE // 2], family, 1, None, in_windows(X))
-    first, second = (CudaEngine(X, family, 1, links, in_windows(X)) for _ in range(2))
-    assert half.n == SIZE // 2
-    left = [sweeps_from(engine, 5, 2) for engine in (first, second)]
-    del first
-    left.append(sweeps_from(second, 5, 2))
-    for runs in zip(*left, strict=True):
-        assert_same(runs[1], runs[0])
-        assert_same(runs[2], runs[0])
+@needs_real_gpu
+@pytest.mark.parametrize("kind", ["array", "file", "large file", "locked", "locked in part"])
+def test_arrays_and_files_are_locked_and_read_as_they_are(kind, tmp_path):
+    import torch
+
+    n, d = 2_000_000, 6
+    X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
+    X += 5.0 * (np.arange(n) % 7)[:, None]
+    data, device = X, in_windows(X, lock_files=0.0 if kind == "large file" else 0.5)
+    if kind.endswith("file"):
+        np.save(tmp_path / "X.npy", X)
+        data = np.load(tmp_path / "X.npy", mmap_mode="r")
+    elif kind == "locked":
+        data = torch.from_numpy(X).pin_memory().numpy()
+    family = Gaussian().adapt(X)
+    part = CudaEngine(data[: n // 2 + 1], family, 1, None, device) if "part" in kind else None
+    held = CudaEngine(X, family, 1, None, replace(device, stream=False))
+    first, second = (CudaEngine(data, family, 1, None, device) for _ in range(2))
+    locks = [engine.points.mapping.source.lock for engine in (first, second)]
+    assert all((lock is None) == (kind == "large file" or part is not None) for lock in locks)
+    expected = sweeps_from(held, 9, 4)
+    for engine in (first, second):
+        for streamed, known in zip(sweeps_from(engine, 9, 4), expected, strict=True):
+            assert_same(streamed, known)
+    del first, locks, engine
+    for streamed, known in zip(sweeps_from(second, 9, 4), expected, strict=True):
+        assert_same(streamed, known)
 
 
 @needs_real_gpu

@@ -109,7 +109,8 @@ class PointMapping:
         """Return φ of some points, of their values on the GPU where these are shorter."""
         import torch
 
-        if is_on_device(self.X) and self.source is not None and not self.is_mapped:
+        is_plain = self.source is not None and not self.is_mapped
+        if is_plain and (self.is_short or is_on_device(self.X)):
             wide = part.exact[:, : self.columns].to(torch.float64)
             return (wide * wide).sum(dim=1)
         if self.is_short:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from maylink.runtime.gpu import as_host, is_on_device
 from maylink.runtime.threads import share
 
+LEAST = 2**25  # bytes of arrays that are locked; smaller ones may share pages with others
 READ_ONLY = 8  # cudaHostRegisterReadOnly
 AHEAD = 3  # pieces on the GPU at a time: one is worked on, the others are on their way
 
@@ -43,9 +44,8 @@ class HostRows:
         self.place = place
         self.is_there = is_on_device(X) or place.type != "cuda"
         self.X = X if is_on_device(X) else np.asarray(X)
-        self.locked = None
-        if lock_files is not None and not self.is_there and _may_lock(self.X, lock_files):
-            self.locked = _locked(self.X, self)
+        is_streamed = lock_files is not None and not self.is_there
+        self.lock = Lock.of(self.X, lock_files or 0.0) if is_streamed else None
         self.rooms: list[_Room] = []
 
     def pieces(self, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
@@ -81,8 +81,8 @@ class HostRows:
         import torch
 
         room.leave(side)
-        if isinstance(rows, slice) and self.locked is not None:
-            here = self.locked[rows]
+        if isinstance(rows, slice) and self.lock is not None:
+            here = self.lock.tensor[rows]
         else:
             here = self._gathered(rows, room)
         with torch.cuda.stream(side):
@@ -164,30 +164,47 @@ class _Room:
         return found
 
 
-def _may_lock(X: NDArray[Any], lock_files: float) -> bool:
-    """Whether rows can be locked as they lie, and a file leaves room for others."""
-    if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
-        return False
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return not is_mapped(X) or X.nbytes <= lock_files * memory
+class Lock:
+    """Keeps an array in its place in memory, as long as anybody holds the lock."""
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.tensor = _tensor(X)
+        self.begin, self.end = X.ctypes.data, X.ctypes.data + X.nbytes
+
+    @classmethod
+    def of(cls, X: NDArray[Any], lock_files: float) -> Lock | None:
+        """Lock an array, or return the lock that there is; None where that cannot be done."""
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
+            return None
+        if X.nbytes < LEAST or (is_mapped(X) and X.nbytes > lock_files * memory):
+            return None
+        lock = cls(X)
+        for other in LOCKS.values():
+            if other.begin < lock.end and lock.begin < other.end:
+                return other if (other.begin, other.end) == (lock.begin, lock.end) else None
+        flat = lock.tensor.view(-1)
+        if flat[:1].is_pinned() and flat[-1:].is_pinned():  # by whoever made it
+            return lock
+        return lock if lock._close(X) else None
+
+    def _close(self, X: NDArray[Any]) -> bool:
+        """Ask the system to lock the array; whether it does."""
+        import torch
+
+        cudart: Any = torch.cuda.cudart()
+        how = 0 if X.flags.writeable else READ_ONLY
+        if int(cudart.cudaHostRegister(self.begin, X.nbytes, how)) != 0:
+            with suppress(RuntimeError):  # the next kernel tells of the refusal, once
+                torch.zeros(1, device="cuda")
+            return False
+        LOCKS[self.begin] = self
+        weakref.finalize(self, _unlock, cudart, X)
+        return True
 
 
-def _locked(X: NDArray[Any], owner: Any) -> Any:
-    """Lock an array in memory while the owner lives; return its tensor, None where that fails."""
-    import torch
-
-    tensor = _tensor(X)
-    flat = tensor.view(-1)
-    if flat[:1].is_pinned() and flat[-1:].is_pinned():  # by whoever made it, or by another engine
-        return tensor
-    cudart: Any = torch.cuda.cudart()
-    how = 0 if X.flags.writeable else READ_ONLY
-    if int(cudart.cudaHostRegister(X.ctypes.data, X.nbytes, how)) != 0:
-        with suppress(RuntimeError):  # the next kernel tells of the refusal, once
-            torch.zeros(1, device="cuda")
-        return None
-    weakref.finalize(owner, _unlock, cudart, X)
-    return tensor
+LOCKS: weakref.WeakValueDictionary[int, Lock] = weakref.WeakValueDictionary()
+"""Arrays that are locked, by their addresses: none can be locked twice, nor a part of one."""
 
 
 def _unlock(cudart: Any, X: NDArray[Any]) -> None:

@@ -76,7 +76,7 @@ class CudaSettings:
 
     lock_files: float = 0.5
     """Share of this machine's memory up to which a memory-mapped file that is streamed is locked in
-    it: then the GPU reads it about three times as fast. Larger files are read piece by piece."""
+    it, so that the GPU reads it at full speed. Larger files are staged by the processors."""
 
     @property
     def storage(self) -> str:
