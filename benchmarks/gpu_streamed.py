@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gpu_data import made, random_problem, some_links, timed_sweeps
-from gpu_soft import n_cores, took
+from gpu_soft import large_problem, n_cores, took
 from maylink import RDPMeans, Schedule, TVClust
 from maylink.engines.cuda import CudaEngine
 from maylink.engines.settings import CudaSettings
@@ -19,7 +19,6 @@ SWEEPS = 24
 AGREEMENT = 12  # problems, of each family two
 LINKED = 0.01  # share of the points
 WORKED = (4_194_304, 64, 50)
-PREDICTED = (1_000_000, 128, 50)
 LEFT = 4_500_000_000  # bytes of the GPU that are left free, of data that take 4.3 GB
 
 
@@ -221,16 +220,11 @@ def predictions():
     """Return a table of predictions of TVClust for many new points."""
     import torch
 
-    rng, (n, d, k) = np.random.default_rng(0), PREDICTED
-    truth, centers = rng.integers(k, size=n), 0.25 * rng.normal(size=(k, d)).astype(np.float32)
-    X = centers[truth] + rng.standard_normal(size=(n, d), dtype=np.float32)
+    X, _, _ = large_problem()
     tensor, rows = torch.as_tensor(X, device="cuda"), []
     for covariance in ("spherical", "diagonal", "plda"):
-        model = TVClust(
-            "gaussian", covariance=covariance, data_weight=1.0, init=truth[:20_000],
-            neighbours=False, random_state=0, device="cuda",
-        )  # fmt: skip
-        took(lambda m=model: m.fit(X[:20_000]))
+        options = {"covariance": covariance, "neighbours": False, "random_state": 0}
+        _, model = took(lambda o=options: TVClust("gaussian", device="cuda", **o).fit(X[:20_000]))
         model.predict_proba(X[:100_000])  # compiles
         of_array, found = took(lambda m=model: m.predict_proba(X))
         of_tensor, there = took(lambda m=model: m.predict_proba(tensor))
@@ -244,6 +238,7 @@ def predictions():
             f"{of_array * 1e3:.0f} | {here * 1e3:.0f} | {apart:.1e} | {differ} | {same} |"
         )
         print(rows[-1], flush=True)
+    n, d = X.shape
     return [
         f"## Predictions of TVClust: probabilities of {n:,} × {d} new points",
         "",

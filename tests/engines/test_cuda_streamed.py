@@ -1,5 +1,6 @@
 """RDP-means of data that pass through the GPU, against data that the processor holds."""
 
+import gc
 from dataclasses import replace
 
 import numpy as np
@@ -7,12 +8,12 @@ import pytest
 
 from gpu import DEVICE, PLACE, SIZE, needs_gpu, needs_real_gpu, problem, swept
 from maylink import DPMeans, RDPMeans
-from maylink.engines import cuda_streamed_program
+from maylink.engines import cuda_streamed_program, cuda_transfers
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.cuda import CudaEngine
 from maylink.engines.cuda_points import DevicePoints
 from maylink.engines.cuda_streamed import StreamedPoints
-from maylink.engines.cuda_transfers import is_mapped, slices
+from maylink.engines.cuda_transfers import Lock, is_mapped, slices
 from maylink.engines.settings import CudaSettings
 from maylink.families import Gaussian
 
@@ -116,7 +117,7 @@ def test_whole_fits_are_those_of_the_processor(kind, tmp_path):
 def test_arrays_and_files_are_locked_and_read_as_they_are(kind, tmp_path):
     import torch
 
-    n, d = 2_000_000, 6
+    n, d = 3_000_000, 6  # half of it is large enough to be locked
     X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     X += 5.0 * (np.arange(n) % 7)[:, None]
     data, device = X, in_windows(X, lock_files=0.0 if kind == "large file" else 0.5)
@@ -155,6 +156,28 @@ def test_data_are_streamed_where_they_do_not_fit(monkeypatch):
     streamed = DPMeans(device=device, **options).fit(X)
     np.testing.assert_array_equal(streamed.labels_, held.labels_)
     assert streamed.objective_ == held.objective_
+
+
+@needs_gpu
+def test_an_array_has_one_lock(monkeypatch):
+    def close(self, X):
+        cuda_transfers.LOCKS[self.begin] = self
+        return True
+
+    monkeypatch.setattr(Lock, "_close", close)
+    X = np.zeros((cuda_transfers.LEAST // 4, 2), np.float32)
+    first = Lock.of(X, 0.5)
+    assert first is not None
+    assert Lock.of(X.view(), 0.5) is first
+    half = len(X) // 2
+    assert Lock.of(X[:half], 0.5) is None  # in part
+    assert Lock.of(X[half:], 0.5) is None
+    del first
+    gc.collect()
+    assert Lock.of(X[:half], 0.5) is not None
+    assert Lock.of(X[: half // 2], 0.5) is None  # small
+    assert Lock.of(X[:, :1], 0.5) is None
+    assert Lock.of(X.astype(np.float16), 0.5) is None
 
 
 def test_slices_hold_every_row_once():

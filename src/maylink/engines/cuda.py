@@ -248,16 +248,14 @@ def check_room(X: Any, family: Family, device: CudaSettings) -> bool:
     stored = 2 if device.storage in ("fp16", "bf16") else 4
     if device.precision == "exact" and not _is_single(X):
         stored += 8
-    others = n * (124 if is_on_device(X) else 120) + 200_000_000
-    windows = 40 * device.chunk  # three on their way, two forms of the one that is worked on
-    if device.stream is None:
-        stream = not has_memory(n * columns * stored + others, device.place)
-    else:
-        stream = device.stream
+    # Of each point; and three pieces of the data on their way, two forms of one at work.
+    others = n * (124 if is_on_device(X) else 120) + 40 * device.chunk + 200_000_000
+    held = others + n * columns * stored
+    stream = not has_memory(held, device.place) if device.stream is None else device.stream
     advice = "give fewer rows, or device='cpu'"
     if not stream:
         advice = f"give CudaSettings(stream=True), precision='fp16', {advice[5:]}"
-    check_memory(others + (windows if stream else n * columns * stored), device.place, advice)
+    check_memory(others if stream else held, device.place, advice)
     return stream
 
 
