@@ -145,9 +145,11 @@ class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSumma
 
     def _on_gpu(self, X: Any, links: LinksLike | None, answer: Callable[..., Any]) -> Any:
         """Return what a GPU answers about new points; None where the processor must."""
+        if links is not None or not cuda_predictive.can_predict(self.family_):
+            return None
         data = as_tensor(X)
         device = as_device(self.device, data, data)
-        if device is None or links is not None or not cuda_predictive.can_predict(self.family_):
+        if device is None:
             return None
         if not (is_on_device(data) and self._is_plain(data)):
             data = self._new_data(as_host(data))
