@@ -11,50 +11,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gpu import DEVICE, PLACE, needs_gpu, needs_real_gpu
-from maylink import DPMeans, Links, RDPMeans
+from gpu import DEVICE, PLACE, SIZE, needs_gpu, needs_real_gpu, problem, swept
+from maylink import DPMeans, RDPMeans
 from maylink.engines.choice import as_device
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.cuda import CudaEngine, check_room
+from maylink.engines.cuda_block import widths
 from maylink.engines.cuda_centers import DeviceCenters, PointScale
-from maylink.engines.cuda_points import _power_below, _widths
+from maylink.engines.cuda_mapping import _power_below
 from maylink.engines.settings import CudaSettings
 from maylink.engines.tile_shapes import power_of_two
 from maylink.errors import MaylinkError
-from maylink.families import Gaussian, as_family
+from maylink.families import Gaussian
 from maylink.runtime.gpu import as_host, as_tensor, like
-
-SIZE = 3000 if PLACE == "cuda" else 120
-
-
-def problem(seed, name="gaussian", d=5, share=0.3, dtype=np.float32):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(SIZE, d)) + 4.0 * rng.normal(size=(6, d))[rng.integers(6, size=SIZE)]
-    if name in ("poisson", "multinomial"):
-        X = rng.poisson(np.exp(np.clip(X / 3.0, -2.0, 2.0))) + (name == "multinomial")
-    elif name == "bernoulli":
-        X = X > 0.0
-    elif name == "gamma":
-        X = np.exp(X / 4.0)
-    pairs = rng.integers(SIZE, size=(int(SIZE * share), 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    kind = rng.random(len(pairs)) < 0.5
-    links = Links.from_pairs(may=pairs[kind], may_not=pairs[~kind], n=SIZE)
-    X = X.astype(dtype)
-    return X, links, as_family(name).adapt(X)
-
-
-def swept(engine, penalty, order, n_sweeps=6):
-    """Return what each sweep leaves, from one cluster on, while link weights double."""
-    labels, totals, weight = engine.together(), engine.whole, 0.05 * penalty
-    for _ in range(n_sweeps):
-        centers = engine.means(totals)
-        labels, totals, n_changed = engine.sweep(
-            labels, totals, centers, order, (weight, 0.7 * weight), penalty
-        )
-        weight *= 2.0
-        yield engine.given(labels), totals, n_changed, engine.votes(labels)
-
 
 # ---------------------------------------------------------------------- on a GPU
 
@@ -259,11 +228,6 @@ def test_sparse_data_are_refused():
         check_room(sparse.csr_array(np.eye(3)), Gaussian(), CudaSettings())
 
 
-def test_streams_are_refused_where_all_points_are_held():
-    with pytest.raises(MaylinkError, match=r"holds all points on the GPU.*stream=False"):
-        check_room(np.eye(3), Gaussian(), CudaSettings(stream=True))
-
-
 def test_families_that_compare_roots_are_refused():
     class Rooted(Gaussian):
         root = True
@@ -281,7 +245,7 @@ def test_arrays_pass_untouched():
 
 @pytest.mark.parametrize("stride", [1, 8, 32, 33, 64, 96, 100, 128, 384, 500])
 def test_widths_hold_all_columns(stride):
-    wide, rest = _widths(stride)
+    wide, rest = widths(stride)
     assert wide + rest >= stride
     assert all(part == power_of_two(part) for part in (wide, rest) if part)
 

@@ -39,7 +39,10 @@ def engine_of(
 ) -> Engine:
     """Return the engine that holds the points of a problem: in memory, on a GPU, or on Dask."""
     if isinstance(problem, ChunkedProblem):
-        return DaskEngine(problem.chunks, problem.sizes, problem.family, problem.links, n_jobs)
+        how = None if device is None else device.settings
+        return DaskEngine(
+            problem.chunks, problem.sizes, problem.family, problem.links, n_jobs, device=how
+        )
     if device is not None:
         X = device.data(problem.X)
         return CudaEngine(X, problem.family, n_jobs, problem.links, device.settings)
@@ -52,7 +55,8 @@ def as_device(device: Any, X: Any, host: Any) -> DeviceRequest | None:
     Parameters
     ----------
     device : "auto", "cpu", "cuda" or CudaSettings
-        "auto" is the GPU for data that are there, else the processor.
+        "auto" is the GPU for data that are there, else the processor. For data on Dask "cuda" is
+        the GPU of each worker.
     X : array or tensor
         The data as they came.
     host : array
@@ -64,8 +68,10 @@ def as_device(device: Any, X: Any, host: Any) -> DeviceRequest | None:
         if device == "cpu" or (device == "auto" and not is_on_device(X)):
             return None
     check_choice("device: precision", settings.precision, PRECISIONS)
-    if in_chunks(X):
-        raise MaylinkError("device: data on Dask stay with their workers; give device='cpu'")
+    if in_chunks(X):  # the workers have the GPUs
+        if settings.precision != "exact":
+            raise MaylinkError("device: GPUs of Dask's workers give exact labels; give 'cuda'")
+        return DeviceRequest(settings, None, host)
     if is_on_device(X):
         settings = replace(settings, place=str(X.device))
     check_gpu(settings.place)

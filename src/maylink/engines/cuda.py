@@ -1,7 +1,8 @@
 """The GPU engine: all points on a GPU, linked points on this machine, too.
 
 Points without links see centres only, so the GPU looks at all of them at once
-(:mod:`maylink.engines.cuda_points`). Linked points see each other, so they are visited in turn
+(:mod:`maylink.engines.cuda_points`), or lets them pass through
+(:mod:`maylink.engines.cuda_streamed`). Linked points see each other, so they are visited in turn
 (:mod:`maylink.engines.cuda_round`); with them those points without links that want to open a
 cluster, which come as rows. With ``precision="exact"`` labels and sums are those of the CPU engine,
 to the last bit: scores in single precision decide where they are sure, scores in double precision,
@@ -22,6 +23,7 @@ from maylink.engines.cpu import CpuEngine
 from maylink.engines.cuda_links import DeviceLinks
 from maylink.engines.cuda_points import DevicePoints
 from maylink.engines.cuda_round import DeviceLabels, DeviceOrder
+from maylink.engines.cuda_streamed import StreamedPoints
 from maylink.engines.cuda_sums import all_of
 from maylink.engines.cuda_sweep import CudaSweeper
 from maylink.engines.points import HEAVIEST
@@ -34,7 +36,7 @@ from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.labels import first_appearance
 from maylink.links import Links
-from maylink.runtime.gpu import as_host, check_memory, is_on_device
+from maylink.runtime.gpu import as_host, check_memory, has_memory, is_on_device
 
 
 class CudaEngine(RemoteEngine):
@@ -69,13 +71,14 @@ class CudaEngine(RemoteEngine):
 
         device = CudaSettings() if device is None else device
         settings = EngineSettings() if settings is None else settings
-        check_room(X, family, device)
+        is_streamed = check_room(X, family, device)
         self.n = int(X.shape[0])
         self.family = family
         self.links = Links.empty(self.n) if links is None else links
         touched = self.links.touches()
         self.linked: NDArray[np.int64] = np.flatnonzero(touched)
-        self.points = DevicePoints(X, family, touched, device)
+        kind = StreamedPoints if is_streamed else DevicePoints
+        self.points: StreamedPoints | DevicePoints = kind(X, family, touched, device)
         self.room = min(settings.room, self.n)
         rows = [np.repeat(as_host(X[:1]), self.room, axis=0), _rows(X, self.linked)]
         among = self.links[self.linked].moved(self.room, self.room + self.linked.size)
@@ -235,24 +238,25 @@ class CudaEngine(RemoteEngine):
         return self._order[1]
 
 
-def check_room(X: Any, family: Family, device: CudaSettings) -> None:
-    """Raise, in one sentence, where data of this kind or size cannot lie on the GPU."""
+def check_room(X: Any, family: Family, device: CudaSettings) -> bool:
+    """Return whether data must be streamed; raise, in one sentence, where the GPU takes none."""
     if sparse.issparse(X):
         raise MaylinkError("X: the GPU takes dense data; give X.toarray(), or device='cpu'")
-    if device.stream:
-        raise MaylinkError(
-            "device: RDP-means holds all points on the GPU; give CudaSettings(stream=False)"
-        )
     if family.root:
         raise MaylinkError(f"family: {family.name!r} compares √D, which the GPU does not; use D")
     n, columns = int(X.shape[0]), int(family.points(as_host(X[:1])).shape[1])
     stored = 2 if device.storage in ("fp16", "bf16") else 4
     if device.precision == "exact" and not _is_single(X):
         stored += 8
-    needed = n * (columns * stored + 120) + 200_000_000
-    if is_on_device(X):
-        needed += n * 4
-    check_memory(needed, device.place)
+    # Of each point; and three pieces of the data on their way, two forms of one at work.
+    others = n * (124 if is_on_device(X) else 120) + 40 * device.chunk + 200_000_000
+    held = others + n * columns * stored
+    stream = not has_memory(held, device.place) if device.stream is None else device.stream
+    advice = "give fewer rows, or device='cpu'"
+    if not stream:
+        advice = f"give CudaSettings(stream=True), precision='fp16', {advice[5:]}"
+    check_memory(others if stream else held, device.place, advice)
+    return stream
 
 
 def _is_single(X: Any) -> bool:

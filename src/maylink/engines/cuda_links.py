@@ -16,6 +16,7 @@ import numpy as np
 from maylink.arrays import Index
 from maylink.engines.cuda_centers import DeviceCenters
 from maylink.engines.cuda_points import DevicePoints
+from maylink.engines.cuda_streamed import StreamedPoints
 from maylink.engines.points import PointStore
 from maylink.engines.tile_shapes import power_of_two
 from maylink.engines.totals import Stored
@@ -31,7 +32,7 @@ class DeviceLinks:
 
     Parameters
     ----------
-    points : DevicePoints
+    points : DevicePoints or StreamedPoints
         All points.
     store : PointStore
         Holds the linked points on this machine, with their links.
@@ -39,7 +40,9 @@ class DeviceLinks:
         The linked points.
     """
 
-    def __init__(self, points: DevicePoints, store: PointStore, rows: Index) -> None:
+    def __init__(
+        self, points: DevicePoints | StreamedPoints, store: PointStore, rows: Index
+    ) -> None:
         import torch
 
         self.points, self.store = points, store
@@ -55,11 +58,7 @@ class DeviceLinks:
     @cached_property
     def values(self) -> tuple[Any, Any]:
         """The linked points in double precision, and their φ."""
-        import torch
-
-        points = self.points
-        rows = points.exact[self.rows, : points.columns].to(torch.float64)
-        return rows, points.potential[self.rows]
+        return self.points.there(self.rows), self.points.potential[self.rows]
 
     def here(self, labels: Any) -> Stored:
         """Return the labels of the linked points in the slots on this machine, −1 elsewhere."""
@@ -203,8 +202,8 @@ class LinkVisit:
         points, places = links.points, self.doubts[:n_doubts].to(torch.int64)
         columns = min(block, power_of_two(centers.size))
         kernels.dot_products[(-(-len(places) // block), -(-centers.size // columns))](
-            points.exact, centers.exact, links.rows[places], places, len(places), self.dots,
-            centers.size, STRIDE=points.stride, COLUMNS=points.columns, ROWS=block,
-            CENTERS=columns, enable_fp_fusion=False,
+            links.values[0], centers.exact, places, places, len(places), self.dots, centers.size,
+            STRIDE=points.columns, COLUMNS=points.columns, ROWS=block, CENTERS=columns,
+            enable_fp_fusion=False,
         )  # fmt: skip
         self.is_exact[places] = 1

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.arrays import Array
+from maylink.engines.cuda_block import LookTask
 from maylink.engines.cuda_centers import COUNTS, DeviceCenters
 from maylink.engines.cuda_links import LinkVisit
-from maylink.engines.cuda_points import LookTask
 from maylink.engines.cuda_sums import DeviceSums
 from maylink.engines.totals import Totals
 from maylink.families.gaussian import EuclideanFamily

@@ -1,7 +1,7 @@
 """A sweep of the GPU engine in which clusters open: linked points and openers in turn, here.
 
 The steps are those of :class:`maylink.engines.round.Round`. Where it would look at the points
-without links, the GPU does (:mod:`maylink.engines.cuda_points`). The first openers come here as
+without links, the GPU does (:mod:`maylink.engines.cuda_block`). The first openers come here as
 rows: there is room for them among the slots on this machine, so that they are visited in turn with
 the linked points.
 """
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.engines.cuda_block import Glance, PointBlock
 from maylink.engines.cuda_links import DeviceLinks
-from maylink.engines.cuda_points import DevicePoints, Glance
 from maylink.engines.cuda_sums import moved
 from maylink.engines.memory import Memory, Moves
 from maylink.engines.round import Round
@@ -63,7 +63,7 @@ class CudaRound(Round):
     """
 
     def __init__(self, engine: CudaEngine, before: DeviceLabels, *others: Any) -> None:
-        self.device_points: DevicePoints = engine.points
+        self.device_points = engine.points
         self.device_links, self.before = engine.device_links, before
         super().__init__(engine.local, *others)
         self.device_rank = engine.visits(self.visits.order).rank
@@ -154,7 +154,7 @@ class CudaRound(Round):
 
 
 def swept_of(
-    points: DevicePoints,
+    points: PointBlock,
     links: DeviceLinks,
     rows: Any,
     before: DeviceLabels,
@@ -167,7 +167,7 @@ def swept_of(
 
     Parameters
     ----------
-    points, links : DevicePoints and DeviceLinks
+    points, links : PointBlock and DeviceLinks
         All points, and those with links.
     rows : tensor
         The points that have changed their labels.

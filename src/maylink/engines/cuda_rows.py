@@ -11,7 +11,6 @@ on this machine, some rows at a time.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array
+from maylink.engines.cuda_transfers import HostRows, slices
 from maylink.engines.settings import CudaSettings
 from maylink.errors import MaylinkError
 from maylink.families.base import Family, Statistics
@@ -28,8 +28,7 @@ from maylink.families.gaussian import LOG_2PI, Gaussian
 from maylink.families.plda import PLDA
 from maylink.families.shared_gaussian import SharedGaussian
 from maylink.families.whitened import WhitenedFamily
-from maylink.runtime.gpu import as_host, check_memory, is_on_device
-from maylink.runtime.threads import share
+from maylink.runtime.gpu import as_host, check_memory, has_memory
 
 MAPPED = (Gaussian, DiagonalGaussian, SharedGaussian, PLDA)
 """Families whose points are mapped on the GPU."""
@@ -47,8 +46,8 @@ def has_form(family: Family) -> bool:
     )
 
 
-def check_rows(X: Any, family: Family, settings: CudaSettings, n_clusters: int = 1) -> None:
-    """Raise, in one sentence, where a variational fit of such data cannot be made on the GPU."""
+def check_rows(X: Any, family: Family, settings: CudaSettings) -> bool:
+    """Return whether data must be streamed; raise, in one sentence, where the GPU takes none."""
     if sparse.issparse(X):
         raise MaylinkError("X: the GPU takes dense data; give X.toarray(), or device='cpu'")
     if not has_form(family):
@@ -62,12 +61,21 @@ def check_rows(X: Any, family: Family, settings: CudaSettings, n_clusters: int =
             "give CudaSettings(precision='exact')"
         )
     n, columns = int(X.shape[0]), family.n_statistics(int(X.shape[1])) + 2
-    held = 0 if settings.stream else columns
-    advice = "give fewer rows, or device='cpu'"
-    check_memory(
-        8 * n * (held + 5 * n_clusters) + 64 * settings.chunk + 200_000_000,
-        settings.place,
-        advice if settings.stream else f"give CudaSettings(stream=True), {advice[5:]}",
+    others = _needed(n, 1, settings)
+    held = others + 8 * n * columns
+    stream = not has_memory(held, settings.place) if settings.stream is None else settings.stream
+    check_memory(others if stream else held, settings.place, _advice(stream))
+    return stream
+
+
+def _needed(n: int, n_clusters: int, settings: CudaSettings) -> int:
+    """Return bytes for responsibilities and what is made of them, and for rows on their way."""
+    return 40 * n * n_clusters + 40 * settings.chunk + 200_000_000
+
+
+def _advice(stream: bool) -> str:
+    return ("" if stream else "give CudaSettings(stream=True), or ") + (
+        "give fewer rows, or device='cpu'"
     )
 
 
@@ -82,12 +90,16 @@ class DeviceRows:
         Adapted to them.
     settings : CudaSettings
         Which GPU, and how many numbers to map at a time.
+    once : bool, default False
+        Whether the rows are read once.
     """
 
-    def __init__(self, X: Any, family: Family, settings: CudaSettings) -> None:
+    def __init__(
+        self, X: Any, family: Family, settings: CudaSettings, *, once: bool = False
+    ) -> None:
         import torch
 
-        check_rows(X, family, settings)
+        is_streamed = check_rows(X, family, settings)
         self.settings, self.place = settings, torch.device(settings.place)
         self.n, self.X, self.given = int(X.shape[0]), X, family
         as_it_came = getattr(family, "tails", None) is None and not getattr(family, "ready", False)
@@ -102,16 +114,20 @@ class DeviceRows:
         self.n_columns = width = known.n_statistics(int(data.shape[1]))
         self.base = self._constant_base() if self.is_mapped else 0.0
         self.data, self.values = data, None
-        if not settings.stream:
+        self.source = None
+        if self.is_mapped:
+            lock_files = settings.lock_files if is_streamed and not once else None
+            self.source = HostRows(data, self.place, lock_files)
+        if not is_streamed:
             shape = (self.n, width + 2)
             values = torch.empty(shape, dtype=torch.float64, device=self.place)
-            for rows, part in self._parts():
+            for rows, part in self.parts():
                 values[rows] = part
             self.values = values
 
     # ------------------------------------------------------------------ some rows at a time
 
-    def _parts(self) -> Iterator[tuple[slice, Any]]:
+    def parts(self) -> Iterator[tuple[slice, Any]]:
         """Yield T(x), 1 and log h(x), of all rows together where they are held."""
         import torch
 
@@ -132,58 +148,24 @@ class DeviceRows:
             yield rows, part
 
     def _copied(self) -> Iterator[tuple[slice, Any]]:
-        """Yield rows of the data, on the GPU where they are mapped there.
+        """Yield rows of the data, on the GPU where they are mapped there."""
+        step = max(1, self.settings.chunk // max(int(self.data.shape[1]), self.n_columns))
+        pieces = slices(self.n, step)
+        if self.source is not None:
+            yield from self.source.pieces(pieces)
+        else:
+            yield from ((rows, np.asarray(self.data[rows])) for rows in pieces)
 
-        The next ones are copied while these are worked on.
+    def make_room(self, n_clusters: int) -> None:
+        """Leave room for so many clusters: stream data from now on where they do not fit besides.
+
+        Raises, in one sentence, where the room is too little all the same.
         """
-        pieces = list(self._pieces(max(int(self.data.shape[1]), self.n_columns)))
-        if not self.is_mapped or self.place.type != "cuda" or is_on_device(self.data):
-            yield from ((rows, self._plainly(rows)) for rows in pieces)
-            return
-        import torch
-
-        side, ahead = torch.cuda.Stream(self.place), deque[Any]()
-        for number, rows in enumerate(pieces):
-            for one in pieces[number + len(ahead) : number + 2]:
-                ahead.append(self._begun(one, side))
-            there, ready = ahead.popleft()
-            stream = torch.cuda.current_stream(self.place)
-            stream.wait_event(ready)
-            there.record_stream(stream)
-            yield rows, there
-
-    def _begun(self, rows: slice, side: Any) -> tuple[Any, Any]:
-        """Begin to copy some rows, through memory that the GPU can read by itself."""
-        import torch
-
-        part = self.data[rows]
-        form = torch.float64 if part.dtype == np.float64 else torch.float32
-        pinned = torch.empty(part.shape, dtype=form, pin_memory=True)
-        here = pinned.numpy()
-        # One processor alone copies more slowly than the GPU reads.
-        share(lambda low, high: np.copyto(here[low:high], part[low:high]), len(part), part.shape[1])
-        with torch.cuda.stream(side):
-            there = pinned.to(self.place, non_blocking=True)
-            ready = torch.cuda.Event()
-            ready.record(side)
-        return there, ready
-
-    def _plainly(self, rows: slice) -> Any:
-        """Return some rows: on the GPU where they are mapped there."""
-        import torch
-
-        part = self.data[rows]
-        if not self.is_mapped:
-            return np.asarray(part)
-        if not is_on_device(part):
-            return torch.tensor(np.asarray(as_host(part)), device=self.place)
-        short = part.dtype in (torch.float16, torch.bfloat16)
-        return part.to(torch.float32) if short else part
-
-    def _pieces(self, width: int) -> Iterator[slice]:
-        step = max(1, self.settings.chunk // width)
-        for low in range(0, self.n, step):
-            yield slice(low, min(low + step, self.n))
+        settings = self.settings
+        needed = _needed(self.n, n_clusters, settings)
+        if settings.stream is None and not has_memory(needed, settings.place):
+            self.values = None
+        check_memory(needed, settings.place, _advice(self.values is None))
 
     # ------------------------------------------------------------------ mapping
 
@@ -221,7 +203,7 @@ class DeviceRows:
         by_column = torch.as_tensor(np.ascontiguousarray(slopes.T), device=self.place)
         start = torch.as_tensor(starts, device=self.place)
         out = torch.empty((self.n, len(starts)), dtype=torch.float64, device=self.place)
-        for rows, part in self._parts():
+        for rows, part in self.parts():
             torch.addmm(start, part[:, : self.n_columns], by_column, out=out[rows])
         return out
 
@@ -253,7 +235,7 @@ class DeviceRows:
             scale = getattr(family, "scale", None)
             return points if scale is None else np.asarray(points / scale)
         total = None
-        for rows in self._pieces(int(self.X.shape[1])):
+        for rows in slices(self.n, max(1, self.settings.chunk // int(self.X.shape[1]))):
             part = np.asarray(family.points(as_host(self.X[rows])), np.float64)
             some = responsibilities[rows].T @ torch.as_tensor(part, device=self.place)
             total = some if total is None else total + some
@@ -263,11 +245,11 @@ class DeviceRows:
     @property
     def log_base(self) -> float:
         """The sum of log h(x) of all points."""
-        return float(sum(part[:, -1].sum() for _, part in self._parts()))
+        return float(sum(part[:, -1].sum() for _, part in self.parts()))
 
     def _sums(self, responsibilities: Any) -> Array:
         """Return φᵀ (T(x), 1, log h(x)), shape (K, s + 2)."""
-        parts = (_product(responsibilities[rows], part) for rows, part in self._parts())
+        parts = (_product(responsibilities[rows], part) for rows, part in self.parts())
         total: Any = sum(parts)
         return np.asarray(total.cpu().numpy())
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.engines.cuda_points import DevicePoints
+from maylink.engines.cuda_block import PointBlock
 from maylink.engines.tile_shapes import SumShape, power_of_two
 from maylink.engines.totals import Totals
 
@@ -22,7 +22,7 @@ class DeviceSums:
 
     Parameters
     ----------
-    points : DevicePoints
+    points : PointBlock
         All points.
     n_clusters, n_counts : int
         How many clusters there are, and whole numbers that a sweep tells.
@@ -30,7 +30,7 @@ class DeviceSums:
         What cuts points.
     """
 
-    def __init__(self, points: DevicePoints, n_clusters: int, n_counts: int, cut: Array) -> None:
+    def __init__(self, points: PointBlock, n_clusters: int, n_counts: int, cut: Array) -> None:
         import torch
 
         self.points, self.n_clusters, self.cut = points, n_clusters, points.cutters(cut)
@@ -49,7 +49,9 @@ class DeviceSums:
         self.sums.copy_(torch.as_tensor(np.stack([totals.high, totals.low])))
         self.sizes.copy_(torch.as_tensor(totals.size))
 
-    def follow(self, rows: Any, size: Any, before: Any, after: Any) -> None:
+    def follow(
+        self, rows: Any, size: Any, before: Any, after: Any, points: PointBlock | None = None
+    ) -> None:
         """Change the sums as some points change their labels; for few of them.
 
         Parameters
@@ -57,30 +59,57 @@ class DeviceSums:
         rows, size : tensors
             These points, and how many of the list are meant.
         before, after : tensors of shape (n,)
-            All labels.
+            Labels of all points of the block.
+        points : PointBlock, optional
+            Where they lie; all points by default.
         """
+        points = self.points if points is None else points
+        self.follow_values(points.exact, points.stride, points.potential, rows, size, before, after)
+
+    def follow_values(
+        self,
+        values: Any,
+        stride: int,
+        potential: Any,
+        rows: Any,
+        size: Any,
+        before: Any,
+        after: Any,
+    ) -> None:
+        """Change the sums as some points change their labels, given their values and φ."""
         from maylink.engines.cuda_kernels.sums import add_movers
 
         points = self.points
         block = power_of_two(points.columns + 1)
-        add_movers[(min(points.n, 16 * points.processors),)](
-            points.exact, points.potential, self.cut, rows, size, before, after, *self.sums,
-            self.sizes, STRIDE=points.stride, COLUMNS=points.columns, BLOCK=block,
+        add_movers[(min(len(potential), 16 * points.processors),)](
+            values, potential, self.cut, rows, size, before, after, *self.sums, self.sizes,
+            STRIDE=stride, COLUMNS=points.columns, BLOCK=block,
             num_warps=min(4, max(1, block // 64)),
         )  # fmt: skip
 
     def change(self, rows: Any, before: Any, after: Any) -> None:
         """Change the sums as some points change their labels; for many of them."""
-        import torch
-
         if len(rows) > MANY * self.points.n:
             self.sums.zero_()
             self.sizes.zero_()
-            self._add(None, after)
-            return
-        left = before[rows]
-        labels = torch.cat([after[rows], torch.where(left < 0, left, left + self.n_clusters)])
-        self._add(rows.repeat(2), labels)
+            self.add_all(after)
+        else:
+            self.move(rows, before, after)
+
+    def move(self, rows: Any, before: Any, after: Any) -> None:
+        """Take some points from the sums of one cluster to those of another."""
+        import torch
+
+        for part, inside, block in self.points.blocks(rows):
+            left = before[part]
+            labels = torch.cat([after[part], torch.where(left < 0, left, left + self.n_clusters)])
+            places = torch.arange(block.n, device=block.place) if inside is None else inside
+            self._add(block, places.repeat(2), labels)
+
+    def add_all(self, labels: Any) -> None:
+        """Add all points; those with label −1 count nowhere."""
+        for rows, _, block in self.points.blocks():
+            self._add(block, None, labels[rows])
 
     def told(self) -> tuple[Totals, Array, list[int]]:
         """Return sums, centres and counts on this machine."""
@@ -95,16 +124,16 @@ class DeviceSums:
         means = here[last + n_clusters :].reshape(n_clusters, width - 1)
         return Totals(high, low, sizes), means, here[:first].view(np.int32).tolist()
 
-    def _add(self, rows: Any, labels: Any) -> None:
-        """Add some points, or all where rows is None; those with label −1 count nowhere.
+    def _add(self, points: PointBlock, rows: Any, labels: Any) -> None:
+        """Add some points of a block, or all where rows is None.
 
-        From K on, labels are of points that leave the clusters 0, 1, …
+        Label −1 counts nowhere. From K on, labels are of points that leave the clusters 0, 1, …
         """
         import torch
 
         from maylink.engines.cuda_kernels.sums import add_clusters
 
-        points, n_clusters = self.points, self.n_clusters
+        n_clusters = self.n_clusters
         in_order, order = torch.sort(labels)
         numbers = torch.arange(2 * n_clusters + 1, dtype=in_order.dtype, device=points.place)
         first_of = torch.searchsorted(in_order, numbers)
@@ -121,21 +150,21 @@ class DeviceSums:
             )  # fmt: skip
 
 
-def all_of(points: DevicePoints, labels: Any, n_clusters: int, cut: Array) -> Totals:
+def all_of(points: PointBlock, labels: Any, n_clusters: int, cut: Array) -> Totals:
     """Return the sums of all points; those with label −1 count nowhere."""
     sums = DeviceSums(points, n_clusters, 0, cut)
-    sums._add(None, labels)
+    sums.add_all(labels)
     return sums.told()[0]
 
 
 def moved(
-    points: DevicePoints, rows: Any, before: Any, after: Any, totals: Totals, cut: Array
+    points: PointBlock, rows: Any, before: Any, after: Any, totals: Totals, cut: Array
 ) -> Totals:
     """Return the sums after some points have changed their labels.
 
     Parameters
     ----------
-    points : DevicePoints
+    points : PointBlock
         All points.
     rows : tensor
         Those that have changed.

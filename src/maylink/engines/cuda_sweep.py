@@ -1,7 +1,8 @@
 """Sweeps of the GPU engine, one after the other.
 
-A sweep in which no cluster opens never leaves the GPU (:mod:`maylink.engines.cuda_program`). Where
-a cluster opens, the sweep is made again by :class:`maylink.engines.cuda_round.CudaRound`. A sweep
+A sweep in which no cluster opens never leaves the GPU (:mod:`maylink.engines.cuda_program`), or is
+one pass over data that are streamed (:mod:`maylink.engines.cuda_streamed_program`). Where a cluster
+opens, the sweep is made again by :class:`maylink.engines.cuda_round.CudaRound`. A sweep
 that starts from the labels that the last one left, with its penalty, looks only at points that
 bounds do not settle; where the centres, too, are those of a sweep that changed nothing, at the
 linked points alone.
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from maylink.arrays import Array, Index
 from maylink.engines.cuda_program import SweepProgram
 from maylink.engines.cuda_round import CudaRound, DeviceLabels, without_empty
+from maylink.engines.cuda_streamed import StreamedPoints
+from maylink.engines.cuda_streamed_program import StreamedProgram
 from maylink.engines.memory import Memory, Moves
 from maylink.engines.points import PointStore
 from maylink.engines.round import Round
@@ -116,7 +119,8 @@ class CudaSweeper(Sweeper):
         """Return room for sweeps with so many clusters; the last is kept."""
         if self.program is None or self.program.centers.size != n_clusters:
             self.known = self.program = None  # two at a time may be too many
-            self.program = SweepProgram(engine, n_clusters)
+            streams = isinstance(engine.points, StreamedPoints)
+            self.program = (StreamedProgram if streams else SweepProgram)(engine, n_clusters)
         return self.program
 
     # ------------------------------------------------------------------ where a cluster opens

@@ -1,9 +1,10 @@
 """The Dask engine: points stay in chunks on the workers, linked points come to this machine.
 
 Points without links see centres only, so every chunk looks for itself
-(:mod:`maylink.engines.piece`). Linked points see each other, so they are visited in turn, here, by
-the kernels of the CPU engine (:mod:`maylink.engines.dask_round`); with them those points without
-links that want to open a cluster, which are few and come as rows.
+(:mod:`maylink.engines.piece`, or :mod:`maylink.engines.cuda_piece` where workers have GPUs). Linked
+points see each other, so they are visited in turn, here, by the kernels of the CPU engine
+(:mod:`maylink.engines.dask_round`); with them those points without links that want to open a
+cluster, which are few and come as rows.
 
 Labels are those of the CPU engine; the proof stands in ``docs/scale.md``.
 """
@@ -18,16 +19,17 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
+from maylink.engines.cuda_piece import CudaPiece
 from maylink.engines.dask_round import DaskSweeper
 from maylink.engines.numbering import by_first_appearance
 from maylink.engines.piece import Piece
 from maylink.engines.points import HEAVIEST
 from maylink.engines.remote import RemoteEngine
 from maylink.engines.rules import Assignment, ChunkRanks, Partition, new_token
-from maylink.engines.settings import EngineSettings
+from maylink.engines.settings import CudaSettings, EngineSettings
 from maylink.engines.totals import Stored, Swept, Totals
 from maylink.engines.visits import NOBODY, VisitOrder
-from maylink.engines.workers import add_totals, chunk_labels, chunk_totals, linked_rows
+from maylink.engines.workers import add_totals, asked, chunk_labels, chunk_totals, linked_rows
 from maylink.errors import MaylinkError
 from maylink.families.base import Family
 from maylink.labels import CHUNK
@@ -52,6 +54,8 @@ class DaskEngine(RemoteEngine):
         Threads for the linked points on this machine.
     settings : EngineSettings, optional
         When to use which way to the same labels.
+    device : CudaSettings, optional
+        How workers use a GPU, where each has one.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class DaskEngine(RemoteEngine):
         links: Links,
         n_jobs: int | None = None,
         settings: EngineSettings | None = None,
+        device: CudaSettings | None = None,
     ) -> None:
         from maylink.kernels.sums import cutters
 
@@ -71,6 +76,7 @@ class DaskEngine(RemoteEngine):
         self.n = int(sum(sizes))
         self.family = family
         self.links = links
+        self.device = device
         self.sizes = sizes
         self.starts = np.concatenate([[0], np.cumsum(sizes)])
         self.linked: NDArray[np.int64] = np.flatnonzero(links.touches())
@@ -100,8 +106,9 @@ class DaskEngine(RemoteEngine):
             for low, high, start in zip(cuts[:-1], cuts[1:], self.starts[:-1], strict=True)
         ]
         family = delayed(self.family, traverse=False)
+        kind, how = (Piece, settings) if self.device is None else (CudaPiece, self.device)
         pieces = [
-            delayed(Piece, pure=False)(chunk, int(start), family, linked, settings)
+            delayed(kind, pure=False)(chunk, int(start), family, linked, how)
             for chunk, start, linked in zip(chunks, self.starts[:-1], linked_by_chunk, strict=True)
         ]
         rows = [
@@ -110,7 +117,7 @@ class DaskEngine(RemoteEngine):
         ]
         both = persist(pieces + rows)  # together: a chunk is read once
         pieces, rows = both[: len(chunks)], both[len(chunks) :]
-        largest = [delayed(Piece.largest, pure=False)(piece) for piece in pieces]
+        largest = [delayed(asked, pure=False)(piece, "largest") for piece in pieces]
         rows_by_chunk, largest_by_chunk = compute(rows, largest)
         any_row = next(part for part in rows_by_chunk if len(part))[:1]
         linked_parts = [
@@ -212,7 +219,7 @@ class DaskEngine(RemoteEngine):
         from dask import delayed
 
         center = self.means(self.whole)
-        parts = [delayed(Piece.reach, pure=False)(piece, center) for piece in self.pieces]
+        parts = [delayed(asked, pure=False)(piece, "reach", center) for piece in self.pieces]
         return float(max([*compute(parts)[0], self.local.scores(center).max()]))
 
     def heaviest(self, penalty: float) -> float:
@@ -228,7 +235,7 @@ class DaskEngine(RemoteEngine):
         divergences: list[float] = []
         for _ in range(min(length, self.n)):
             shared = delayed(centers, traverse=False)
-            parts = [delayed(Piece.furthest, pure=False)(piece, shared) for piece in self.pieces]
+            parts = [delayed(asked, pure=False)(piece, "furthest", shared) for piece in self.pieces]
             furthest = [part for part in compute(parts)[0] if part is not None]
             if nearest.size:
                 scores = self.local.scores(centers[-1:])[self.room :, 0]

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Index
 from maylink.engines.memory import Memory, Moves
-from maylink.engines.piece import Look, LookResult, Piece, merge
+from maylink.engines.piece import Look, LookResult, merge
 from maylink.engines.points import PointStore
 from maylink.engines.round import Round
 from maylink.engines.rules import Assignment, ChunkRanks, Partition, Rule, new_token
 from maylink.engines.sweep import Sweeper
 from maylink.engines.totals import Stored, Swept, Totals
 from maylink.engines.visits import NOBODY, VisitOrder
+from maylink.engines.workers import asked
 from maylink.runtime.dask import compute, tree
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ class DaskRound(Round):
             traverse=False,
         )  # fmt: skip
         parts = [
-            delayed(Piece.look, pure=False)(
-                piece, task, self.ranks.part(at), before.given_part(at), before.ranks.token,
+            delayed(asked, pure=False)(
+                piece, "look", task, self.ranks.part(at), before.given_part(at), before.ranks.token,
                 before.ranks.part(at),
             )
             for at, piece in enumerate(self.pieces)

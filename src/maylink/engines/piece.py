@@ -100,6 +100,12 @@ def merge(results: list[LookResult], most: int) -> LookResult:
     ).first(most)
 
 
+def no_result(n_clusters: int, s: int) -> LookResult:
+    """Return what comes of a look at no points."""
+    zero, size = np.zeros((n_clusters, s + 1)), np.zeros(n_clusters, np.int64)
+    return LookResult(zero, zero, size, 0, 0, np.empty((0, s)), np.empty(0), NOBODY, whole=True)
+
+
 class PieceSweep(NamedTuple):
     """A sweep under way."""
 
@@ -196,10 +202,7 @@ class Piece:
         """
         n_clusters, s = task.rule.theta.shape
         if self.store is None:
-            zero, size = np.zeros((n_clusters, s + 1)), np.zeros(n_clusters, np.int64)
-            return LookResult(
-                zero, zero, size, 0, 0, np.empty((0, s)), np.empty(0), NOBODY, whole=True
-            )
+            return no_result(n_clusters, s)
         with self.lock:
             self.store.cut = task.cut
             if self.current is None or self.current.sweep != task.sweep:

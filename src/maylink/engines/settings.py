@@ -64,13 +64,19 @@ class CudaSettings:
     place: str = "cuda"
     """Which GPU, in the words of PyTorch: "cuda", "cuda:1"."""
 
-    chunk: int = 4_000_000
-    """Numbers that are mapped and copied to the GPU at a time."""
+    chunk: int = 16_000_000
+    """Numbers that are mapped and copied to the GPU at a time: with a quarter of it, all processors
+    together stage data at half the speed."""
 
-    stream: bool = False
+    stream: bool | None = None
     """Whether data stay on this machine, or in a memory-mapped file, and are copied to the GPU in
-    every sweep, the next ones while those before are worked on: for data that are larger than its
-    memory. TVClust alone can do that; responsibilities stay on the GPU."""
+    every sweep, the next ones while those before are worked on; None: where they do not fit into
+    the memory of the GPU. What is kept of each point (labels, bounds, responsibilities) stays
+    there."""
+
+    lock_files: float = 0.5
+    """Share of this machine's memory up to which a memory-mapped file that is streamed is locked in
+    it, so that the GPU reads it at full speed. Larger files are staged by the processors."""
 
     @property
     def storage(self) -> str:

@@ -8,9 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
+from maylink.engines.cuda_piece import CudaPiece
 from maylink.engines.piece import Piece
 from maylink.engines.rules import Assignment
 from maylink.engines.totals import Totals
+
+
+def asked(piece: Piece | CudaPiece, question: str, *arguments: Any) -> Any:
+    """Return what a piece answers, wherever its points are."""
+    return getattr(piece, question)(*arguments)
 
 
 def linked_rows(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
@@ -19,7 +25,7 @@ def linked_rows(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def chunk_labels(
-    piece: Piece,
+    piece: Piece | CudaPiece,
     assignment: Assignment,
     order: str,
     rank: Any,
@@ -37,7 +43,7 @@ def chunk_labels(
 
 
 def chunk_totals(
-    piece: Piece,
+    piece: Piece | CudaPiece,
     assignment: Assignment,
     order: str,
     rank: Any,

@@ -108,7 +108,8 @@ class RDPMeans(CenterEstimator):
         Whether to show a progress bar at once; in a terminal there is one after two seconds. Sweeps
         are logged, too, to the logger "maylink".
     device : {"auto", "cpu", "cuda"} or CudaSettings, default "auto"
-        Where sweeps run (docs/howto/gpu.md). "auto" is the GPU for data that are there.
+        Where sweeps run (docs/howto/gpu.md). "auto" is the GPU for data that are there. For data on
+        Dask "cuda" is the GPU of each worker.
     time_budget : float or str, optional
         Seconds, or a text such as "5m", after which the best so far is taken, as ``status_`` says.
     random_state : int, RandomState or Generator, optional

@@ -116,8 +116,8 @@ class TVClust(TVClustQueries):
     verbose : bool, default False
         Whether to show a progress bar at once; in a terminal there is one after two seconds.
     device : {"auto", "cpu", "cuda"} or CudaSettings, default "auto"
-        Where variational sweeps run (docs/howto/gpu.md). "auto" is the GPU for data that are there,
-        if all families that are open to choice have a form for it.
+        Where variational sweeps and predictions run (docs/howto/gpu.md). "auto" is the GPU for data
+        that are there, if all families that are open to choice have a form for it.
     time_budget : float or str, optional
         Seconds, or a text such as "5m", after which the best so far is taken, as ``status_`` says.
     random_state : int, RandomState or Generator, optional

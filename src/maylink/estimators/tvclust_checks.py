@@ -14,7 +14,7 @@ from maylink.families.registry import covariances
 from maylink.model.partition_priors import DIRICHLET_PROCESS, as_partition_prior
 from maylink.model.source_prior import check_reliability_prior
 from maylink.parameters import check_choice, check_neighbours, check_number, check_pair
-from maylink.problem import Problem
+from maylink.problem import ChunkedProblem, Problem
 from maylink.tuning.starts import STARTS
 
 logger = logging.getLogger("maylink")
@@ -76,6 +76,8 @@ def device_for(
     """
     if device is None:
         return None
+    if any(isinstance(one, ChunkedProblem) for one in problems):
+        raise MaylinkError("device: TVClust of data on Dask has no form for GPUs; give 'cpu'")
     by_draws, is_auto = isinstance(inference, Gibbs), isinstance(asked, str) and asked == "auto"
     in_batches = isinstance(inference, Variational) and inference.batch_size is not None
     if is_auto and (by_draws or in_batches or not all(has_form(one.family) for one in problems)):

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maylink.chunks import in_chunks
+from maylink.engines import cuda_predictive
+from maylink.engines.choice import as_device
+from maylink.engines.cuda_rows import MAPPED
 from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points
 from maylink.estimators.on_device import DeviceEstimator
@@ -26,11 +29,13 @@ from maylink.model.posterior import Posterior
 from maylink.model.source_prior import ReliabilityPrior
 from maylink.model.suspect_labels import suspect_labels
 from maylink.problem import Problem
-from maylink.runtime.gpu import as_host, as_tensor, like
+from maylink.runtime.gpu import as_host, as_tensor, is_on_device, like
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LARGE = 1e100  # magnitudes from which on squares may overflow
 
 
 class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSummary]):
@@ -126,14 +131,39 @@ class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSumma
         Returns
         -------
         array of shape (m, K)
-            Of a dask array it is a dask array, computed when it is asked for.
+            Of a dask array it is a dask array, computed when it is asked for; of a tensor a tensor.
         """
         check_is_fitted(self)
         if in_chunks(X):
             return self._on_rows(
                 X, links, responsibilities_of_rows, self.mixture_, self.n_clusters_
             )
+        there = self._on_gpu(X, links, cuda_predictive.responsibilities)
+        if there is not None:
+            return like(there, X)
         return like(self._probabilities(as_host(as_tensor(X)), links), X)
+
+    def _on_gpu(self, X: Any, links: LinksLike | None, answer: Callable[..., Any]) -> Any:
+        """Return what a GPU answers about new points; None where the processor must."""
+        if links is not None or not cuda_predictive.can_predict(self.family_):
+            return None
+        data = as_tensor(X)
+        device = as_device(self.device, data, data)
+        if device is None:
+            return None
+        if not (is_on_device(data) and self._is_plain(data)):
+            data = self._new_data(as_host(data))
+        return answer(data, self.mixture_, device.settings)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether data on a GPU are sure to pass the checks, so that they need not come here."""
+        if hasattr(self, "table_code_") or type(self.family_) not in MAPPED or X.ndim != 2:
+            return False
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if not X.is_floating_point() or not len(X):
+            return False
+        low, high = (float(value) for value in X.aminmax())
+        return low > -LARGE and high < LARGE  # not where a value is NaN
 
     def _probabilities(self, X: Any, links: LinksLike | None) -> Any:
         """Return the probability of each cluster for new points in memory."""
@@ -163,11 +193,14 @@ class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSumma
         Returns
         -------
         array of shape (m,)
-            Of a dask array it is a dask array, computed when it is asked for.
+            Of a dask array it is a dask array, computed when it is asked for; of a tensor a tensor.
         """
         check_is_fitted(self)
         if in_chunks(X):
             return self._on_rows(X, links, labels_of_rows, self.mixture_)
+        there = self._on_gpu(X, links, cuda_predictive.most_probable)
+        if there is not None:
+            return like(there, X)
         most = self._probabilities(as_host(as_tensor(X)), links).argmax(axis=1)
         return like(np.asarray(most), X)
 

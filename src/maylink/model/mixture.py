@@ -25,6 +25,10 @@ from maylink.model.reliability import link_pull
 
 ROUNDS = 50  # at the most, over new points that are linked to each other
 ENTRIES = 2_000_000  # responsibilities of a chunk that are worked on together
+TOO_FAR = (
+    "X: some points lie so far from those of the fit that their probabilities are beyond double "
+    "precision; give them in the units of the fit, or drop them"
+)
 
 
 @dataclass(frozen=True)
@@ -89,10 +93,7 @@ class Mixture:
             columns = [self.family.log_predictive(X, posterior) for posterior in self.posteriors]
         values = np.column_stack(columns)
         if np.isnan(values).any() or not np.isfinite(values).any(axis=1).all():
-            raise DomainError(
-                "X: some points lie so far from those of the fit that their probabilities are "
-                "beyond double precision; give them in the units of the fit, or drop them"
-            )
+            raise DomainError(TOO_FAR)
         return values
 
     def responsibilities(self, X: Matrix) -> Array:

@@ -35,21 +35,28 @@ def check_gpu(place: str = "cuda") -> None:
         raise MaylinkError(f"device: {place!r} cannot be used ({first}); give 'cuda'") from None
 
 
-ADVICE = "give CudaSettings(precision='fp16'), fewer rows, or device='cpu'"
-
-
-def check_memory(needed: int, place: str, advice: str = ADVICE) -> None:
-    """Raise, in one sentence that ends with advice, where a GPU has too little memory left."""
+def free_memory(place: str) -> int:
+    """Return the bytes of a GPU's memory that are left, those included that PyTorch keeps."""
     import torch
 
-    if torch.device(place).type != "cuda":
-        return
     free, _ = torch.cuda.mem_get_info(place)
     unused = torch.cuda.memory_reserved(place) - torch.cuda.memory_allocated(place)
-    if needed > free + unused:
+    return int(free + unused)
+
+
+def has_memory(needed: int, place: str) -> bool:
+    """Whether a GPU has so many bytes left; a processor that stands for one always has."""
+    import torch
+
+    return torch.device(place).type != "cuda" or needed <= free_memory(place)
+
+
+def check_memory(needed: int, place: str, advice: str) -> None:
+    """Raise, in one sentence that ends with advice, where a GPU has too little memory left."""
+    if not has_memory(needed, place):
         raise MaylinkError(
             f"device: the fit needs about {needed / 1e9:.1f} GB of GPU memory and "
-            f"{(free + unused) / 1e9:.1f} GB are free; {advice}"
+            f"{free_memory(place) / 1e9:.1f} GB are free; {advice}"
         )
 
 
@@ -109,7 +116,11 @@ def as_host(X: Any) -> Any:
 
 
 def like(labels: Any, X: Any) -> Any:
-    """Return labels as the kind of array that the data are."""
+    """Return labels, an array or a tensor, as the kind of array that the data are."""
+    if _is_tensor(labels):
+        if _is_tensor(X):
+            return labels.to(X.device)
+        labels = as_host(labels)
     if isinstance(X, np.ndarray) or not (_is_tensor(X) or _lies_on_gpu(X)):
         return labels
     import torch

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from maylink.arrays import Array, Index
-from maylink.engines.cuda_rows import DeviceRows, check_rows
+from maylink.engines.cuda_rows import DeviceRows
 from maylink.engines.cuda_soft_links import SoftLinks
 from maylink.engines.settings import CudaSettings
 from maylink.families.base import Family, Statistics
@@ -58,7 +58,6 @@ class CudaVariationalSolver(VariationalSolver):
         X: Any = None,
     ) -> None:
         super().__init__(problem, prior, settings)
-        self.device = device
         self.rows = DeviceRows(problem.X if X is None else X, problem.family, device)
         self.soft_links = SoftLinks(problem.links, self.rows.place)
 
@@ -75,7 +74,7 @@ class CudaVariationalSolver(VariationalSolver):
 
         sizes = np.bincount(labels)
         width = check_width(labels.size, len(sizes), self.settings)
-        check_rows(self.rows.X, self.problem.family, self.device, width)
+        self.rows.make_room(width)
         rank = np.empty(len(sizes), np.int64)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
         place = self.rows.place

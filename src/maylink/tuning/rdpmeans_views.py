@@ -90,7 +90,9 @@ def tune(
         Counts folds or runs.
     """
     first, count = problems[0], request.neighbours
-    if request.device is not None:  # what cannot lie on the GPU is refused before the long work
+    if request.device is not None and not isinstance(
+        first, ChunkedProblem
+    ):  # what cannot lie on the GPU is refused before the long work
         for one in problems:
             check_room(request.device.data(one.X), one.family, request.device.settings)
     if request.is_given and count != "auto" and int(count) > 0:
