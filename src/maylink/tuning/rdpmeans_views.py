@@ -152,10 +152,13 @@ def _among_all(
 ) -> FoundCandidate:
     """Choose among all candidates: by held-out links if there are any and they say something."""
     sample = next(iter(samples.values()))
-    tried, links = _candidates(samples, request, tuning), sample.links
-    race_is_open = tuning.can_race(links)
+    links, race_is_open = sample.links, tuning.can_race(sample.links)
+    compared = _compared(samples)
+    if compared and not race_is_open:  # nothing could choose any other
+        samples = {name: samples[name] for name in compared}
+    tried = _candidates(samples, request, tuning)
     views = _views(samples, tried, race_is_open, rng)
-    alone = _without_links(views, tried)
+    alone = _without_links(views, tried, compared)
     chosen, fit, by = alone.candidate, alone.fit, alone.by
     table = _frame(list(alone.rows)) if alone.rows else None
     without = None if fit is None else fit.labels
@@ -190,6 +193,15 @@ def _comparable(samples: dict[str, Problem]) -> list[str]:
     ]
 
 
+def _compared(samples: dict[str, Problem]) -> list[str]:
+    """Return the families among which the evidence chooses; none where the family is given."""
+    if len(_comparable(samples)) < 2:
+        return []
+    return compared_by_evidence(
+        name for name, one in samples.items() if not one.given_family.learns
+    )
+
+
 def _candidates(
     samples: dict[str, Problem], request: RDPMeansRequest, tuning: Tuning
 ) -> list[HardCandidate]:
@@ -216,7 +228,9 @@ def _candidates(
     return tried
 
 
-def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> DataChoice:
+def _without_links(
+    views: dict[str, PieceView], tried: list[HardCandidate], compared: list[str]
+) -> DataChoice:
     """Return what is taken without links: what simulated data are fitted best by, or evidence.
 
     Data of many features are fitted with the weight and the number of neighbours that held-out
@@ -225,15 +239,14 @@ def _without_links(views: dict[str, PieceView], tried: list[HardCandidate]) -> D
     taken as bits.
     """
     comparable = _comparable({name: view.problem for name, view in views.items()})
-    if not comparable and any(one.neighbours for one in tried):
+    if not (compared or comparable) and any(one.neighbours for one in tried):
         usual = usual_setting(tried)
         found = best_by_neighbours(views[usual.family], tried, usual)
         return DataChoice(found.chosen, by=found.by, rows=found.rows)
     plain = [one for one in tried if one.data_weight == max(each.data_weight for each in tried)]
-    if len(comparable) < 2:
+    if not compared:
         return DataChoice(plain[0])
-    chosen = [name for name in compared_by_evidence(views) if not views[name].problem.family.learns]
-    firsts = {one.family: one for one in reversed(plain) if one.family in chosen}
+    firsts = {one.family: one for one in reversed(plain) if one.family in compared}
     return max((_alone(views, one) for one in firsts.values()), key=lambda one: one.bound)
 
 

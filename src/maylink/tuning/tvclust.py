@@ -244,9 +244,17 @@ class TVClustTuner:
                     self.problems[word] = replace(problem, family=other)
                     self.variants.add(word)
 
+    def leave_out_unused(self) -> None:
+        """Leave out families that nothing could choose: no race, and no evidence to compare."""
+        problems = self.problems
+        plain = [name for name in problems if not self.has_pieces(problems[name].given_family)]
+        if plain and not self.in_chunks and not self.tuning.can_race(self.links):
+            self.problems = {name: problems[name] for name in compared_by_evidence(plain)}
+
     @cached_property
     def candidates(self) -> list[TVClustCandidate]:
         """What may be chosen, the plainest first."""
+        self.leave_out_unused()
         self.add_variants()
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
         weights, word = request.open_weights, request.partition_prior.name
