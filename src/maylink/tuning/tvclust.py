@@ -263,10 +263,8 @@ class TVClustTuner:
                 tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
                 continue
             counts = tuning.neighbours
-            if (
-                not problem.given_family.learns or name in self.variants
-            ):  # none, or as many as may be
-                counts = (counts[0], counts[-1])
+            if not problem.given_family.learns or name in self.variants:
+                counts = (counts[0], counts[-1])  # none, or as many as may be
             if request.neighbours != "auto":
                 counts = (int(request.neighbours),)
             within = sorted({min(count, self.sample.n - 1) for count in counts})
