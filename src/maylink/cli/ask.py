@@ -246,6 +246,8 @@ def _commands(request: AskRequest, context: typer.Context, asking: Asking) -> di
     if reading.features.embeddings is not None:
         cluster += ["--embeddings", reading.features.embeddings]
     more = max(2 * asking.n_answers, request.batch)
+    if request.questions is not None and asking.n_answers < request.questions:
+        more = request.questions  # a judge has failed, or was stopped, before it was through
     return {
         "ask more": command_words(context, questions=more, dry_run=False),
         "cluster": shlex.join([*cluster, "--out", "labels.csv"]),

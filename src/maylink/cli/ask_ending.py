@@ -149,6 +149,13 @@ def _shown(name: str, value: Any) -> Any:
 def _notes(row: dict[str, Any], has_prices: bool) -> list[str]:
     """Return what went wrong with the calls of a judge, and how far its cost is known."""
     notes, source = [], row["source"]
+    if row["bad"]:
+        bad = counted(row["bad"], "bad answer is", "bad answers are")
+        left = counted(row["unanswered"], "question")
+        notes.append(
+            f"{source}: {bad} not among the {row['answers']} answers; after a bad one the question "
+            f"is put again, and {left} of this run stayed without an answer"
+        )
     if row["troubles"]:
         told = ", ".join(
             f"{count} × {reason}" for reason, count in list(row["troubles"].items())[:MOST_TROUBLES]
