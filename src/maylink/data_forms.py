@@ -188,7 +188,8 @@ def _explain_text(X: Any, name: str) -> None:
     cells = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
     if cells.ndim == 1 and any(isinstance(cell, str) for cell in cells):
         raise DomainError(
-            f"{name}: texts are no numbers; cluster what they say by fitting ml.text_features({name})"
+            f"{name}: texts are no numbers; cluster what they say by fitting "
+            f"ml.text_features({name})"
         )
     if cells.ndim != 2:
         return
