@@ -68,6 +68,8 @@ def test_what_would_read_other_forms_is_named():
 def test_wrong_lengths_and_types_are_named():
     with pytest.raises(LinksError, match="made for 6 points, but there are 7"):
         as_links(LINKS, 7)
+    with pytest.raises(LinksError, match=r"two may links, give \(\[\(0, 1\), \(2, 3\)\], \[\]\)"):
+        as_links([(0, 1), (2, 3)], 6)
     with pytest.raises(LinksError, match="cannot read a str"):
         as_links("links.csv", 6)
     with pytest.raises(LinksError, match="cannot read a list"):

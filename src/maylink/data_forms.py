@@ -23,10 +23,13 @@ from maylink.families import Family
 from maylink.families.product_with_gaps import with_gaps
 from maylink.families.rows import first_cell
 from maylink.runtime.dask import is_dask
-from maylink.tables.coding import ColumnBlock, TableCode
+from maylink.tables.coding import ColumnBlock, ColumnCode, TableCode
 from maylink.tables.reading import CodedTable, cells_of, read_table, table_of_frame
 
 logger = logging.getLogger("maylink")
+
+NUMBERS = ("number", "numbers")  # what a column is, and why, in a frame without words
+EMPTY = ("constant", "no value")
 
 
 class CodedData(NamedTuple):
@@ -48,7 +51,10 @@ def as_coded(X: Any) -> CodedData:
         table = read_table(X)
         for line in table.about():
             logger.info("columns: %s", line)
-    return CodedData(X) if table is None else CodedData(_frame(table.X, table.code), table.code)
+    if table is not None:
+        return CodedData(_frame(table.X, table.code), table.code)
+    code = _code_without_empty(X)
+    return CodedData(X) if code is None else CodedData(coded_as(X, code), code)
 
 
 def warn_set_aside(X: Any, code: TableCode | None) -> None:
@@ -96,6 +102,21 @@ def _frame(X: NDArray[Any], code: TableCode) -> Any:
 
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns") and not is_dask(X)
+
+
+def _code_without_empty(X: Any) -> TableCode | None:
+    """Return the code of a data frame of numbers that sets empty columns aside, if it has any."""
+    if not _is_frame(X) or not len(X):
+        return None
+    empty = {at for at in range(X.shape[1]) if X.iloc[:1, at].isna().all()}
+    empty = {at for at in empty if X.iloc[:, at].isna().all()}
+    if not empty or len(empty) == X.shape[1]:
+        return None
+    columns = [
+        ColumnCode(str(name), *(EMPTY if at in empty else NUMBERS))
+        for at, name in enumerate(X.columns)
+    ]
+    return TableCode(tuple(columns))
 
 
 def _has_words(X: Any) -> bool:
@@ -165,6 +186,11 @@ def chunks_refused(name: str = "X") -> MaylinkError:
 def _explain_text(X: Any, name: str) -> None:
     """Raise about the first cell that is not a number, if there is one."""
     cells = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=object)
+    if cells.ndim == 1 and any(isinstance(cell, str) for cell in cells):
+        raise DomainError(
+            f"{name}: texts are no numbers; cluster what they say by fitting "
+            f"ml.text_features({name})"
+        )
     if cells.ndim != 2:
         return
     for row, column in np.ndindex(*cells.shape):

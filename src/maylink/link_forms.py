@@ -51,6 +51,13 @@ def as_links(links: Any, n: int) -> Links:
             )
         links = _from_signed_matrix(links)
     elif isinstance(links, (tuple, list)) and len(links) == 2:
+        if all(_is_one_pair(part) for part in links):
+            one, other = (tuple(part) for part in links)
+            raise LinksError(
+                f"links: a list of two is taken as (may, may_not), each a list of pairs; if {one} "
+                f"and {other} are two may links, give ([{one}, {other}], []), and if they are one "
+                f"of each kind, ([{one}], [{other}])"
+            )
         links = Links.from_pairs(may=links[0], may_not=links[1], n=n)
     if not isinstance(links, Links):
         if hasattr(links, "columns"):
@@ -71,6 +78,11 @@ def as_links(links: Any, n: int) -> Links:
     if links.n != n:
         raise LinksError(f"links: made for {links.n} points, but there are {n}")
     return links
+
+
+def _is_one_pair(part: Any) -> bool:
+    """Say whether a part is a pair of points, where a list of pairs is expected."""
+    return isinstance(part, (list, tuple)) and len(part) == 2 and _is_one_column(part)
 
 
 def _is_one_column(values: Any) -> bool:

@@ -166,6 +166,9 @@ def test_a_program_that_fails(folder, judge, told):
     assert done.code == 3
     assert told in done.err
     assert "what was answered is in links.csv" in done.err
+    assert "--questions 12" in done.out  # not more than was asked for, nor less
+    bad = "12 bad answers are not among the 0 answers" in done.out
+    assert bad == ("purple" in judge)
     assert pd.read_csv("bad.csv")["written"].tolist() == ["purple"] * 12 * ("purple" in judge)
 
 

@@ -257,5 +257,5 @@ def test_a_budget_gives_the_best_so_far_and_says_so(files, capsys):
     out, err = capsys.readouterr()
     assert "stopped at the time budget" in err
     assert "The time budget ended the fit" in out
-    assert run(*FIT, "--budget", "soon") != 0
+    assert run(*FIT, "--budget", "soon") == 2
     assert "'soon' is not a time" in capsys.readouterr().err

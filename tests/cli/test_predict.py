@@ -41,3 +41,18 @@ def test_gaps_are_filled_as_in_the_fit(files, capsys):
     assert "missing cells, filled with the medians of the fit: 1" in capsys.readouterr().err
     assert run("predict", "m.npz", "filled.csv", "--id", "who", "--out", "b.csv") == 0
     assert Path("a.csv").read_text() == Path("b.csv").read_text()
+
+
+def test_gaps_that_the_fit_did_not_have_are_refused_with_what_can_be_done(files, capsys):
+    words = ("cluster", "data.csv", "--id", "who", "--method", "dpmeans", "--model", "m.npz")
+    assert run(*words, "--quiet") == 0
+    Path("new.csv").write_text("who,height,width,other\na,1.0,2.0,\nb,,2.0,\nc,0.0,0.1,3\n")
+    capsys.readouterr()
+    assert run("predict", "m.npz", "new.csv", "--id", "who") == 3
+    err = capsys.readouterr().err
+    assert "1 cell is missing (first: row b, column 'height'); the fit had none" in err
+    assert "drop-columns" not in err
+    assert run("predict", "m.npz", "new.csv", "--id", "who", "--missing", "median") == 0
+    words = ("--id", "who", "--drop", "other", "--missing", "drop-rows")
+    assert run("predict", "m.npz", "new.csv", *words) == 0
+    assert run("predict", "m.npz", "new.csv", "--id", "who", "--missing", "drop-columns") == 2

@@ -129,3 +129,13 @@ def test_words_of_a_named_category_are_no_gaps_and_one_row_is_predicted(
         monkeypatch.setattr(inputs, "_is_large", lambda *_, large=large: large)
         assert run("predict", "m.npz", "new.csv", "--quiet") == 0
         assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_column_that_is_empty_is_set_aside(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 2)).round(3), columns=["a", "b"])
+    frame.insert(0, "note", np.nan)
+    frame.to_csv("data.csv", index=False)
+    assert run("cluster", "data.csv", "--method", "dpmeans") == 0
+    assert "constant, set aside: note (no value)" in capsys.readouterr().err

@@ -109,6 +109,18 @@ def test_words_in_the_data(cls):
         model = cls().fit(frame)
     assert model.feature_names_in_.tolist() == ["size"]
     refused("no column is left to make clusters of: name", cls, frame[["name"]])
+    refused(r"X: texts are no numbers; .*ml.text_features\(X\)", cls, ["red car", "blue car"])
+
+
+@every
+def test_empty_columns_of_a_frame_are_set_aside(cls):
+    frame = pd.DataFrame({"size": [1.0, 2.0, 9.0], "empty": np.nan, "width": [0.5, 0.7, 0.1]})
+    with pytest.warns(UserWarning, match=r"columns set aside: empty \(constant\)"):
+        model = cls().fit(frame)
+    assert model.feature_names_in_.tolist() == ["size", "width"]
+    assert model.labels_.tolist() == cls().fit(frame[["size", "width"]]).labels_.tolist()
+    if hasattr(model, "predict"):
+        assert model.predict(frame).shape == (3,)
 
 
 @every

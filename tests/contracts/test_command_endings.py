@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import maylink as ml
 from hostile_commands import CLUSTER, PLAIN, contents, failure
 from maylink import cli
 from maylink.analysis import methods
 from maylink.runtime.interrupts import CtrlC
 from maylink.solvers.fit import Status
+from maylink.solvers.gibbs import CollapsedSampler
 
 pytestmark = pytest.mark.usefixtures("command_folder")
 
@@ -150,6 +153,52 @@ def test_ctrl_c_ends_commands_that_need_the_whole_fit(command, capsys, monkeypat
     code, err = failure(f"{command} data.csv --id who --links links.csv -q", capsys)
     assert code == 130
     assert err == "maylink: interrupted\n"
+
+
+DRAWN = CLUSTER.replace("rdpmeans", "tvclust --family gaussian")  # its intervals need draws
+
+
+def ctrl_c_after_blocks(monkeypatch, count):
+    """Let Ctrl-C come after so many blocks of draws; return the blocks that were drawn."""
+    step, blocks = CollapsedSampler.step, []
+
+    def interrupted(self, *arguments):
+        blocks.append(1)
+        if len(blocks) == count:
+            os.kill(os.getpid(), signal.SIGINT)
+        return step(self, *arguments)
+
+    monkeypatch.setattr(CollapsedSampler, "step", interrupted)
+    return blocks
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(2, "come from the fit alone"), (30, "come from the 200 draws")]
+)
+def test_ctrl_c_during_draws_keeps_the_fit(count, told, capsys, monkeypatch):
+    blocks = ctrl_c_after_blocks(monkeypatch, count)
+    words = [*DRAWN.split(), "--report", "r.html", "--model", "m.npz", "--no-contrast"]
+    assert cli.main(words) == 130
+    assert len(blocks) == count
+    err = capsys.readouterr().err
+    assert told in err
+    assert "stopping the draws for intervals" in err
+    assert all(Path(name).exists() for name in ("out.csv", "r.html", "m.npz"))
+    assert len(ml.load("m.npz").reliability_) == 1
+
+
+def test_after_a_fit_that_was_stopped_no_draws_are_made(capsys, monkeypatch):
+    blocks = ctrl_c_after_blocks(monkeypatch, 1)
+    stop_fits(monkeypatch)
+    assert cli.main(DRAWN.split()) == 130
+    assert not blocks
+    assert "intervals come from the fit alone" in capsys.readouterr().err
+    assert Path("out.csv").exists()
+
+
+def test_draws_have_a_time_of_their_own(capsys):
+    assert cli.main([*DRAWN.split(), "--json"]) == 0
+    assert "intervals" in json.loads(capsys.readouterr().out)["seconds"]
 
 
 def test_interrupted_while_writing(capsys, monkeypatch):

@@ -197,3 +197,9 @@ def test_texts_are_not_asked_for_where_texts_were_clustered():
     advice = judge(fitted(held_out, view_=object()), links=LINKS).advice[0]
     assert "--text" not in advice
     assert "--drop" not in advice
+
+
+def test_no_more_pairs_are_asked_for_than_there_are():
+    X = np.array([[0.0, 0.0], [9.0, 9.0], [0.1, 0.2]])
+    advice = ml.RDPMeans(cluster_penalty=1.0, random_state=0).fit(X).summary().advice
+    assert advice[0].startswith("Give more rows: 3 pairs of rows can be judged")

@@ -260,6 +260,7 @@ def test_settings_tell_what_was_given_and_chosen(path):
     assert parameters["random_state"] == ("5", False)
     assert parameters["cluster_penalty"] == ("auto", True)
     assert ["settings chosen by", "held-out links"] in page["facts"]
+    assert ["sources of links", "1 (named 0)"] in page["facts"]
     assert len(page["candidates"]["rows"]) <= page["candidates"]["total"]
     assert page["candidates"]["rows"][0][page["candidates"]["columns"].index("chosen")] == "yes"
     assert ["maylink", ml.__version__] in page["versions"]

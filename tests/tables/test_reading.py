@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 import maylink as ml
 from maylink.baselines import PlainKMeans, SupervisedClustering
 from maylink.data_forms import coded_as
-from maylink.errors import FileError
+from maylink.errors import DomainError, FileError
 from zoo import true_links
 
 
@@ -156,8 +156,11 @@ def test_all_of_one_kind_is_plain_data():
 
 
 def test_nothing_left_to_cluster_is_told():
-    with pytest.raises(FileError, match="no column is left to make clusters of: who \\(text\\)"):
-        ml.read_table(pd.DataFrame({"who": ["Ada", "Bob", "Cyd"]}))
+    frame = pd.DataFrame({"who": ["Ada", "Bob", "Cyd"]})
+    told = r"no column is left to make clusters of: who \(text\); .*ml.text_features\(X\['who'\]\)"
+    with pytest.raises(DomainError, match=told):
+        ml.read_table(frame)
+    assert ml.text_features(frame["who"]).shape[0] == 3
     with pytest.raises(FileError, match="id: is for files"):
         ml.read_table(pd.DataFrame({"who": [1.0, 2.0]}), id="who")
     with pytest.raises(FileError, match="the data frame is empty"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from maylink import Links, RDPMeans, Tuning, TVClust, Variational, sample_links
+from maylink.runtime.progress import Progress
 from maylink.solvers.variational import VariationalSolver
 from maylink.tuning import race
 from maylink.tuning.candidate_fits import CandidateFits
@@ -221,3 +222,56 @@ def test_nor_do_those_of_rdp_means(monkeypatch):
     fold_watch.watch(HardFits, lambda views, links: [links])
     RDPMeans(n_init=1, tuning=EVERY_FOLD, n_jobs=1, random_state=0).fit(X, links=links)
     fold_watch.check(links)
+
+
+# ---------------------------------------------------------------------- a race that is stopped
+
+
+class StoppedProgress(Progress):
+    """Stops after so many fits."""
+
+    def __init__(self, most):
+        super().__init__("", 0, None)
+        self.most, self.n_fits = most, 0
+
+    def count(self, prepared):
+        def predict(candidate):
+            self.n_fits += 1
+            return prepared(candidate)
+
+        return predict
+
+    @property
+    def stopped(self):
+        return self.n_fits >= self.most
+
+
+def stopped_after(most):
+    scores = [(-0.9, 0.5), (-0.4, 0.4), (-0.41, -0.4)]
+    candidates = [ScoredCandidate(*one) for one in scores]
+    progress = StoppedProgress(most)
+    outcome = race.compete(
+        candidates,
+        links_of()[1],
+        lambda fold: progress.count(prepare(fold)),
+        np.random.default_rng(0),
+        Tuning(behind=(9.0,)),
+        progress,
+    )
+    return candidates, outcome
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_before_all_were_compared_links_have_said_nothing(most):
+    candidates, outcome = stopped_after(most)
+    assert outcome.chosen == candidates[0]
+    assert not outcome.says_something
+    assert not outcome.is_fair
+    assert outcome.held_out is None
+
+
+@pytest.mark.parametrize("most", [4, 5])
+def test_folds_that_not_all_have_seen_do_not_count(most):
+    _, outcome = stopped_after(most)
+    assert outcome.is_fair
+    assert {row["folds"] for row in outcome.rows} == {1}

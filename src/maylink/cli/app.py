@@ -43,6 +43,9 @@ from maylink.version import __version__
 
 DEBUG = "--debug"
 EPILOG = "Exit codes: " + "; ".join(f"{code} {what}" for code, what in EXIT_CODES.items()) + "."
+OTHER_COMMANDS = {  # that people look for
+    "No such command 'report'": ": maylink cluster DATA --report FILE.html writes one",
+}
 ALL_WORDS_PASSED_ON = {
     "allow_extra_args": True,
     "ignore_unknown_options": True,
@@ -150,6 +153,7 @@ def _print_failure(error: BaseException) -> int:
             print(error.format_message())
             return SUCCESS
         message = in_command_words(str(error.format_message())).rstrip(".")
+        message += OTHER_COMMANDS.get(message, "")
         context = getattr(error, "ctx", None)
         command = "maylink" if context is None else context.command_path
         return _fail(f"{message}; see {command} --help", USAGE)

@@ -130,9 +130,9 @@ def _ask_about_file(request: AskRequest, context: typer.Context) -> None:
             )  # fmt: skip
             write_answers(request, done)
         stopped = asked is None or asked.end == AskingEnd.STOPPED
-        summary, interrupted = None, False
+        summary, cut_short = None, None
         if request.fit and not stopped:
-            summary, interrupted = fit_and_report(request, done, times)
+            summary, cut_short = fit_and_report(request, done, times)
         ended: dict[str, Any] = {"ended": str(error) if asked is None else asked.why}
         ended |= {"answers": work.asking.n_answers, "new": work.asking.n_new}
         commands = _commands(request, context, work.asking)
@@ -140,11 +140,10 @@ def _ask_about_file(request: AskRequest, context: typer.Context) -> None:
     times.print()
     if error is not None:
         raise CommandError(f"{error}; what was answered is in {request.out}", INPUT) from None
-    if stopped or interrupted:
-        what = "asking" if stopped else "the fit"
-        raise CommandError(
-            f"{what} was stopped early; what was answered is in {request.out}", INTERRUPTED
-        )
+    if stopped:
+        cut_short = "asking was stopped early"
+    if cut_short is not None:
+        raise CommandError(f"{cut_short}; what was answered is in {request.out}", INTERRUPTED)
 
 
 def _run(
@@ -247,6 +246,8 @@ def _commands(request: AskRequest, context: typer.Context, asking: Asking) -> di
     if reading.features.embeddings is not None:
         cluster += ["--embeddings", reading.features.embeddings]
     more = max(2 * asking.n_answers, request.batch)
+    if request.questions is not None and asking.n_answers < request.questions:
+        more = request.questions  # a judge has failed, or was stopped, before it was through
     return {
         "ask more": command_words(context, questions=more, dry_run=False),
         "cluster": shlex.join([*cluster, "--out", "labels.csv"]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.cli.ask_request import AskRequest
 from maylink.cli.errors import write_errors
-from maylink.cli.fitting import choose_plan, fit, was_interrupted
+from maylink.cli.fitting import choose_plan, draw_for_intervals, fit, was_interrupted
 from maylink.cli.inputs import fitted_data, row_names
 from maylink.cli.outputs import write_csv
 from maylink.cli.printing import print_json, print_note, print_table, write_stdout
@@ -149,6 +149,13 @@ def _shown(name: str, value: Any) -> Any:
 def _notes(row: dict[str, Any], has_prices: bool) -> list[str]:
     """Return what went wrong with the calls of a judge, and how far its cost is known."""
     notes, source = [], row["source"]
+    if row["bad"]:
+        bad = counted(row["bad"], "bad answer is", "bad answers are")
+        left = counted(row["unanswered"], "question")
+        notes.append(
+            f"{source}: {bad} not among the {row['answers']} answers; after a bad one the question "
+            f"is put again, and {left} of this run stayed without an answer"
+        )
     if row["troubles"]:
         told = ", ".join(
             f"{count} × {reason}" for reason, count in list(row["troubles"].items())[:MOST_TROUBLES]
@@ -168,8 +175,8 @@ def _notes(row: dict[str, Any], has_prices: bool) -> list[str]:
 
 def fit_and_report(
     request: AskRequest, asked: AskedFile, times: StageTimes
-) -> tuple[FitSummary, bool]:
-    """Fit with all links, write the report, and return a summary, and whether Ctrl-C ended it."""
+) -> tuple[FitSummary, str | None]:
+    """Fit with all links, write the report, and return a summary, and what Ctrl-C cut short."""
     from maylink.analysis.fit_summary import describe_fit
     from maylink.cli.cluster_names import name_clusters
     from maylink.label.judges.gathered import calibrated
@@ -180,12 +187,15 @@ def fit_and_report(
         plan = choose_plan(X, "auto", request.family, None, quiet=request.quiet)
         model = fit(X, links, plan, None, request.seed, bar=not request.quiet)
         name_clusters(model, ())
+    cut_short = draw_for_intervals(model, times) if links.n_links else None
     description = describe_fit(model, table.X, table.columns, plan, links, None)
     if request.report is not None:
         with times.stage("report"):
             _write_report(request, request.report, model, table, links)
         request.remember(asked.file, "--report")
-    return description.summary, was_interrupted(model)
+    if was_interrupted(model):
+        cut_short = "the fit was stopped early"
+    return description.summary, cut_short
 
 
 def _write_report(request: AskRequest, path: str, model: Any, table: Table, links: Links) -> None:

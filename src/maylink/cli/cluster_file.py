@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from maylink.cli.cluster_names import name_clusters
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INTERRUPTED, USAGE, CommandError, write_errors
-from maylink.cli.fitting import choose_plan, fit, was_interrupted
+from maylink.cli.fitting import choose_plan, draw_for_intervals, fit, was_interrupted
 from maylink.cli.inputs import (
     fitted_data,
     heading_of_names,
@@ -92,6 +92,9 @@ def cluster_table(
     if contrast and not was_interrupted(model):
         with times.stage("compare without links"):
             without_links = fit(X, None, plan, request.k, request.seed, **more)
+    cut_short = None
+    if (links is not None and links.n_links) or request.model is not None:
+        cut_short = draw_for_intervals(model, times)
     if request.report is not None:
         with times.stage("report"):
             _write_report(request, request.report, model, table, links, without_links)
@@ -110,7 +113,7 @@ def cluster_table(
     print_summary(
         description.summary, times, json=request.json, only_times=request.out == STDOUT, told=told
     )
-    _raise_if_interrupted(model, without_links)
+    _raise_if_interrupted(model, without_links, cut_short)
 
 
 def _check(request: ClusterRequest) -> None:
@@ -221,13 +224,17 @@ def _labels_to_compare(without_links: Any) -> Any:
     return without_links.labels_
 
 
-def _raise_if_interrupted(model: Any, without_links: Any) -> None:
+def _raise_if_interrupted(model: Any, without_links: Any, cut_short: str | None) -> None:
     if was_interrupted(model):
+        intervals = "" if cut_short is None else f"; {cut_short}"
         raise CommandError(
-            "the fit was stopped early; what was written is what it had by then", INTERRUPTED
+            f"the fit was stopped early; what was written is what it had by then{intervals}",
+            INTERRUPTED,
         )
     if was_interrupted(without_links):
         raise CommandError(
             "the fit without links was stopped; the report does not tell what links changed",
             INTERRUPTED,
         )
+    if cut_short is not None:
+        raise CommandError(f"the fit is whole, but {cut_short}", INTERRUPTED)

@@ -12,6 +12,7 @@ from maylink.cli.fitting import check_k
 from maylink.cli.input_checks import check_inputs
 from maylink.cli.inputs import ReadingOptions
 from maylink.cli.options import STDOUT
+from maylink.errors import MaylinkError
 
 
 @dataclass(frozen=True)
@@ -62,4 +63,7 @@ class ClusterRequest:
         if self.budget is not None:
             from maylink.parameters import as_time_budget
 
-            as_time_budget(self.budget)
+            try:
+                as_time_budget(self.budget)
+            except MaylinkError as error:
+                raise CommandError(str(error), USAGE) from None

@@ -14,9 +14,11 @@ from maylink.cli.printing import print_note
 if TYPE_CHECKING:
     from maylink.analysis.methods import MethodPlan
     from maylink.arrays import Matrix
+    from maylink.cli.stage_times import StageTimes
     from maylink.links import Links
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
+STOPPING_DRAWS = "stopping the draws for intervals; press Ctrl-C again to end now"
 OPTIONS = {"cluster_penalty": "--penalty", "n_clusters_hint": "--clusters-hint"}
 
 
@@ -105,6 +107,34 @@ def fit(
     if status == Status.OUT_OF_TIME:
         print_note("fit", status, quiet=not bar)
     return model
+
+
+def draw_for_intervals(model: Any, times: StageTimes) -> str | None:
+    """Make the draws that intervals come from, before anything that needs them is written.
+
+    Ctrl-C leaves those so far, where they are enough, or what the fit itself says. After a fit that
+    was stopped none are made.
+
+    Returns
+    -------
+    str or None
+        Where intervals come from, if draws were cut short.
+    """
+    from maylink.model.refined_posterior import RefinedPosterior
+    from maylink.runtime.interrupts import CtrlC
+
+    posterior = getattr(model, "posterior_", None)
+    if not isinstance(posterior, RefinedPosterior):
+        return None
+    with times.stage("intervals"), CtrlC(message=STOPPING_DRAWS) as stop:
+        if was_interrupted(model):
+            stop.ask()
+        draws = posterior.draws
+        if not stop.asked:
+            return None
+    if draws is None:
+        return "intervals come from the fit alone, without draws, and may be too narrow"
+    return f"intervals come from the {len(draws.alpha)} draws that were made"
 
 
 def was_interrupted(model: Any) -> bool:

@@ -69,6 +69,7 @@ def read_table(
 
     Columns are recognised, or are those of the ``code`` of a model; ``plain`` leaves words out.
     """
+    from maylink.data_forms import has_gaps
     from maylink.io.data import read_data
     from maylink.tables.reading import coded_table, marks_of
 
@@ -104,7 +105,7 @@ def read_table(
     table = featured(table, reading.features, quiet=quiet)
     if kinds or not (plain or _is_array(table)):
         coded = coded_table(table, kinds, code)
-        plain = coded.code.is_plain(table.columns) and not (coded.has_gaps or table.written)
+        plain = coded.code.is_plain(table.columns) and not (has_gaps(table.X) or table.written)
         if code is not None or not plain:
             _print_kind_notes(coded, quiet)
             return coded

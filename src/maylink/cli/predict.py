@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,9 +15,22 @@ from maylink.cli.inputs import ReadingOptions, heading_of_names, read_table, row
 from maylink.cli.outputs import check_outputs, write_csv
 from maylink.cli.printing import print_note
 from maylink.cli.stage_times import StageTimes
+from maylink.errors import counted
 
 if TYPE_CHECKING:
     from maylink.io.data import Table
+
+
+Missing = Annotated[
+    str,
+    options.choice(
+        ("keep", "error", "drop-rows", "median"),  # no columns: the model needs all of its own
+        "--missing",
+        "What to do about empty cells: keep does what the fit did, fills them or leaves them "
+        "out of the likelihood, and refuses them where the fit had none.",
+        panel=options.READING,
+    ),
+]
 
 
 def predict(
@@ -29,7 +43,7 @@ def predict(
     data: options.Data,
     id: options.Id = None,  # noqa: A002
     drop: options.Drop = None,
-    missing: options.Missing = "keep",
+    missing: Missing = "keep",
     read: options.Read = None,
     out: Annotated[
         str,
@@ -81,10 +95,13 @@ def _read(fitted: Any, data: str, reading: ReadingOptions) -> tuple[Table, Any]:
     from maylink.analysis.saving import columns_for, filled_as_in_fit
 
     features = FeatureOptions(view=getattr(fitted, "view_", None))
-    reading = reading._replace(missing=_missing(fitted, reading.missing), features=features)
+    missing = reading.missing
+    kept = missing in ("keep", "error") or (hasattr(fitted, "medians_") and missing == "median")
+    reading = reading._replace(missing="keep" if kept else missing, features=features)
     code = getattr(fitted, "table_code_", None)
     table = read_table(data, reading, fewest=1, code=code, plain=code is None)
     if code is not None:
+        _forbid_gaps(fitted, missing, data, table, table.X, table.columns)
         return table, table
     X, note = columns_for(fitted, table)
     print_note("columns", note, quiet=reading.quiet)
@@ -92,12 +109,27 @@ def _read(fitted: Any, data: str, reading: ReadingOptions) -> tuple[Table, Any]:
     if n_filled:
         note = f"missing cells, filled with the medians of the fit: {n_filled}"
         print_note("data", note, quiet=reading.quiet)
+    _forbid_gaps(fitted, missing, data, table, X, getattr(X, "columns", table.columns))
     return table, X
 
 
-def _missing(fitted: Any, missing: str) -> str:
-    """Return what to do about empty cells: fill them as in the fit, keep or refuse them."""
-    if hasattr(fitted, "medians_") and missing in ("error", "median", "keep"):
-        return "keep"  # as long as it takes to fill them
+def _forbid_gaps(
+    fitted: Any, missing: str, path: str, table: Table, X: Any, columns: Sequence[str]
+) -> None:
+    """Refuse empty cells in columns of the model, where it knows none or the user wants none."""
+    import numpy as np
+    from scipy.sparse import issparse
+
     knows_gaps = getattr(getattr(fitted, "family_", None), "knows_gaps", False)
-    return "error" if missing == "keep" and not knows_gaps else missing
+    if issparse(X) or (knows_gaps and missing != "error"):
+        return
+    rows, at = np.nonzero(np.isnan(np.asarray(X, np.float64)))
+    if not rows.size:
+        return
+    where = f"row {row_names(table)[rows[0]]}, column {columns[at[0]]!r}"
+    why = "" if knows_gaps else "the fit had none, so the model cannot leave them out: "
+    raise CommandError(
+        f"{path}: {counted(rows.size, 'cell is', 'cells are')} missing (first: {where}); {why}say "
+        "--missing drop-rows, or --missing median to fill them with the medians of these rows",
+        INPUT,
+    )

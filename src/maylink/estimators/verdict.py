@@ -288,7 +288,13 @@ def _advice(level: str, links: Links | None, model: Any) -> list[str]:
     fewest = as_tuning(None).fewest_pairs
     n_judged = None if links is None else n_judgements(links)
     advice = []
-    if level == UNLINKED:
+    n_pairs = _n_pairs(model)
+    if level in (UNLINKED, UNTESTED) and n_pairs is not None and n_pairs < fewest:
+        advice.append(
+            f"Give more rows: {_count(n_pairs, 'pair')} of rows can be judged, too few to test "
+            "clusters by."
+        )
+    elif level == UNLINKED:
         advice.append(
             f"Judge {fewest} pairs of rows or more (same cluster or not) and give them as links: "
             "they can confirm the clusters, or correct them."
@@ -376,6 +382,12 @@ def _about_unsure(model: Any) -> list[str]:
         return []
     lies = "point lies" if n_unsure == 1 else "points lie"
     return [f"{n_unsure:,} {lies} between clusters: maylink diagnose names pairs to judge next."]
+
+
+def _n_pairs(model: Any) -> int | None:
+    """Return how many pairs of points there are; None where labels are not in memory."""
+    n = len(model.labels_) if isinstance(model.labels_, np.ndarray) else None
+    return None if n is None else n * (n - 1) // 2
 
 
 def _n_clusters(model: Any) -> int:

@@ -34,25 +34,28 @@ class RefinedPosterior(Posterior):
     factors : VariationalPosterior
         What the fit found; it tells what a link of a new point weighs.
     source : function or Draws
-        Makes the draws, or the draws themselves.
+        Makes the draws, or the draws themselves; None where it was stopped before there were
+        enough, and then the factors tell everything.
     links : Links
         Links of the first sources of the draws.
     """
 
     factors: VariationalPosterior
-    source: Callable[[], Draws] | Draws
+    source: Callable[[], Draws | None] | Draws
     links: Links
 
     @cached_property
-    def sampled(self) -> SampledPosterior:
-        """What the draws say."""
+    def sampled(self) -> Posterior:
+        """What the draws say, or the factors where there are no draws."""
         draws = self.source if isinstance(self.source, Draws) else self.source()
+        if draws is None:
+            return self.factors
         return SampledPosterior(draws, self.links, self.factors.prior).judged(self.links)
 
     @property
-    def draws(self) -> Draws:
-        """The draws."""
-        return self.sampled.draws
+    def draws(self) -> Draws | None:
+        """The draws; None where making them was stopped before there were enough."""
+        return self.sampled.draws if isinstance(self.sampled, SampledPosterior) else None
 
     @property
     def _of_sources(self) -> Posterior:
@@ -92,6 +95,6 @@ class RefinedPosterior(Posterior):
         """Return what is known of the links of the first sources."""
         return replace(self, factors=self.factors.judged(links), links=links)
 
-    def with_draws(self) -> RefinedPosterior:
+    def with_draws(self) -> Posterior:
         """Return the same posterior with its draws made, for a file."""
-        return replace(self, source=self.draws)
+        return self.factors if self.draws is None else replace(self, source=self.draws)

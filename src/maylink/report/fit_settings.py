@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from maylink.families.kinds import look_at
+from maylink.links import Links
 from maylink.report.encoding import rounded, shortened
 from maylink.report.inputs import ReportInputs
 from maylink.version import __version__
@@ -41,10 +42,7 @@ def settings_section(inputs: ReportInputs) -> dict[str, Any]:
         ["columns", f"{inputs.X.shape[1]:,}"],
         ["clusters", f"{inputs.n_clusters:,}"],
         ["links", f"{links.n_links:,} ({len(links.may):,} may, {len(links.may_not):,} may-not)"],
-        [
-            "sources of links",
-            ", ".join(shortened(str(s), 40) for s in links.sources[:20]) or "none",
-        ],
+        ["sources of links", _sources(links)],
     ]
     if getattr(model, "family", None) == "auto" and not inputs.has_gaps:
         about = look_at(inputs.X).about_whole_numbers(inputs.columns)
@@ -68,6 +66,13 @@ def settings_section(inputs: ReportInputs) -> dict[str, Any]:
         "versions": versions,
         "again": _fit_code(model, bool(links.n_links), inputs.reading),
     }
+
+
+def _sources(links: Links) -> str:
+    """Return how many sources there are, and their names, which may be numbers."""
+    names = ", ".join(shortened(str(source), 40) for source in links.sources[:20])
+    more = ", …" * (len(links.sources) > 20)
+    return f"{len(links.sources)} (named {names}{more})" if names else "none"
 
 
 def _parameters(model: Any) -> list[tuple[str, Any, bool]]:

@@ -18,6 +18,7 @@ from maylink.arrays import Index
 from maylink.errors import MaylinkError
 from maylink.model.draws import Draws
 from maylink.problem import Problem
+from maylink.runtime.interrupts import present_stop
 from maylink.runtime.progress import Progress, delay_of
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
 
@@ -58,8 +59,10 @@ class Refinement:
     n_draws: int
     seed: int
 
-    def __call__(self) -> Draws:
-        """Make the draws."""
+    def __call__(self) -> Draws | None:
+        """Make the draws; of a chain that is stopped those so far, None where they are too few."""
+        if present_stop().asked:
+            return None
         rng = np.random.default_rng(self.seed)
         sampler = CollapsedSampler(self.problem, self.prior, self.settings)
         state, parts, n_sweeps = sampler.init(self.labels), list[Draws](), self.n_sweeps
@@ -70,7 +73,11 @@ class Refinement:
                 parts.append(draws)
                 bar.show()
                 bar.advance(min(BLOCK, n_sweeps - done))
-        return Draws.joined(parts).after(round(WARMUP * n_sweeps))
+                if bar.stopped:
+                    break
+        drawn = Draws.joined(parts)
+        kept = drawn.after(round(WARMUP * len(drawn.alpha)))
+        return kept if len(kept.alpha) >= self.fewest else None
 
     @property
     def n_sweeps(self) -> int:
@@ -81,6 +88,11 @@ class Refinement:
         return int(min(round(self.n_draws / (1.0 - WARMUP)), MICROSECONDS / sweep))
 
     @property
+    def fewest(self) -> int:
+        """Draws below which there is no point in any; one less than asked for is enough."""
+        return min(FEWEST, self.n_draws) - 1
+
+    @property
     def is_possible(self) -> bool:
         """Whether the sampler knows the family, and there is time for enough draws."""
         try:
@@ -88,7 +100,7 @@ class Refinement:
         except MaylinkError:
             logger.info("%r has no kernel to draw with: no draws", self.problem.family.name)
             return False
-        enough = self.n_sweeps * (1.0 - WARMUP) >= min(FEWEST, self.n_draws) - 1
+        enough = self.n_sweeps * (1.0 - WARMUP) >= self.fewest
         if not enough:
             logger.info("%d points are too many for a short chain: no draws", self.problem.n)
         return enough

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
-from maylink.errors import FileError
+from maylink.errors import DomainError, FileError
 from maylink.io.data import Table, read_data, words_of
 from maylink.io.formats import check_choice
 from maylink.io.table_builder import not_a_number, without_words
@@ -144,6 +144,8 @@ def read_table(
     ------
     FileError
         If the file cannot be read, or a column is not of the kind that it is said to be.
+    DomainError
+        If all columns of a data frame are set aside.
 
     Examples
     --------
@@ -162,7 +164,7 @@ def read_table(
         check_choice("decimal", decimal, (".", ","))
         marks = marks_of(kinds, code)
         table = table_of_frame(source, words_of(na), decimal, read=code is None, marks=marks)
-        return coded_table(table, kinds, code)
+        return coded_table(table, kinds, code, of_frame=True)
     options: dict[str, Any] = {"missing": "keep", "words": True, "na": na, "decimal": decimal}
     options |= {"marks": marks_of(kinds, code), "fewest": 2 if code is None else 1}
     options |= reading
@@ -277,18 +279,21 @@ def cells_of(table: Table) -> dict[str, NDArray[Any]]:
 
 
 def coded_table(
-    table: Table, kinds: Mapping[str, str] | None = None, code: TableCode | None = None
+    table: Table,
+    kinds: Mapping[str, str] | None = None,
+    code: TableCode | None = None,
+    *,
+    of_frame: bool = False,
 ) -> CodedTable:
-    """Return a table that was read with its words and gaps; parameters as in :func:`read_table`."""
+    """Return a table that was read with its words and gaps; parameters as in :func:`read_table`.
+
+    ``of_frame`` says whether it came as a data frame, so that a refusal does not speak of files.
+    """
     cells = cells_of(table)
     decimals = {name: numbers.decimal for name, numbers in table.written.items()}
     made = code or make_code(cells, kinds or {}, decimals)
     if not made.features:
-        told = ", ".join(f"{name} ({kind})" for name, kind in list(made.kinds.items())[:8])
-        raise FileError(
-            f"no column is left to make clusters of: {told}; say what a column is with kinds, for "
-            "example category"
-        )
+        raise (DomainError if of_frame else FileError)(_nothing_left(made, of_frame))
     return CodedTable(
         X=made.encode(cells),
         columns=made.features,
@@ -305,6 +310,16 @@ def coded_table(
         code=made,
         merged={} if code is not None else _merged(made, cells),
     )
+
+
+def _nothing_left(code: TableCode, of_frame: bool) -> str:
+    """Say that all columns are set aside, and what to do about it."""
+    told = ", ".join(f"{name} ({kind})" for name, kind in list(code.kinds.items())[:8])
+    text = next((name for name, kind in code.kinds.items() if kind == "text"), None)
+    way = "say what a column is with kinds, for example category"
+    if of_frame and text is not None:
+        way = f"cluster what texts say by fitting ml.text_features(X[{text!r}]), or {way}"
+    return f"no column is left to make clusters of: {told}; {way}"
 
 
 def _merged(code: TableCode, cells: Mapping[str, NDArray[Any]]) -> dict[str, list[list[str]]]:

@@ -22,6 +22,7 @@ import numpy as np
 from maylink.arrays import Array
 from maylink.families.columns import column_variances
 from maylink.links import Links
+from maylink.runtime.interrupts import present_stop
 from maylink.runtime.progress import tick
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.hard_fits import hard_fit
@@ -84,6 +85,8 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> Neighbo
     for candidate in others:
         tick(neighbours=candidate.neighbours, data_weight=candidate.data_weight)
         one = Contestant(candidate, [_scores(view, candidate, held_out, seen)])
+        if present_stop().asked:  # a fit that was cut short proves nothing
+            return NeighbourChoice(usual, [])
         contestants.append(one)
         ahead = one.ahead_of(first, votes)
         if ahead.mean > max(lead, ahead.error):

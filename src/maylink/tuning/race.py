@@ -77,6 +77,7 @@ class RaceResult(NamedTuple):
     rows: list[dict[str, Any]]
     says_something: bool = True  # whether the winner predicts links better than a guess
     held_out: HeldOut | None = None  # how the winner predicts links, beside a guess
+    is_fair: bool = True  # whether candidates were compared at all, before the race was stopped
 
 
 def compete(
@@ -110,7 +111,8 @@ def compete(
     tuning : Tuning
         How many folds there are, and who drops out.
     progress : Progress, optional
-        Counts fits, and says whether to stop: then the best so far wins.
+        Counts fits, and says whether to stop: then the best in the folds that all have seen wins.
+        Before there is one, the plainest is returned, and links have said nothing.
     rank : function, optional
         Returns how far back a candidate stands when in doubt: of those within one standard error of
         the leader only those of the lowest rank may win.
@@ -153,7 +155,8 @@ def compete(
                 drop(contestants, votes, limit)
                 _drop_equal(contestants, group)
         if progress.stopped:
-            _leave_out_unseen(contestants)
+            if not _count_common_folds(contestants):
+                return _unfair(contestants, votes)
             break
         if not is_small:
             _keep_best(contestants, votes, tuning.most(len(votes)))
@@ -209,15 +212,22 @@ class Turns:
                 return
 
 
-def _leave_out_unseen(contestants: Sequence[Contestant]) -> None:
-    """Of a race that was stopped, leave out who has not predicted anything."""
-    for one in contestants:
-        one.racing = one.racing and bool(one.scores)
-    logger.info(
-        "the race was stopped: %d of %d candidates were tried",
-        sum(bool(one.scores) for one in contestants),
-        len(contestants),
-    )
+def _count_common_folds(contestants: Sequence[Contestant]) -> int:
+    """Of a race that was stopped, let only the folds count that all in the race have predicted."""
+    racing = [one for one in contestants if one.racing]
+    common = min(len(one.scores) for one in racing)
+    if common:
+        for one in racing:
+            del one.scores[common:]
+    logger.info("the race was stopped after %d whole folds", common)
+    return common
+
+
+def _unfair(contestants: Sequence[Contestant], votes: list[Array]) -> RaceResult:
+    """Return the plainest candidate: those that happened to be fitted first prove nothing."""
+    plainest = contestants[0]
+    rows = [row_of(one, votes, plainest) for one in contestants]
+    return RaceResult(plainest.candidate, rows, says_something=False, is_fair=False)
 
 
 def flagged(rows: list[dict[str, Any]], chosen: Any) -> list[dict[str, Any]]:

@@ -155,7 +155,7 @@ class TVClustTuner:
             several = [chosen._replace(partition_prior=word) for word in PRIOR_WORDS]
             result = self.race(several, SILENT, None)
             rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]
-            if result.chosen != chosen:
+            if result.is_fair and result.chosen != chosen:
                 chosen = result.chosen
                 fit = self.fits(self.links, quick(request.settings)).fit(chosen)
             rows = race.flagged(rows, chosen)

@@ -169,7 +169,9 @@ class Collector:
                 self.fail(place, f"{column} is missing")
         first, second = self.row(i, place, "i"), self.row(j, place, "j")
         if first == second:
-            self.fail(place, f"the link joins row {first} to itself; remove it")
+            has_ids = self.file_ids is not None or self._ids is not None
+            name = f"id {shown(i)}" if has_ids else f"row {first}"
+            self.fail(place, f"the link joins {name} to itself; remove it")
         if sign == ZERO or whole(plain(kind)) == MAY_NOT:  # words of kind go with both
             self._first.setdefault(sign, place)
         self._i.append(first)
