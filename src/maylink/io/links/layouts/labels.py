@@ -51,6 +51,8 @@ class LabelsLayout(LinkLayout):
     ) -> Links:
         """Read the labels and make links of them."""
         if isinstance(content, ArrayContent):
+            if content.values.ndim != 1:
+                raise LinkFileError(f"{into.name}: holds a matrix, and labels are one column")
             labels = [_label(value) for value in np.asarray(content.values).tolist()]
         else:
             labels = self._of_table(content, into, options)
