@@ -32,7 +32,9 @@ class KnownMergers:
 
     def __init__(self) -> None:
         self.nearest: Index | None = None  # clusters near each cluster
-        self.table: Array | None = None  # gains of all pairs, where clusters are few
+        self.table: Array | None = (
+            None  # gains of all pairs a < b, row by row, where clusters are few
+        )
         self._key = np.empty(0, np.int64)  # a · K + b of each pair, ascending
         self._gain = np.empty(0)
 

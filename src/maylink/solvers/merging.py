@@ -22,12 +22,11 @@ from maylink.model.reliability import ClusterVotes, votes_between
 from maylink.problem import Problem
 from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merger_gains import MergerGains
-from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds
+from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds, data_gains
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.vote_table import table_or_rows
 
 FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
-ENTRIES = 2**18  # numbers that statistics of pairs may hold at a time
 FEW_ENTRIES = 20_000  # of the table behind the exact gains of links, which is small enough to make
 MOST = 20_000  # clusters that are merged at all: each looks for its nearest among all others
 
@@ -151,11 +150,12 @@ class MergingClusters:
         self.marginal = family.log_marginal(self.statistics, prior)
         self.votes = table_or_rows(votes)
         known = KnownMergers() if known is None else known
-        if known.table is None:
-            known.table = self._data_gains()
         upper = np.triu_indices(size, 1)
+        if known.table is None:
+            clusters = self.statistics, self.marginal
+            known.table = data_gains(family, prior, *clusters, *upper)
         self.gain = np.full((size, size), -np.inf)  # of the data, as weighed, upper triangle
-        self.gain[upper] = settings.data_weight * known.table[upper]
+        self.gain[upper] = settings.data_weight * known.table
 
     def merge_best(self) -> float:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
@@ -182,19 +182,6 @@ class MergingClusters:
     def log_joint(self) -> float:
         """Return the exact score of the clusters that are left."""
         return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
-
-    def _data_gains(self) -> Array:
-        """Return what merging two clusters does to the data, upper triangle, (K, K)."""
-        size = len(self.marginal)
-        gains = np.zeros((size, size))
-        first, second = np.triu_indices(size, 1)
-        step = max(1, ENTRIES // max(1, self.statistics.total[:1].size))  # pairs at a time
-        for low in range(0, first.size, step):
-            a, b = first[low : low + step], second[low : low + step]
-            both = Statistics(*(part[a] + part[b] for part in self.statistics))
-            joint = self.family.log_marginal(both, self.prior)
-            gains[a, b] = joint - self.marginal[a] - self.marginal[b]
-        return gains
 
     def _with_links(self, a: Index, b: Index, links: Array) -> Array:
         """Return the gains of data and partition, with those of links of pairs added to them."""

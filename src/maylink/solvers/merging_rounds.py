@@ -188,14 +188,8 @@ class ClusterRounds:
         """Return what merging each pair does to the log probability of the data, as weighed."""
 
         def work_out(pairs: Index) -> Array:
-            step = max(1, ENTRIES // self.statistics.total.shape[1])
-            parts = []
-            for low in range(0, pairs.size, step):
-                one, other = (side[pairs[low : low + step]] for side in (a, b))
-                both = Statistics(*(part[one] + part[other] for part in self.statistics))
-                change = self.family.log_marginal(both, self.prior)
-                parts.append(change - self.marginal[one] - self.marginal[other])
-            return np.concatenate(parts)
+            clusters = self.statistics, self.marginal
+            return data_gains(self.family, self.prior, *clusters, a[pairs], b[pairs])
 
         gains = self.known.gains(a * self.n_clusters + b, work_out)
         return np.asarray(self.settings.data_weight * gains)
@@ -233,6 +227,30 @@ class ClusterRounds:
 
     def _marginals(self, statistics: Statistics) -> Array:
         return np.asarray(self.family.log_marginal(statistics, self.prior))
+
+
+def data_gains(
+    family: Family, prior: Any, statistics: Statistics, marginal: Array, a: Index, b: Index
+) -> Array:
+    """Return what merging each pair of clusters does to the log probability of the data.
+
+    Parameters
+    ----------
+    family, prior, statistics
+        As for :class:`ClusterRounds`.
+    marginal : array of shape (K,)
+        The log probability of each cluster's data.
+    a, b : arrays of shape (m,)
+        The pairs.
+    """
+    step = max(1, ENTRIES // max(1, statistics.total[:1].size))  # pairs at a time
+    parts = [np.empty(0)]
+    for low in range(0, a.size, step):
+        one, other = a[low : low + step], b[low : low + step]
+        both = Statistics(*(part[one] + part[other] for part in statistics))
+        joint = family.log_marginal(both, prior)
+        parts.append(joint - marginal[one] - marginal[other])
+    return np.concatenate(parts)
 
 
 def nearest(locations: Array, count: int) -> Index:
