@@ -93,10 +93,11 @@ def _spherical(family: Any, posterior: Any, place: Any) -> Predictive:
     start = torch.lgamma(a + 0.5 * d) - torch.lgamma(a) + a * torch.log(b)
     start -= 0.5 * d * torch.log1p(1.0 / kappa)
     share, square = 0.5 * kappa / (kappa + 1.0), (mean * mean).sum(dim=1)
+    blurred = b + 0.5 * float(np.sum(family.blur))
 
     def form(T: Any) -> Any:
         away = torch.addmm(T[:, d:] + square, T[:, :d], mean.T, alpha=-2.0).clamp_(min=0.0)
-        return start - (a + 0.5 * d) * torch.log(b + share * away)
+        return start - (a + 0.5 * d) * torch.log(blurred + share * away)
 
     return form
 
@@ -112,10 +113,11 @@ def _diagonal(family: Any, posterior: Any, place: Any) -> Predictive:
     start = d * (torch.lgamma(a + 0.5) - torch.lgamma(a)) + a * torch.log(b).sum(dim=1)
     start -= 0.5 * d * torch.log1p(1.0 / kappa)
     share = 0.5 * kappa / (kappa + 1.0)
+    (blurred,) = _sent(place, posterior.rate + 0.5 * family.blur)
 
     def one(T: Any, k: int) -> Any:
         away = torch.square(T[:, :d] - mean[k])
-        return start[k] - (a[k] + 0.5) * torch.log(b[k] + share[k] * away).sum(dim=1)
+        return start[k] - (a[k] + 0.5) * torch.log(blurred[k] + share[k] * away).sum(dim=1)
 
     return _each(len(mean), one)
 

@@ -399,6 +399,14 @@ class Family(ABC):
         """Return the rows that the sampler's kernel adds up, shape (n, d)."""
         return self.points(X)
 
+    def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return the data for the sampler: rounded values, where the family knows of them, moved.
+
+        The sampler's kernel adds points up one by one, so that it needs numbers, not what is
+        expected of them.
+        """
+        return X
+
     def cluster_statistics(
         self, X: Matrix, labels: NDArray[Any], n_clusters: int, log_base: Array | None = None
     ) -> Statistics:

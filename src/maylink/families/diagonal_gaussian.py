@@ -129,9 +129,10 @@ class DiagonalGaussian(EuclideanFamily):
         return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
-        """Return Σ_j μ_j²/(2σ_j²) + log σ_j."""
+        """Return Σ_j μ_j²/(2σ_j²) + log σ_j, and 1/(2σ_j²) times what rounding hides."""
         slope, precision = _split(theta)
-        return np.asarray(0.5 * (slope**2 / precision - np.log(precision)).sum(axis=1))
+        square = slope**2 / precision + precision * self.blur
+        return np.asarray(0.5 * (square - np.log(precision)).sum(axis=1))
 
     def mean(self, theta: Array) -> Array:
         """Return (μ, μ² + σ²)."""
@@ -171,7 +172,8 @@ class DiagonalGaussian(EuclideanFamily):
         total, square = np.hsplit(statistics.total, 2)
         strength, mean, scatter = updated_mean(self, prior, statistics, total)
         shape = prior.shape + 0.5 * statistics.size
-        rate = prior.rate + 0.5 * np.maximum(square - scatter, 0.0)
+        around = np.maximum(square - scatter, 0.0) + statistics.size[:, None] * self.blur
+        rate = prior.rate + 0.5 * around
         return NormalGamma(mean, strength, shape, rate)
 
     def log_normalizer(self, prior: NormalGamma) -> Array:
@@ -190,7 +192,7 @@ class DiagonalGaussian(EuclideanFamily):
         """E τ_j = a/b_j, E log τ_j = ψ(a) − log b_j, E τ_j μ_j² = a/b_j m_j² + 1/κ."""
         center = prior.mean - self.origin
         precision = prior.shape[:, None] / prior.rate
-        square = precision * center**2 + 1.0 / prior.strength[:, None]
+        square = precision * (center**2 + self.blur) + 1.0 / prior.strength[:, None]
         log_precision = digamma(prior.shape)[:, None] - np.log(prior.rate)
         partition = 0.5 * (square - log_precision).sum(axis=1)
         return np.hstack([center * precision, -0.5 * precision]), partition

@@ -149,6 +149,15 @@ class FullGaussian(EuclideanFamily):
         """Return how many directions the likelihood sees."""
         return n_features if self.basis is None else len(self.basis)
 
+    @property
+    def blur(self) -> Any:
+        """Covariance that rounding hides, as the likelihood sees it; 0 for none."""
+        if self.grain is None:
+            return 0.0
+        if self.basis is None:
+            return np.diag(self.grain)
+        return (self.basis * (self.grain / np.square(self._spread))) @ self.basis.T
+
     def statistics(self, X: Matrix) -> Matrix:
         """Return (x, x xᵀ), counted from the offset, the matrix laid out by rows."""
         T = np.asarray(self.likelihood_rows(X), np.float64)
@@ -206,12 +215,11 @@ class FullGaussian(EuclideanFamily):
         return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
-        """Return ½ μᵀ Σ⁻¹ μ + ½ log det Σ."""
+        """Return ½ μᵀ Σ⁻¹ μ + ½ log det Σ, and ½ tr Σ⁻¹ R where rounding hides R."""
         slope, precision = _split(theta)
         center = np.linalg.solve(precision, slope[..., None])[..., 0]
-        return np.asarray(
-            0.5 * (np.einsum("kd,kd->k", slope, center) - np.linalg.slogdet(precision)[1])
-        )
+        square = np.einsum("kd,kd->k", slope, center) + (precision * self.blur).sum(axis=(1, 2))
+        return np.asarray(0.5 * (square - np.linalg.slogdet(precision)[1]))
 
     def mean(self, theta: Array) -> Array:
         """Return (μ, μ μᵀ + Σ)."""
@@ -266,6 +274,7 @@ class FullGaussian(EuclideanFamily):
             + statistics.total[:, d:].reshape(-1, d, d)
             + _outer(prior.mean - self.origin, prior.strength)
             - _outer(mean - self.origin, strength)
+            + statistics.size[:, None, None] * self.blur
         )
         # Far outliers leave the other points few digits: what rounding may have taken is added.
         diagonal = np.arange(d)
@@ -283,13 +292,18 @@ class FullGaussian(EuclideanFamily):
         return np.asarray(wishart + gamma + 0.5 * d * (LOG_2PI - np.log(prior.strength)))
 
     def log_predictive(self, X: Matrix, prior: NormalInverseWishart) -> Array:
-        """Return the density of the multivariate t that integrating N(μ, Σ) leaves."""
+        """Return the density of the multivariate t that integrating N(μ, Σ) leaves.
+
+        A rounded point widens the scale Ψ by R, which rounding hides, before it counts.
+        """
         d = prior.mean.shape[-1]
-        factor = _factor(prior.scale)
+        factor = _factor(prior.scale + self.blur)
         log_det = 2.0 * np.log(np.diag(factor)).sum()
         shrink = prior.strength / (prior.strength + 1.0)
         half = 0.5 * (prior.dof + 1.0)
         constant = gammaln(half) - gammaln(half - 0.5 * d) - 0.5 * log_det
+        if self.grain is not None:
+            constant -= 0.5 * prior.dof * (log_det - np.linalg.slogdet(prior.scale)[1])
         constant += 0.5 * d * np.log(shrink / np.pi)
         squares = self._squares(X, factor[None], prior.mean[None])[:, 0]
         return np.asarray(constant - half * np.log1p(shrink * squares))
@@ -309,6 +323,7 @@ class FullGaussian(EuclideanFamily):
         precision = np.asarray(prior.dof)[..., None, None] * np.linalg.inv(prior.scale)
         slope = np.einsum("kde,ke->kd", precision, center)
         square = np.einsum("kd,kd->k", slope, center) + d / prior.strength
+        square = square + (precision * self.blur).sum(axis=(1, 2))
         partition = 0.5 * (square + self._expected_log_det(prior))
         return np.hstack([slope, -0.5 * precision.reshape(len(slope), -1)]), partition
 
@@ -316,6 +331,8 @@ class FullGaussian(EuclideanFamily):
         """Return the same through Cholesky factors, without an n × d² matrix."""
         d = prior.mean.shape[-1]
         out = self._squares(X, _factor(prior.scale), prior.mean)
+        if self.grain is not None:
+            out += (np.linalg.inv(prior.scale) * self.blur).sum(axis=(1, 2))
         out *= -0.5 * prior.dof
         out += -0.5 * (d * LOG_2PI + d / prior.strength + self._expected_log_det(prior))
         return out

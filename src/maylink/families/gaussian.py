@@ -27,6 +27,7 @@ from maylink.families.columns import (
     in_one_unit,
     without_outliers,
 )
+from maylink.families.rounding import rounding_variances
 from maylink.families.rows import row_sums
 from maylink.families.tails import Tails
 from maylink.kernels.codes import Block, Code
@@ -63,6 +64,10 @@ class EuclideanFamily(Family):
     """Variance that the prior expects inside clusters, in units of the usual one."""
     tails: Tails | None = field(default=None, repr=False, compare=False, kw_only=True)
     """Clusters that points are drawn in towards, where clusters have heavy tails."""
+    rounded: bool = field(default=False, repr=False, kw_only=True)
+    """Whether values that many rows share are taken for rounded ones, known to within a width."""
+    grain: Array | None = field(default=None, repr=False, compare=False, kw_only=True)
+    """Variance of the numbers that are recorded as one value, for each column, where rounded."""
 
     # ------------------------------------------------------------------ domain
 
@@ -86,7 +91,8 @@ class EuclideanFamily(Family):
             _check_sparse_columns(X, constant)
         else:  # constant features become zeros, not noise; in the precision of X, as in centred()
             offset = np.where(constant, X[0], column_means(X).astype(X.dtype)).astype(np.float64)
-        return self._counted_from(offset, largest, smallest)
+        grain = rounding_variances(X) if self.rounded else None
+        return replace(self._counted_from(offset, largest, smallest), grain=grain)
 
     def adapt_columns(self, columns: Columns) -> Self:
         """Return this family counted from the mean of the data."""
@@ -178,6 +184,20 @@ class EuclideanFamily(Family):
     def n_likelihood_columns(self, n_features: int) -> int:
         """Return how many features the likelihood sees."""
         return n_features if self.varying is None else self.varying.size
+
+    @property
+    def blur(self) -> Any:
+        """Variance that rounding hides, in each feature as the likelihood sees it; 0 for none."""
+        if self.grain is None:
+            return 0.0
+        return self.grain if self.varying is None else self.grain[self.varying]
+
+    def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return X with each rounded value moved to where it may have been."""
+        return X if self.grain is None else X + self._noise(X.shape[0], self.grain, rng)
+
+    def _noise(self, n: int, grain: Array, rng: np.random.Generator) -> Array:
+        return np.asarray(rng.uniform(-0.5, 0.5, (n, grain.size)) * np.sqrt(12.0 * grain))
 
     # ------------------------------------------------------------------ conjugate prior
 
@@ -272,9 +292,9 @@ class Gaussian(EuclideanFamily):
         return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
-        """Return ‖μ‖²/(2σ²) + d log σ."""
+        """Return ‖μ‖²/(2σ²) + d log σ, and 1/(2σ²) times what rounding hides."""
         slope, precision = theta[:, :-1], -2.0 * theta[:, -1]
-        quadratic = np.square(slope).sum(axis=1) / precision
+        quadratic = np.square(slope).sum(axis=1) / precision + precision * np.sum(self.blur)
         return np.asarray(0.5 * (quadratic - slope.shape[1] * np.log(precision)))
 
     def mean(self, theta: Array) -> Array:
@@ -312,7 +332,7 @@ class Gaussian(EuclideanFamily):
         """Add the points' count, mean and scatter about it."""
         strength, mean, scatter = updated_mean(self, prior, statistics, statistics.total[:, :-1])
         around = np.maximum(statistics.total[:, -1] - scatter.sum(axis=1), 0.0)
-        rate = prior.rate + 0.5 * around
+        rate = prior.rate + 0.5 * (around + statistics.size * np.sum(self.blur))
         shape = prior.shape + 0.5 * mean.shape[1] * statistics.size
         return NormalGamma(mean, strength, shape, rate)
 
@@ -332,7 +352,8 @@ class Gaussian(EuclideanFamily):
         center = prior.mean - self.origin
         d = center.shape[-1]
         precision = prior.shape / prior.rate
-        square = precision * np.square(center).sum(axis=-1) + d / prior.strength
+        square = precision * (np.square(center).sum(axis=-1) + np.sum(self.blur))
+        square = square + d / prior.strength
         partition = 0.5 * (square - d * (digamma(prior.shape) - np.log(prior.rate)))
         return np.column_stack([center * precision[:, None], -0.5 * precision]), partition
 

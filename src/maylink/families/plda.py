@@ -31,6 +31,7 @@ from maylink.families.base import Family, Statistics
 from maylink.families.columns import column_means, column_range, scale_columns
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
+from maylink.families.rounding import rounding_variances
 from maylink.families.shared_gaussian import ROWS, within_clusters
 from maylink.families.whitened import WhitenedFamily
 from maylink.kernels.codes import Block, Code
@@ -108,7 +109,8 @@ class PLDA(WhitenedFamily):
         self.check(X)
         largest, smallest = column_range(X)
         center = np.where(largest == smallest, largest, column_means(X)).astype(np.float64)
-        plain = replace(self, ready=False, varying=None, offset=center)
+        grain = rounding_variances(X) if self.rounded else None
+        plain = replace(self, ready=False, varying=None, offset=center, grain=grain)
         with one_thread():
             principal = principal_directions(
                 X, center, self.directions or usual_directions(X.shape[0])
@@ -122,7 +124,9 @@ class PLDA(WhitenedFamily):
             Z = replace(plain, whitening=principal, axes=principal)._project(X[rows])
             scale = Z.std(axis=0)
             scale[scale == 0.0] = 1.0
-            variance, direction = within_clusters(Z / scale, self.neighbours or NEIGHBOURS)
+            turned = principal / scale[:, None]
+            blur = 0.0 if grain is None else (turned * grain) @ turned.T
+            variance, direction = within_clusters(Z / scale, self.neighbours or NEIGHBOURS, blur)
             whitening = (direction / np.sqrt(variance)).T / scale
             axes = (direction * np.sqrt(variance)).T * scale
             Y = Z @ whitening.T
@@ -168,6 +172,8 @@ class PLDA(WhitenedFamily):
         cross = mean.T @ total
         scatter = Y.T @ Y - cross - cross.T + (mean.T * size) @ mean
         scatter += np.diag((size[:, None] * spread).sum(axis=0))
+        if self.grain is not None:
+            scatter += len(Y) * (self.whitening * self.grain) @ self.whitening.T
         within = (scatter + (r + 2) * np.eye(r)) / (len(Y) + r + 2)
         centers = mean.T @ mean + np.diag(spread.sum(axis=0) + (r + 2) * self.between)
         between = centers / (len(size) + r + 2)
@@ -202,6 +208,10 @@ class PLDA(WhitenedFamily):
         if self.between is None:
             return T
         return scale_columns(T, np.sqrt(self.between / (1.0 + self.between)))
+
+    def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return X: clusters of one covariance do not become narrower on rounded values."""
+        return X
 
     def summed(self, total: Array, potential: Array) -> Array | None:
         """Return Σ t."""

@@ -135,6 +135,15 @@ class Product(Family):
             [of_variance_one(family.neighbour_rows(X[:, c])) for family, c in self._blocks()]
         )
 
+    def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return the data with rounded values of all parts moved."""
+        if sparse.issparse(X):
+            return X
+        moved = X.copy()
+        for family, columns in self._blocks():
+            moved[:, columns] = family.dithered(X[:, columns], rng)
+        return moved
+
     def potential(self, T: Matrix) -> Array:
         """Return Σ_b w_b φ_b(t_b)."""
         return np.asarray(sum(w * f.potential(t) for f, w, t in self._split_points(T)))

@@ -84,7 +84,7 @@ class SharedGaussian(WhitenedFamily, Gaussian):
         scale = np.where(deviation > 0, deviation, 1.0)
         Z = np.asarray(X[rows][:, columns] - adapted.shift[columns], np.float64) / scale
         with one_thread():
-            variance, direction = within_clusters(Z)
+            variance, direction = within_clusters(Z, blur=np.diag(adapted.blur / scale**2))
         axes, whitening = np.zeros((2, columns.size, X.shape[1]))
         axes[:, columns] = np.sqrt(variance)[:, None] * direction.T * scale
         whitening[:, columns] = direction.T / np.sqrt(variance)[:, None] / scale
@@ -103,8 +103,20 @@ class SharedGaussian(WhitenedFamily, Gaussian):
         return np.asarray(super().log_base(X) - self.log_volume)
 
 
-def within_clusters(Z: Array, neighbours: int = NEIGHBOURS) -> tuple[Array, Array]:
-    """Return variances and directions of the covariance within clusters of standardised data."""
+def within_clusters(
+    Z: Array, neighbours: int = NEIGHBOURS, blur: Array | float = 0.0
+) -> tuple[Array, Array]:
+    """Return variances and directions of the covariance within clusters of standardised data.
+
+    Parameters
+    ----------
+    Z : array of shape (n, d)
+        The data.
+    neighbours : int
+        Near points of each point whose differences are looked at.
+    blur : array of shape (d, d) or float
+        Covariance that rounding hides.
+    """
     from sklearn.neighbors import NearestNeighbors
 
     n, d = Z.shape
@@ -115,9 +127,10 @@ def within_clusters(Z: Array, neighbours: int = NEIGHBOURS) -> tuple[Array, Arra
         search = NearestNeighbors(n_neighbors=near, algorithm="brute").fit(T)
         neighbour = search.kneighbors(return_distance=False)
         covariance = covariance_apart(Z, neighbour)
-        if not covariance.any():  # all neighbours are equal
+        within = 0.5 * covariance + blur
+        if not within.any():  # all neighbours are equal
             break
-        variance, direction = linalg.eigh(0.5 * covariance)
+        variance, direction = linalg.eigh(within)
         variance = np.maximum(variance, NARROWEST * variance.mean())
     return variance, direction
 

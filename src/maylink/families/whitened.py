@@ -72,6 +72,19 @@ class WhitenedFamily(EuclideanFamily):
         """Return how many directions there are."""
         return n_features if self.axes is None or self.ready else len(self.axes)
 
+    @property
+    def blur(self) -> Any:
+        """Variance that rounding hides in each direction; 0 for none."""
+        if self.grain is None or self.whitening is None:
+            return super().blur
+        return np.square(self.whitening) @ self.grain
+
+    def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
+        """Return X with rounded values moved, whitened where X is."""
+        if self.grain is None or not self.ready:
+            return super().dithered(X, rng)
+        return X + self._whiten(self._noise(X.shape[0], self.grain, rng))
+
     @cached_property
     def log_volume(self) -> float:
         """½ log det of the covariance that is whitened."""

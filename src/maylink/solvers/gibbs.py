@@ -82,7 +82,8 @@ class CollapsedSampler:
         self.problem = problem
         self.settings = settings
         self.prior = problem.family.default_prior(problem.X) if prior is None else prior
-        self.rows = rows_of(problem.family.likelihood_rows(problem.X))
+        family, noise = problem.family, np.random.default_rng(0)  # all chains see the same data
+        self.rows = rows_of(family.likelihood_rows(family.dithered(problem.X, noise)))
         self.links = link_arrays(problem.links)
         self.base = float(problem.family.log_base(problem.X).sum())
         self.tables = partition_tables(settings.partition_prior, problem.n)

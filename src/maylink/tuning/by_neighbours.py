@@ -5,7 +5,8 @@ taken where there are no links, or where links say nothing: there the graph is t
 of the clusters. A quarter of its links is held out, each candidate is fitted by hard assignment
 with the others, and the candidate that predicts the held-out ones best is taken. Clusters that are
 too coarse put random pairs together; clusters that are too fine put neighbours apart. The usual
-setting stays unless another one is better by more than a standard error.
+setting stays unless another one is better by more than a standard error. Where the best is ahead by
+less, the two predict the next quarter as well, until it is clear or no quarter is left.
 
 Compared are data weights that let the data say something, with the graph: without it, the fit and
 what it is scored by would not be of one kind.
@@ -35,7 +36,7 @@ logger = logging.getLogger("maylink")
 
 BY = "neighbours"  # what ``chosen_by_`` says of such a choice
 COUNT = 10  # neighbours of each point in the graph that is scored
-HELD_OUT = 0.25  # of its links
+QUARTERS = 4  # of its links, of which one is held out at a time
 FEWEST = 100  # links that are held out; of fewer a standard error says little
 LEAST_WEIGHT = 0.1  # below it the graph alone makes the clusters, and agrees with itself
 
@@ -76,21 +77,25 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> Neighbo
     ]
     if not others or not usual.neighbours or not column_variances(view.problem.X).any():
         return NeighbourChoice(usual, [])
-    held_out, seen = hold_out_links(view)
-    if held_out.n_links < FEWEST:
+    if hold_out_links(view)[0].n_links < FEWEST:
         return NeighbourChoice(usual, [])
-    votes, lead = [held_out.weight], 0.0
-    best = first = Contestant(usual, [_scores(view, usual, held_out, seen)])
-    contestants = [first]
-    for candidate in others:
-        tick(neighbours=candidate.neighbours, data_weight=candidate.data_weight)
-        one = Contestant(candidate, [_scores(view, candidate, held_out, seen)])
-        if present_stop().asked:  # a fit that was cut short proves nothing
-            return NeighbourChoice(usual, [])
-        contestants.append(one)
-        ahead = one.ahead_of(first, votes)
-        if ahead.mean > max(lead, ahead.error):
-            best, lead = one, ahead.mean
+    contestants, votes = [Contestant(one) for one in (usual, *others)], list[Array]()
+    first, racing = contestants[0], contestants
+    for quarter in range(QUARTERS):
+        held_out, seen = hold_out_links(view, quarter)
+        votes.append(held_out.weight)
+        for one in racing:
+            tick(neighbours=one.candidate.neighbours, data_weight=one.candidate.data_weight)
+            one.scores.append(_scores(view, one.candidate, held_out, seen))
+            if present_stop().asked:  # a fit that was cut short proves nothing
+                return NeighbourChoice(usual, [])
+        best = max(racing, key=lambda one: one.ahead_of(first, votes).mean)
+        ahead = best.ahead_of(first, votes)
+        if best is first or ahead.mean > ahead.error:
+            break
+        racing = [first, best]
+    else:
+        best = first
     chosen: S = best.candidate
     logger.info(
         "held-out neighbours chose data weight %g, %d neighbours",
@@ -100,10 +105,11 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> Neighbo
     return NeighbourChoice(chosen, [row_of(one, votes, best) for one in contestants])
 
 
-def hold_out_links(view: PieceView) -> tuple[Links, Links]:
+def hold_out_links(view: PieceView, quarter: int = 0) -> tuple[Links, Links]:
     """Return the links of the graph that are held out, and those that are not."""
     graph = view.neighbours(min(COUNT, view.problem.n - 1))
-    out = np.random.default_rng([view.seed, 1]).random(graph.n_links) < HELD_OUT
+    drawn = np.random.default_rng([view.seed, 1]).random(graph.n_links)
+    out = np.floor(QUARTERS * drawn) == quarter
     return graph.chosen(out, graph.n), graph.chosen(~out, graph.n)
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 
 from maylink.families import DiagonalGaussian, Family, Gaussian, all_families, as_family
+from maylink.families.gaussian import EuclideanFamily
 from maylink.families.registry import covariances
 from maylink.problem import DataFacts
 from maylink.tuning.products import products
@@ -105,6 +107,25 @@ def comparable(
     logger.info("columns are compared in units of their standard deviations")
     swapped = [DiagonalGaussian.name if name == Gaussian.name else name for name in names]
     return list(dict.fromkeys(swapped))
+
+
+def knowing_rounded(names: list[Family | str]) -> list[Family | str]:
+    """Return families of which the Gaussian ones take values that many rows share for rounded.
+
+    Clusters that hold one value each have too high a density otherwise
+    (:mod:`maylink.families.rounding`).
+
+    Examples
+    --------
+    >>> from maylink.tuning.candidates import knowing_rounded
+    >>> [getattr(one, "rounded", one) for one in knowing_rounded(["gaussian", "poisson"])]
+    [True, 'poisson']
+    """
+    open_families = [as_family(name) for name in names]
+    return [
+        replace(one, rounded=True) if isinstance(one, EuclideanFamily) else name
+        for name, one in zip(names, open_families, strict=True)
+    ]
 
 
 def possible(kinds: frozenset[str], *, is_sparse: bool = False) -> list[str]:

@@ -23,6 +23,7 @@ from scipy.special import gammaln
 from maylink.arrays import Array, Index
 from maylink.families.columns import expected_clusters
 from maylink.families.gaussian import EuclideanFamily
+from maylink.families.rounding import rounding_variances
 from maylink.families.tails import Tails
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.threads import one_thread
@@ -78,8 +79,10 @@ def _can_tell(X: Any) -> bool:
 
 
 def _drawn_in(problem: Problem, inside: Any, tails: Tails) -> Problem:
-    family: Any = problem.given_family.adapt(inside)
-    return replace(problem, family=replace(family, tails=tails))
+    given: Any = problem.given_family
+    grain = rounding_variances(problem.X) if given.rounded else None
+    family = replace(given, rounded=False).adapt(inside)
+    return replace(problem, family=replace(family, tails=tails, rounded=given.rounded, grain=grain))
 
 
 def find_tails(X: Array) -> Tails | None:

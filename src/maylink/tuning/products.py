@@ -27,8 +27,8 @@ POWERS = {"product": 0.0, "product-between": 0.5, "product-of-kinds": 1.0}
 """ρ, by what the product is called."""
 
 FAMILIES: dict[str, Family] = {
-    "number": DiagonalGaussian(),
-    "date": DiagonalGaussian(),
+    "number": DiagonalGaussian(rounded=True),
+    "date": DiagonalGaussian(rounded=True),
     "count": Poisson(),
     "yes-no": Bernoulli(),
     "category": Categorical(),

@@ -41,7 +41,7 @@ from maylink.solvers.rdpmeans import (
     RDPMeansSettings,
 )
 from maylink.tuning import penalty, race
-from maylink.tuning.candidates import AUTO, candidates, comparable
+from maylink.tuning.candidates import AUTO, candidates, comparable, knowing_rounded
 from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.products import products
@@ -115,7 +115,8 @@ class RDPMeansRequest:
         names: list[Family | str] = [products(data.blocks)[0] if data.blocks else Gaussian.name]
         if not self.is_given:
             names = candidates(AUTO, AUTO, data, self.small_data)
-        return comparable(names, data, self.scale)
+        names = comparable(names, data, self.scale)
+        return names if self.is_given else knowing_rounded(names)
 
 
 @dataclass(frozen=True)

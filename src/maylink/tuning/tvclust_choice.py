@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from maylink.arrays import Index
 from maylink.engines.choice import DeviceRequest
-from maylink.families import Family
+from maylink.families import Family, Gaussian
 from maylink.links import Links
 from maylink.model.partition_priors import PartitionPrior
 from maylink.problem import DataFacts, Problem
 from maylink.solvers.variational import VariationalSettings
-from maylink.tuning.candidates import candidates
+from maylink.tuning.candidates import AUTO, candidates, knowing_rounded
 from maylink.tuning.scores import HeldOut
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class TVClustRequest:
 
     def families(self, data: DataFacts) -> list[Family | str]:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
-        return candidates(self.family, self.covariance, data, self.small_data)
+        names = candidates(self.family, self.covariance, data, self.small_data)
+        is_open = self.family in (AUTO, Gaussian.name) and self.covariance == AUTO
+        return knowing_rounded(names) if is_open else names
 
     @property
     def partition_prior(self) -> PartitionPrior:
