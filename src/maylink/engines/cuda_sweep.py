@@ -95,12 +95,13 @@ class CudaSweeper(Sweeper):
         bounded = known is not None and known.labels is labels and known.penalty == penalty
         still = bounded and known is not None and known.still is means
         sent = not still and (known is None or known.means is not means)
-        if not bounded:
+        form = program.form(sent=sent, bounded=bounded, linked_only=still)
+        if not form.bounded:
             program.task.before.copy_(labels.all)
         program.centers.send((*weights, float(penalty)), *(engine.tangent(means) if sent else ()))
         if program.visit is not None:
             program.visit.prepare(engine.visits(order).linked)
-        end = program.run(program.form(sent=sent, bounded=bounded, linked_only=still), totals)
+        end = program.run(form, totals)
         if end is None:
             return None
         if not end.n_changed:
@@ -109,7 +110,7 @@ class CudaSweeper(Sweeper):
                 known = KnownSweep(labels, totals, penalty, on_device, means)
             self.known = known
             return Swept(labels, totals, 0)
-        new = DeviceLabels(program.task.after.clone(), engine.device_links)
+        new = DeviceLabels(end.labels, engine.device_links)
         if not (end.totals.size > 0).all():
             return Swept(*without_empty(new, end.totals), end.n_changed)
         self.known = KnownSweep(new, end.totals, penalty, end.means, None)
