@@ -30,6 +30,7 @@ class SweepForm(NamedTuple):
     """Which kernels a sweep is made of."""
 
     sent: bool  # whether centres come from this machine, or lie on the GPU already
+    follows: bool  # whether labels are those that the last sweep has left on the GPU
     bounded: bool  # whether bounds of the last look hold
     listed: bool  # whether only points are looked at that bounds leave
     fast: bool  # whether all points look at the fastest centres before that
@@ -78,16 +79,16 @@ class SweepProgram:
         self.is_gauged = True  # whether the last look has found bounds
         self.graphs: dict[SweepForm, Any] = {}
 
-    def form(self, *, sent: bool, bounded: bool, linked_only: bool) -> SweepForm:
+    def form(self, *, sent: bool, follows: bool, linked_only: bool) -> SweepForm:
         """Return which kernels to take, guessed from the last sweep: nobody waits for counts."""
-        bounded = bounded and self.is_gauged and not self.n_blind
+        bounded = follows and self.is_gauged and not self.n_blind
         n, bounded_look = self.points.n, bounded and not linked_only
         few = self.n_movers * (self.points.columns + 1) <= FEW
         listed = bounded_look and self.n_open[0] < LISTED * n
         fast = bounded_look and not listed and self.n_open[1] < GLIMPSED * n
         fast = fast and self.centers.n_fast > 0
         gauged = not self.n_blind
-        return SweepForm(sent, bounded, listed or fast, fast, linked_only, few, gauged)
+        return SweepForm(sent, follows, bounded, listed or fast, fast, linked_only, few, gauged)
 
     def run(self, form: SweepForm, before: Totals) -> SweepEnd | None:
         """Make a sweep; None where a cluster wants to open.
@@ -100,10 +101,11 @@ class SweepProgram:
             The sums of before the sweep.
         """
         self._start(form)
-        labels = self.task.after.clone()
         few, totals, means = form.few, before, None
+        copied = self.sums.copied() if few else None
+        labels = self.task.after.clone()  # nobody waits for that
         if few:
-            totals, means, counts = self.sums.told()
+            totals, means, counts = self.sums.told(copied)
         else:
             counts = self.sums.counts.tolist()
         if self.visit is not None:
@@ -176,6 +178,8 @@ class SweepProgram:
             centers.prepare(ranked=form.bounded)
             if form.bounded:
                 points.wear(task, fast=form.fast)
+            elif form.follows:
+                task.before.copy_(task.after)
             points.choose(task, listed=form.listed, gauged=form.gauged)
         if visit is not None:
             if not form.linked_only:

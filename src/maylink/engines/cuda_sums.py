@@ -126,12 +126,24 @@ class DeviceSums:
         for rows, _, block in self.points.blocks():
             self._add(block, None, labels[rows])
 
-    def told(self) -> tuple[Totals, Array, list[int]]:
-        """Return sums, centres and counts on this machine."""
+    def copied(self) -> tuple[Any, Any]:
+        """Begin to copy all to this machine; return where to, and what happens at its end."""
         import torch
 
         pinned = torch.empty(self.board.shape, dtype=torch.float64, pin_memory=self.board.is_cuda)
-        here = pinned.copy_(self.board).numpy()
+        pinned.copy_(self.board, non_blocking=True)
+        if not self.board.is_cuda:
+            return pinned, None
+        event = torch.cuda.Event()
+        event.record()
+        return pinned, event
+
+    def told(self, copied: tuple[Any, Any] | None = None) -> tuple[Totals, Array, list[int]]:
+        """Return sums, centres and counts on this machine, once they are there."""
+        pinned, event = self.copied() if copied is None else copied
+        if event is not None:
+            event.synchronize()
+        here = pinned.numpy()
         width, n_clusters, first = self.points.columns + 1, self.n_clusters, len(self.counts) // 2
         last = first + self.sums.numel()
         high, low = here[first:last].reshape(2, n_clusters, width)

@@ -92,16 +92,15 @@ class CudaSweeper(Sweeper):
         if known is None or known.totals is not totals:
             known = None
             program.sums.load(totals)
-        bounded = known is not None and known.labels is labels and known.penalty == penalty
-        still = bounded and known is not None and known.still is means
+        follows = known is not None and known.labels is labels and known.penalty == penalty
+        still = follows and known is not None and known.still is means
         sent = not still and (known is None or known.means is not means)
-        form = program.form(sent=sent, bounded=bounded, linked_only=still)
-        if not form.bounded:
+        if not follows:
             program.task.before.copy_(labels.all)
         program.centers.send((*weights, float(penalty)), *(engine.tangent(means) if sent else ()))
         if program.visit is not None:
             program.visit.prepare(engine.visits(order).linked)
-        end = program.run(form, totals)
+        end = program.run(program.form(sent=sent, follows=follows, linked_only=still), totals)
         if end is None:
             return None
         if not end.n_changed:
