@@ -83,6 +83,58 @@ def test_sweeps_of_many_centres_are_those_of_the_cpu_engine(monkeypatch, dtype, 
             np.testing.assert_array_equal(theirs, mine)
 
 
+@needs_real_gpu
+@pytest.mark.parametrize("precision", ["tf32", "fp16"])
+def test_short_products_choose_alike_with_bounds_and_without(monkeypatch, precision):
+    from maylink.engines import cuda_program
+
+    X, links, family = problem(4, d=30, share=0.1)
+    order, found = np.random.default_rng(0).permutation(SIZE), []
+    always = ((0.0, 2),)  # bounds rest for two sweeps, again and again
+    for listed, glimpsed, blind in [(0.0, 0.0, ()), (0.0, 2.0, ()), (2.0, 0.0, ()), (0, 0, always)]:
+        monkeypatch.setattr(cuda_program, "LISTED", listed)
+        monkeypatch.setattr(cuda_program, "GLIMPSED", glimpsed)
+        monkeypatch.setattr(cuda_program, "BLIND", blind)
+        engine = CudaEngine(X, family, 1, links, CudaSettings(precision=precision))
+        labels = engine.stored(np.arange(SIZE) % 200)
+        totals = engine.totals(labels, 200)
+        for _ in range(5):
+            labels, totals, _ = engine.sweep(
+                labels, totals, engine.means(totals), order, (0.5, 0.5), 1e9
+            )
+        for mine, theirs in zip(totals, engine.totals(labels, len(totals.size)), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        found.append(engine.given(labels))
+    assert max(np.mean(labels != found[0]) for labels in found[1:]) < 0.02
+
+
+@needs_gpu
+def test_points_without_room_for_a_short_copy_choose_as_those_with_one(monkeypatch):
+    from maylink.engines import cuda_points
+
+    X, links, family = problem(6, d=5)
+    order, left = np.arange(SIZE), []
+    for is_roomy in (True, False):
+        monkeypatch.setattr(cuda_points, "has_memory", lambda *_, there=is_roomy: there)
+        engine = CudaEngine(X, family, 1, links, DEVICE)
+        assert (engine.points.short is not engine.points.points) == is_roomy
+        left.append([labels for labels, *_ in swept(engine, 60.0, order, 3)])
+    np.testing.assert_array_equal(*left)
+
+
+@needs_gpu
+@pytest.mark.parametrize("most", [32, 1])
+def test_points_with_many_links_choose_as_on_the_cpu_engine(monkeypatch, most):
+    from maylink.engines import cuda_links
+
+    monkeypatch.setattr(cuda_links, "SHORT", most)
+    X, links, family = problem(7, share=1.0)
+    engines = CpuEngine(X, family, 1, links), CudaEngine(X, family, 1, links, DEVICE)
+    here, there = (list(swept(engine, 60.0, np.arange(SIZE), 3)) for engine in engines)
+    for mine, theirs in zip(here, there, strict=True):
+        np.testing.assert_array_equal(theirs[0], mine[0])
+
+
 @needs_gpu
 @pytest.mark.parametrize("precision", ["tf32", "fp16", "bf16"] if PLACE == "cuda" else ["fp16"])
 def test_short_products_find_clusters_that_lie_apart(precision):

@@ -22,6 +22,7 @@ from maylink.engines.tile_shapes import (
     REFINED,
     RESIDENT,
     TileShape,
+    glimpse_shape,
     power_of_two,
     resident_shape,
     streamed_shape,
@@ -86,14 +87,23 @@ class PointBlock:
         What is kept of each.
     lists : tensor of shape (5, n)
         Room for lists of points.
+    short : tensor of shape (n, stride), optional
+        The points as short products take them; where there are none, kernels make them shorter.
     """
 
     def __init__(
-        self, facts: PointScale, points: Any, exact: Any, state: PointState, lists: Any
+        self,
+        facts: PointScale,
+        points: Any,
+        exact: Any,
+        state: PointState,
+        lists: Any,
+        short: Any = None,
     ) -> None:
         import torch
 
         self.facts, self.points, self.exact = facts, points, exact
+        self.short = points if short is None else short
         self.state = state
         self.potential, self.phi, self.norm, self.linked, self.gap, self.own = state
         self.place, self.n = state.potential.device, len(state.potential)
@@ -148,13 +158,17 @@ class PointBlock:
         self.choose(task, listed=False)
         return task
 
-    def choose(self, task: LookTask, *, listed: bool) -> None:
-        """Let points without links choose: all, or those that bounds do not settle."""
-        self._score(task, listed=listed)
+    def choose(self, task: LookTask, *, listed: bool, gauged: bool = True) -> None:
+        """Let points without links choose: all, or those that bounds do not settle.
+
+        Where not ``gauged``, nobody finds by how much choices are won, which bounds need.
+        """
+        self._score(task, listed=listed, gauged=gauged)
         if self.is_sure:
-            self._collect(task, self.doubts, 0)
+            lists = (self.unsettled, task.counts[4:]) if listed else None
+            self._collect(task, self.doubts, 0, lists)
             self._refine(task)
-            self._collect(task, self.doubts_left, 3)
+            self._collect(task, self.doubts_left, 3, (self.doubts, task.counts))
             self._decide(task)
 
     def glance(self, task: LookTask) -> Glance:
@@ -164,9 +178,17 @@ class PointBlock:
         self.n_doubts, n_movers, n_openers, *_ = task.counts.tolist()
         return Glance(task.after, self.movers[:n_movers], self.openers[:n_openers])
 
-    def compare(self, task: LookTask) -> None:
-        """List the points whose labels a look has changed, and those that want to open."""
-        self._collect(task, None, 0)
+    def compare(self, task: LookTask, rows: tuple[Any, Any] | None = None) -> None:
+        """List the points whose labels a look has changed, and those that want to open.
+
+        Parameters
+        ----------
+        task : LookTask
+            The look.
+        rows : tuple of tensors, optional
+            Which points can have changed, and how many of the list are meant; all by default.
+        """
+        self._collect(task, None, 0, rows)
 
     def wear(self, task: LookTask, *, fast: bool) -> None:
         """List the points that bounds do not settle; let ``before`` be ``after``.
@@ -176,7 +198,7 @@ class PointBlock:
         from maylink.engines.cuda_kernels import nearest as kernels
 
         centers, block = task.centers, 1024
-        grid, shape = (-(-self.n // block),), resident_shape(CENTERS * self.span, True)
+        grid = (-(-self.n // block),)
         kernels.wear[grid](
             self.gap, self.own, self.norm, self.linked, task.before, task.after, centers.moves,
             centers.slow, centers.facts, self.unsettled, task.counts[4:], self.n, centers.size,
@@ -184,39 +206,41 @@ class PointBlock:
         )  # fmt: skip
         if not fast:
             return
+        cast = self.short.dtype != self.facts.form
+        shape = glimpse_shape(self.span, not cast)
         kernels.glimpse[(min(-(-self.n // shape.rows), shape.programs * self.processors),)](
-            self.points, centers.fast_slopes, centers.fast_starts, centers.fast_of, self.norm,
+            self.short, centers.fast_slopes, centers.fast_starts, centers.fast_of, self.norm,
             task.before, self.gap, self.own, self.n, centers.facts, self.facts.scale,
             STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
-            CAST=self.points.dtype != self.facts.form, SURE=self.is_sure, STAGES=shape.stages,
-            **shape.options,
+            CAST=cast, SURE=self.is_sure, STAGES=shape.stages, **shape.options,
         )  # fmt: skip
-        kernels.list_open[grid](
-            self.gap, self.linked, task.before, self.unsettled, task.counts[4:], self.n, ROWS=block,
-        )  # fmt: skip
+        kernels.list_open[grid](self.gap, self.unsettled, task.counts[4:], self.n, ROWS=block)
 
-    def _score(self, task: LookTask, *, listed: bool) -> None:
+    def _score(self, task: LookTask, *, listed: bool, gauged: bool = True) -> None:
         """Score points by short products; choices that are not sure become doubts."""
         centers, scale = task.centers, self.facts.scale
-        cast = self.points.dtype != self.facts.form
+        cast = self.short.dtype != self.facts.form
+        lists = (self.unsettled, task.counts[4:]) if listed else None
         fits = centers.padded * self.span <= RESIDENT and centers.padded // CENTERS in (1, 2, 4)
-        if listed or centers.is_new or not fits or self.widths != (self.span, 0):
-            shape = streamed_shape(self.stride)
-            lists = (self.unsettled, task.counts[4:]) if listed else None
+        if centers.is_new or not fits or self.widths != (self.span, 0):
+            shape = streamed_shape(self.stride, gauged)
             slopes = (centers.slopes, centers.minus_c)
-            self._nearest(task, shape, lists, slopes, centers.facts, scale, "tf32")
+            self._nearest(
+                task, shape, self.short, lists, slopes, centers.facts, scale, "tf32", gauged=gauged
+            )
             return
         from maylink.engines.cuda_kernels.nearest import nearest_resident
 
         shape = resident_shape(centers.padded * self.span, not cast)
         options = shape.options | {"STAGES": shape.stages}
         tiles = -(-self.n // shape.rows)
+        rows_of, size_of = lists or (self.nobody, self.nobody)
         nearest_resident[(min(tiles, shape.programs * self.processors),)](
-            self.points, centers.slopes, centers.starts, self.phi, self.norm, self.linked,
-            task.after, self.gap, self.own, self.n, centers.facts, scale,
+            self.short, centers.slopes, centers.starts, self.phi, self.norm, self.linked,
+            task.after, self.gap, self.own, rows_of, size_of, self.n, centers.facts, scale,
             STRIDE=self.stride, SPAN=self.span, ROWS=shape.rows, CENTERS=CENTERS,
-            GROUPS=centers.padded // CENTERS, MASK=centers.padded - 1, CAST=cast,
-            SURE=self.is_sure, RANKED=centers.n_fast > 0, **options,
+            GROUPS=centers.padded // CENTERS, MASK=centers.padded - 1, LISTED=listed, CAST=cast,
+            SURE=self.is_sure, RANKED=centers.n_fast > 0, GAUGED=gauged, **options,
         )  # fmt: skip
 
     def _refine(self, task: LookTask) -> None:
@@ -224,18 +248,21 @@ class PointBlock:
         slopes = (task.centers.long_slopes, task.centers.minus_c[1])
         lists = (self.doubts, task.counts)
         facts = task.centers.facts[8:]
-        self._nearest(task, REFINED, lists, slopes, facts, 1.0, "tf32x3", looped=True)
+        self._nearest(task, REFINED, self.points, lists, slopes, facts, 1.0, "tf32x3", looped=True)
 
     def _nearest(
         self,
         task: LookTask,
         shape: TileShape,
+        points: Any,
         lists: Any,
         slopes: tuple[Any, Any],
         facts: Any,
         scale: float,
         products: str,
+        *,
         looped: bool = False,
+        gauged: bool = True,
     ) -> None:
         """Score all points, or those of a list, against centres that are read tile by tile."""
         from maylink.engines.cuda_kernels.nearest import nearest
@@ -246,24 +273,31 @@ class PointBlock:
         wide, rest = (LOOP, 0) if looped else self.widths
         tiles = -(-self.n // shape.rows)
         nearest[(min(tiles, self.programs) if lists else tiles,)](
-            self.points, *slopes, self.phi, self.norm, self.linked, task.after, self.gap,
-            self.own, task.rank, centers.opened, rows_of, size_of, self.n, centers.padded,
-            facts, scale, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
+            points, *slopes, self.phi, self.norm, self.linked, task.after,
+            self.gap, self.own, task.rank, centers.opened, rows_of, size_of, self.n,
+            centers.padded, facts, scale, STRIDE=self.stride, SPAN=self.span, WIDE=wide,
             REST=rest, LOOPED=looped, ROWS=shape.rows, CENTERS=CENTERS,
             MASK=number_digits(centers.padded, looped) - 1, LISTED=lists is not None,
-            CAST=slopes[0].dtype != self.points.dtype, SURE=self.is_sure, NEW=centers.is_new,
-            RANKED=centers.n_fast > 0, PRECISION=products, **shape.options,
+            CAST=slopes[0].dtype != points.dtype, SURE=self.is_sure, NEW=centers.is_new,
+            RANKED=centers.n_fast > 0, GAUGED=gauged, PRECISION=products, **shape.options,
         )  # fmt: skip
 
-    def _collect(self, task: LookTask, doubts: Any, counter: int) -> None:
-        """List points in doubt; or, where no list is given for them, movers and openers."""
+    def _collect(
+        self, task: LookTask, doubts: Any, counter: int, rows: tuple[Any, Any] | None = None
+    ) -> None:
+        """List points in doubt; or, where no list is given for them, movers and openers.
+
+        All points are asked, or some of them: a list, and how many of it are meant.
+        """
         from maylink.engines.cuda_kernels.nearest import collect
 
-        block = 1024
-        collect[(-(-self.n // block),)](
+        block = 1024 if rows is None else 256
+        blocks = -(-self.n // block)
+        rows_of, size_of = rows or (self.nobody, self.nobody)
+        collect[(blocks if rows is None else min(blocks, self.programs // 2),)](
             task.before, task.after, self.linked, self.nobody if doubts is None else doubts,
-            self.movers, self.openers, task.counts, counter, self.n, DOUBTS=doubts is not None,
-            ROWS=block,
+            self.movers, self.openers, task.counts, counter, rows_of, size_of, self.n,
+            DOUBTS=doubts is not None, LISTED=rows is not None, ROWS=block,
         )  # fmt: skip
 
     def _decide(self, task: LookTask, least: Any = None) -> None:

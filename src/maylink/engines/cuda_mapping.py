@@ -66,7 +66,7 @@ class PointMapping:
         self.form = short or torch.float32
         self.is_sure = settings.precision == "exact"
         self.is_double = first.dtype == np.float64 and self.is_sure
-        self.stride = _ceil(self.columns, 16 // (2 if self.is_short else 4))
+        self.stride = _ceil(self.columns, 8)  # 16 bytes of short numbers
         self.step = max(1, settings.chunk // max(int(X.shape[1]), self.columns))
         centres = maps_there(family) or is_mapped
         lock_files = settings.lock_files if lock else None

@@ -62,8 +62,8 @@ class StreamedPoints(PointBlock):
             room = self.lists[:, :n]
             yield at, None, PointBlock(self.facts, part.points, part.exact, state, room)
 
-    def choose(self, task: LookTask, *, listed: bool) -> None:
-        """Let points without links choose: all, or those that bounds do not settle."""
+    def choose(self, task: LookTask, *, listed: bool, gauged: bool = True) -> None:
+        """Let points without links choose; see :meth:`PointBlock.choose`. All are gauged."""
         self.pass_through(task, listed=listed)
 
     def pass_through(self, task: LookTask, *, listed: bool, sums: Any = None) -> bool:

@@ -53,7 +53,7 @@ class StreamedProgram(SweepProgram):
             return None
         self._locate()
         totals, means, _ = self.sums.told()
-        return SweepEnd(n_changed, totals, means if self.is_summed else None)
+        return SweepEnd(n_changed, task.after.clone(), totals, means if self.is_summed else None)
 
     def _look(self, form: SweepForm) -> bool:
         """Let points without links choose; False where one of the first wants to open a cluster."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from maylink.engines.tile_shapes import SumShape, power_of_two
 from maylink.engines.totals import Totals
 
 SHAPE = SumShape()
+COPIES = (32, 1_100_000)  # of the sums that movers add to, at most, and numbers of all together
 MANY = 0.3  # share of the points from which on to add up all is quicker than to follow the movers
 
 
@@ -38,9 +40,19 @@ class DeviceSums:
         sizes = (n_counts // 2, 2 * n_clusters * width, n_clusters, n_clusters * points.columns)
         self.board = torch.zeros(sum(sizes), dtype=torch.float64, device=points.place)
         counts, sums, self.sizes, means = self.board.split(sizes)
+        self.both = self.board[sizes[0] : sizes[0] + sizes[1] + sizes[2]]  # sums and sizes
         self.sums = sums.view(2, n_clusters, width)
         self.means = means.view(n_clusters, points.columns)
         self.counts = counts.view(torch.int32)
+
+    @cached_property
+    def copies(self) -> Any:
+        """Copies of sums and sizes, all of them zeros between sweeps."""
+        import torch
+
+        many = max(1, min(COPIES[0], COPIES[1] // len(self.both)))
+        shape = (1 << (many.bit_length() - 1), len(self.both))
+        return torch.zeros(shape, dtype=torch.float64, device=self.board.device)
 
     def load(self, totals: Totals) -> None:
         """Take sums from this machine."""
@@ -77,15 +89,18 @@ class DeviceSums:
         after: Any,
     ) -> None:
         """Change the sums as some points change their labels, given their values and φ."""
-        from maylink.engines.cuda_kernels.sums import add_movers
+        from maylink.engines.cuda_kernels.sums import add_copies, add_movers
 
-        points = self.points
+        points, (n_copies, numbers) = self.points, self.copies.shape
         block = power_of_two(points.columns + 1)
         add_movers[(min(len(potential), 16 * points.processors),)](
-            values, potential, self.cut, rows, size, before, after, *self.sums, self.sizes,
-            STRIDE=stride, COLUMNS=points.columns, BLOCK=block,
+            values, potential, self.cut, rows, size, before, after, self.copies, self.n_clusters,
+            n_copies, STRIDE=stride, COLUMNS=points.columns, BLOCK=block,
             num_warps=min(4, max(1, block // 64)),
         )  # fmt: skip
+        add_copies[(-(-numbers // 64),)](
+            self.copies, self.both, numbers, COPIES=n_copies, BLOCK=64, num_warps=2
+        )
 
     def change(self, rows: Any, before: Any, after: Any) -> None:
         """Change the sums as some points change their labels; for many of them."""
@@ -111,12 +126,24 @@ class DeviceSums:
         for rows, _, block in self.points.blocks():
             self._add(block, None, labels[rows])
 
-    def told(self) -> tuple[Totals, Array, list[int]]:
-        """Return sums, centres and counts on this machine."""
+    def copied(self) -> tuple[Any, Any]:
+        """Begin to copy all to this machine; return where to, and what happens at its end."""
         import torch
 
         pinned = torch.empty(self.board.shape, dtype=torch.float64, pin_memory=self.board.is_cuda)
-        here = pinned.copy_(self.board).numpy()
+        pinned.copy_(self.board, non_blocking=True)
+        if not self.board.is_cuda:
+            return pinned, None
+        event = torch.cuda.Event()
+        event.record()
+        return pinned, event
+
+    def told(self, copied: tuple[Any, Any] | None = None) -> tuple[Totals, Array, list[int]]:
+        """Return sums, centres and counts on this machine, once they are there."""
+        pinned, event = self.copied() if copied is None else copied
+        if event is not None:
+            event.synchronize()
+        here = pinned.numpy()
         width, n_clusters, first = self.points.columns + 1, self.n_clusters, len(self.counts) // 2
         last = first + self.sums.numel()
         high, low = here[first:last].reshape(2, n_clusters, width)

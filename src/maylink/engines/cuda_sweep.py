@@ -92,15 +92,15 @@ class CudaSweeper(Sweeper):
         if known is None or known.totals is not totals:
             known = None
             program.sums.load(totals)
-        bounded = known is not None and known.labels is labels and known.penalty == penalty
-        still = bounded and known is not None and known.still is means
+        follows = known is not None and known.labels is labels and known.penalty == penalty
+        still = follows and known is not None and known.still is means
         sent = not still and (known is None or known.means is not means)
-        if not bounded:
+        if not follows:
             program.task.before.copy_(labels.all)
         program.centers.send((*weights, float(penalty)), *(engine.tangent(means) if sent else ()))
         if program.visit is not None:
             program.visit.prepare(engine.visits(order).linked)
-        end = program.run(program.form(sent=sent, bounded=bounded, linked_only=still), totals)
+        end = program.run(program.form(sent=sent, follows=follows, linked_only=still), totals)
         if end is None:
             return None
         if not end.n_changed:
@@ -109,7 +109,7 @@ class CudaSweeper(Sweeper):
                 known = KnownSweep(labels, totals, penalty, on_device, means)
             self.known = known
             return Swept(labels, totals, 0)
-        new = DeviceLabels(program.task.after.clone(), engine.device_links)
+        new = DeviceLabels(end.labels, engine.device_links)
         if not (end.totals.size > 0).all():
             return Swept(*without_empty(new, end.totals), end.n_changed)
         self.known = KnownSweep(new, end.totals, penalty, end.means, None)

@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 from maylink.runtime.gpu import power_of_two
 
-__all__ = ["SumShape", "TileShape", "power_of_two", "resident_shape", "streamed_shape"]
+__all__ = [
+    "SumShape",
+    "TileShape",
+    "glimpse_shape",
+    "power_of_two",
+    "resident_shape",
+    "streamed_shape",
+]
 
 CENTERS = 64  # centres that are scored together
 LOOP = 32  # columns that are scored together, of points with doubts or with very many columns
@@ -42,9 +49,14 @@ class SumShape(NamedTuple):
 REFINED = TileShape(64, 4, 3)
 
 
-def streamed_shape(columns: int) -> TileShape:
-    """Return the shape for centres that are read again for every tile of points."""
-    return TileShape(128, 8, 2) if columns > 256 else TileShape(128, 8, 3, 128)
+def streamed_shape(columns: int, gauged: bool = True) -> TileShape:
+    """Return the shape for centres that are read again for every tile of points.
+
+    Where a look is not ``gauged``, it needs fewer registers.
+    """
+    if columns > 256:
+        return TileShape(128, 8, 2)
+    return TileShape(128, 8, 3, 128) if gauged else TileShape(128, 4, 2)
 
 
 def resident_shape(numbers: int, is_short: bool) -> TileShape:
@@ -52,3 +64,10 @@ def resident_shape(numbers: int, is_short: bool) -> TileShape:
     if numbers > RESIDENT // 2:
         return TileShape(64, 4, 2, None, 2) if is_short else TileShape(128, 8, 2, None, 1)
     return TileShape(64, 4, 3, 128, 4)
+
+
+def glimpse_shape(columns: int, is_short: bool) -> TileShape:
+    """Return the shape for the fastest centres alone, which stay, and so many columns."""
+    if columns > 128:
+        return resident_shape(CENTERS * columns, is_short)
+    return TileShape(64, 4, 4, 128, 4)

@@ -3,7 +3,7 @@
 Numbers that all programs of a sweep need lie in ``facts``: λ, slope, floor, unit and blur of short
 products from 0 on and of long ones from 8 on (:func:`maylink.engines.cuda_kernels.nearest.nearest`
 says what they are), the greatest moves at 5 and 6, the factor of θ at 7, and at 16 what
-:func:`maylink.engines.cuda_kernels.exact.choose_linked` takes as costs.
+:func:`maylink.engines.cuda_kernels.linked.choose_linked` takes as costs.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def wear(
 
     Parameters
     ----------
-    gap : in and out, (n,) by how much each choice was won
+    gap : in and out, (n,) by how much each choice was won; where FAST, −FAR with links, FAR without
+        a label
     own : in and out, (n,) the score of the chosen centre, at the least, where RANKED
     norm, linked : in, (n,)
     before : out, (n,) a copy of ``after``
@@ -77,7 +78,7 @@ def wear(
         tl.atomic_add(counts + 1, tl.sum(open_to_all.to(tl.int32), axis=0), sem="relaxed")
         tl.atomic_add(counts + 2, tl.sum(open_to_slow.to(tl.int32), axis=0), sem="relaxed")
         if FAST:
-            left = by_slow
+            left = tl.where(free, tl.where(known, by_slow, FAR), -FAR)
     tl.store(gap + rows, left, mask=there)
     tl.store(before + rows, label, mask=there)
     if not FAST:
@@ -85,14 +86,12 @@ def wear(
 
 
 @triton.jit
-def list_open(gap, linked, before, rows_of, counter, n, ROWS: tl.constexpr):
+def list_open(gap, rows_of, counter, n, ROWS: tl.constexpr):
     """List the points whose choices are no longer won for sure."""
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     there = rows < n
-    free = tl.load(linked + rows, mask=there, other=1) == 0
-    known = tl.load(before + rows, mask=there, other=-1) >= 0
     left = tl.load(gap + rows, mask=there, other=0.0)
-    append(rows, free & ~(known & (left > 0.0)), rows_of, counter)
+    append(rows, there & ~(left > 0.0), rows_of, counter)
 
 
 @triton.jit
@@ -138,6 +137,7 @@ def nearest(
     SURE: tl.constexpr,
     NEW: tl.constexpr,
     RANKED: tl.constexpr,
+    GAUGED: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
     """Give points without links the number of their nearest centre.
@@ -151,8 +151,8 @@ def nearest(
         of scores
     phi, norm, linked : in, (n,) φ, ‖t‖, and whether a point has links; these keep their labels
     after : out, (n,) labels; OPENER and DOUBT are among them
-    gap : out, (n,) by how much each choice is won, at the least
-    own : out, (n,) the score of the chosen centre, at the least, where RANKED
+    gap : out, (n,) by how much each choice is won, at the least, where GAUGED
+    own : out, (n,) the score of the chosen centre, at the least, where GAUGED and RANKED
     rank, opened : in, as in :class:`maylink.kernels.nearest.SweepContext`
     rows_of, size_of : in, which points and how many, where LISTED
     facts : in, λ; slope, floor: a choice is sure that wins by slope · ‖t‖ + floor; unit of scores;
@@ -200,10 +200,10 @@ def nearest(
             number = start // CENTERS + 0 * k if LOOPED else k
             bits = (g.to(tl.int32, bitcast=True) & ~MASK) | number[None, :]
             g = bits.to(tl.float32, bitcast=True)
-            best, second = _best_two(g, best, second)
+            best, second = _best_two(g, best, second, GAUGED)
         _settle(
             best, second, rows, there, phi, norm, linked, after, gap, own, facts, ROWS, CENTERS,
-            MASK, LOOPED, SURE, NEW, RANKED,
+            MASK, LOOPED, SURE, NEW, RANKED, GAUGED,
         )  # fmt: skip
 
 
@@ -218,6 +218,8 @@ def nearest_resident(
     after,
     gap,
     own,
+    rows_of,
+    size_of,
     n,
     facts,
     scale,
@@ -227,12 +229,14 @@ def nearest_resident(
     CENTERS: tl.constexpr,
     GROUPS: tl.constexpr,
     MASK: tl.constexpr,
+    LISTED: tl.constexpr,
     CAST: tl.constexpr,
     SURE: tl.constexpr,
     RANKED: tl.constexpr,
+    GAUGED: tl.constexpr,
     STAGES: tl.constexpr,
 ):
-    """Do what :func:`nearest` does for all points, while few centres stay where they are scored.
+    """Do what :func:`nearest` does, while few centres stay where they are scored.
 
     Long because arrays come one by one, each in a line of its own.
 
@@ -252,26 +256,31 @@ def nearest_resident(
     if GROUPS > 2:
         theta_2, c_2 = tl.load(at + 2 * group), tl.load(begin + 32 * CENTERS)
         theta_3, c_3 = tl.load(at + 3 * group), tl.load(begin + 48 * CENTERS)
-    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
-    parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(theta_0.dtype)
-    for tile in tl.range(tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
+    parts = _parts(e, ROWS, theta_0.dtype)
+    size = n
+    if LISTED:
+        size = tl.load(size_of)
+    n_tiles = tl.cdiv(size, ROWS)
+    for tile in tl.range(tl.program_id(0), n_tiles, tl.num_programs(0), num_stages=STAGES):
         rows = tile * ROWS + tl.arange(0, ROWS)
-        there = rows < n
+        there = rows < size
+        if LISTED:
+            rows = tl.load(rows_of + rows, mask=there, other=0)
         row = points + rows.to(tl.int64)[:, None] * STRIDE
         t = _loaded(row, wide, there, scale, STRIDE, CAST)
         best = _numbered(t, parts, theta_0, c_0, k, MASK)
         second = tl.full([ROWS, CENTERS], FAR, tl.float32)
         if GROUPS > 1:
             g = _numbered(t, parts, theta_1, c_1, k + CENTERS, MASK)
-            best, second = _best_two(g, best, second)
+            best, second = _best_two(g, best, second, GAUGED)
         if GROUPS > 2:
             g = _numbered(t, parts, theta_2, c_2, k + 2 * CENTERS, MASK)
-            best, second = _best_two(g, best, second)
+            best, second = _best_two(g, best, second, GAUGED)
             g = _numbered(t, parts, theta_3, c_3, k + 3 * CENTERS, MASK)
-            best, second = _best_two(g, best, second)
+            best, second = _best_two(g, best, second, GAUGED)
         _settle(
             best, second, rows, there, phi, norm, linked, after, gap, own, facts, ROWS, CENTERS,
-            MASK, False, SURE, False, RANKED,
+            MASK, False, SURE, False, RANKED, GAUGED,
         )  # fmt: skip
 
 
@@ -298,13 +307,17 @@ def glimpse(
 ):
     """See by how much choices are still won against a few fast centres.
 
+    Where the chosen centre is one of them, its score is known again, and so is by how much it wins
+    against all others: since ``own`` was at most the score, none of theirs is more than ``own``
+    less ``gap``. Not where choices must be SURE: that is true but for rounding.
+
     Parameters
     ----------
     points, theta, starts : in, as in :func:`nearest_resident`
     fast_of : in, (CENTERS,) which centres these are
     norm, before : in, (n,)
     gap : in and out, (n,) by how much each choice is won; so far only against the other centres
-    own : in, (n,) the score of the chosen centre, at the least
+    own : in and out, (n,) the score of the chosen centre, at the least
     """
     wide = tl.arange(0, SPAN)
     k = tl.arange(0, CENTERS)
@@ -312,8 +325,7 @@ def glimpse(
     slopes = tl.load(theta + k[None, :] * SPAN + wide[:, None])
     minus_c = tl.load(starts + k[None, :] * 16 + e[:, None])
     number = tl.load(fast_of + k)
-    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
-    parts = tl.broadcast_to(part[None, :], [ROWS, 16]).to(slopes.dtype)
+    parts = _parts(e, ROWS, slopes.dtype)
     unit = tl.load(facts + 3).to(tl.float32)
     for tile in tl.range(tl.program_id(0), tl.cdiv(n, ROWS), tl.num_programs(0), num_stages=STAGES):
         rows = tile * ROWS + tl.arange(0, ROWS)
@@ -322,13 +334,32 @@ def glimpse(
         t = _loaded(row, wide, there, scale, STRIDE, CAST)
         g = tl.dot(t, slopes, tl.dot(parts, minus_c))
         label = tl.load(before + rows, mask=there, other=-1)
-        best = tl.max(tl.where(number[None, :] == label[:, None], FAR, g), axis=1)
-        left = tl.load(own + rows, mask=there, other=0.0) - best * unit
+        is_own = number[None, :] == label[:, None]
+        best = tl.max(tl.where(is_own, FAR, g), axis=1)
+        won = tl.load(gap + rows, mask=there, other=0.0)
+        score = tl.load(own + rows, mask=there, other=0.0)
+        room = 0.0
         if SURE:
             slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
-            left -= 1.5 * (slope * tl.load(norm + rows, mask=there, other=0.0) + floor)
-        left = tl.minimum(left - tl.abs(left) * 2.4e-7, tl.load(gap + rows, mask=there, other=0.0))
-        tl.store(gap + rows, left, mask=there)
+            room = 1.5 * (slope * tl.load(norm + rows, mask=there, other=0.0) + floor)
+        else:
+            found = tl.max(tl.where(is_own, g, FAR), axis=1) * unit
+            found -= tl.abs(found) * 2.4e-7
+            better = found > score
+            tl.store(own + rows, found, mask=there & better)
+            raised = won + (found - score)
+            won = tl.where(better & (won < 1e36), raised - tl.abs(raised) * 2.4e-7, won)
+            score = tl.where(better, found, score)
+        left = score - best * unit - room
+        left = tl.minimum(left - tl.abs(left) * 2.4e-7, won)
+        tl.store(gap + rows, tl.where(won < 1e36, left, won), mask=there)
+
+
+@triton.jit
+def _parts(e, ROWS: tl.constexpr, form: tl.constexpr):
+    """Return what columns of −c are multiplied by; :data:`maylink.engines.cuda_centers.PARTS`."""
+    part = tl.where(e == 1, 0.125, tl.where(e == 2, 0.00006103515625, 256.0))
+    return tl.broadcast_to(part[None, :], [ROWS, 16]).to(form)
 
 
 @triton.jit
@@ -340,9 +371,11 @@ def _numbered(t, parts, theta, start, k, MASK: tl.constexpr):
 
 
 @triton.jit
-def _best_two(g, best, second):
-    """Return the greatest and the second greatest of scores so far and some more."""
-    return tl.maximum(g, best), tl.maximum(second, tl.minimum(g, best))
+def _best_two(g, best, second, GAUGED: tl.constexpr):
+    """Return the greatest and, where GAUGED, the second greatest of scores so far and some more."""
+    if GAUGED:
+        second = tl.maximum(second, tl.minimum(g, best))
+    return tl.maximum(g, best), second
 
 
 @triton.jit
@@ -365,10 +398,12 @@ def _settle(
     SURE: tl.constexpr,
     NEW: tl.constexpr,
     RANKED: tl.constexpr,
+    GAUGED: tl.constexpr,
 ):
-    """Choose by the best scores of a tile of points; write labels and gaps.
+    """Choose by the best scores of a tile of points; write labels, and gaps where GAUGED.
 
-    The last digits of a score hold the number of its centre, or of a group of centres.
+    The last digits of a score hold the number of its centre, or of a group of centres. Choices that
+    must be sure are always gauged.
     """
     penalty, unit = tl.load(facts).to(tl.float32), tl.load(facts + 3).to(tl.float32)
     top = tl.max(best, axis=1)
@@ -377,12 +412,15 @@ def _settle(
         column = tl.broadcast_to(tl.arange(0, CENTERS)[None, :], [ROWS, CENTERS])
         first = tl.min(tl.where(best == top[:, None], column, CENTERS), axis=1)
         winner = winner * CENTERS + first
-    runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
-    if GROUPED:
-        runner = tl.max(tl.where(column == first[:, None], second, best), axis=1)
     away = tl.load(phi + rows, mask=there, other=0.0) - top * unit - penalty
-    won, score = (top - runner) * unit, top * unit
     label = tl.where(away < 0.0, winner, OPENER)
+    free = tl.load(linked + rows, mask=there, other=1) == 0
+    if GAUGED:
+        if GROUPED:
+            runner = tl.max(tl.where(column == first[:, None], second, best), axis=1)
+        else:
+            runner = tl.max(tl.where(best == top[:, None], second, best), axis=1)
+        won, score = (top - runner) * unit, top * unit
     if SURE:
         slope, floor = tl.load(facts + 1).to(tl.float32), tl.load(facts + 2).to(tl.float32)
         blur = tl.load(facts + 4).to(tl.float32)
@@ -391,14 +429,14 @@ def _settle(
         label = tl.where(far | (near & (won > room)), label, DOUBT)
         won = tl.minimum(won - 1.5 * room, -away - 1.5 * (room + blur))
         score -= 1.5 * room
-    else:
+    elif GAUGED:
         won = tl.minimum(won, -away)
-    if NEW:
-        won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
-    free = tl.load(linked + rows, mask=there, other=1) == 0
-    tl.store(gap + rows, won, mask=free)
-    if RANKED:
-        tl.store(own + rows, score, mask=free)
+    if GAUGED:
+        if NEW:
+            won = tl.full([ROWS], FAR, tl.float32)  # other centres are open in the next sweep
+        tl.store(gap + rows, won, mask=free)
+        if RANKED:
+            tl.store(own + rows, score, mask=free)
     tl.store(after + rows, label, mask=free)
 
 
@@ -412,21 +450,31 @@ def collect(
     openers,
     counts,
     doubt_counter,
+    rows_of,
+    size_of,
     n,
     DOUBTS: tl.constexpr,
+    LISTED: tl.constexpr,
     ROWS: tl.constexpr,
 ):
     """List the points in doubt; or those whose labels have changed, and among them the openers.
 
-    ``counts`` holds the sizes of the lists: movers at 1, openers at 2, doubts where told.
+    ``counts`` holds the sizes of the lists: movers at 1, openers at 2, doubts where told. Where
+    LISTED, only the first ``size_of`` points of ``rows_of`` are asked.
     """
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    there = rows < n
-    label = tl.load(after + rows, mask=there, other=0)
-    if DOUBTS:
-        append(rows, there & (label == DOUBT), doubts, counts + doubt_counter)
-    else:
-        opens = there & (label == OPENER) & (tl.load(linked + rows, mask=there, other=1) == 0)
-        old = tl.load(before + rows, mask=there, other=0)
-        append(rows, opens | (there & (label != old)), movers, counts + 1)
-        append(rows, opens, openers, counts + 2)
+    size = n
+    if LISTED:
+        size = tl.load(size_of)
+    for block in range(tl.program_id(0), tl.cdiv(size, ROWS), tl.num_programs(0)):
+        rows = block * ROWS + tl.arange(0, ROWS)
+        there = rows < size
+        if LISTED:
+            rows = tl.load(rows_of + rows, mask=there, other=0)
+        label = tl.load(after + rows, mask=there, other=0)
+        if DOUBTS:
+            append(rows, there & (label == DOUBT), doubts, counts + doubt_counter)
+        else:
+            opens = there & (label == OPENER) & (tl.load(linked + rows, mask=there, other=1) == 0)
+            old = tl.load(before + rows, mask=there, other=0)
+            append(rows, opens | (there & (label != old)), movers, counts + 1)
+            append(rows, opens, openers, counts + 2)

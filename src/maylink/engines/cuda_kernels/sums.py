@@ -70,7 +70,7 @@ def add_clusters(
             )  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n_clusters", "n_copies"])
 def add_movers(
     points,
     phi,
@@ -79,16 +79,18 @@ def add_movers(
     size_of,
     before,
     after,
-    high,
-    low,
-    sizes,
+    copies,
+    n_clusters,
+    n_copies,
     STRIDE: tl.constexpr,
     COLUMNS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
     """Take points out of the sums of the clusters that they leave, into those that they enter.
 
-    For a few points: each adds for itself. Additions of cut points do not round.
+    For a few points: each adds for itself, to one of several copies of the sums, since most of
+    them enter or leave the same few clusters, and additions to one number wait for each other.
+    Additions of cut points do not round.
 
     Parameters
     ----------
@@ -96,13 +98,18 @@ def add_movers(
     cut : in, (2, COLUMNS + 1)
     rows_of, size_of : in, which points, and how many
     before, after : in, (n,) labels; −1 counts nowhere
-    high, low, sizes : in and out, (K, COLUMNS + 1) twice, and (K,)
+    copies : in and out, (n_copies, 2 K (COLUMNS + 1) + K): of each the first parts, the second
+        ones, and how many points
     BLOCK : a power of two of at least COLUMNS + 1
     """
     j = tl.arange(0, BLOCK)
     real = j <= COLUMNS
     cutter = tl.load(cut + j, mask=real, other=1.0)
     second_cutter = tl.load(cut + COLUMNS + 1 + j, mask=real, other=1.0)
+    numbers = n_clusters.to(tl.int64) * (COLUMNS + 1)
+    high = copies + (tl.program_id(0) % n_copies) * (2 * numbers + n_clusters)
+    low = high + numbers
+    sizes = low + numbers
     for place in range(tl.program_id(0), tl.load(size_of), tl.num_programs(0)):
         row = tl.load(rows_of + place).to(tl.int64)
         t = tl.load(points + row * STRIDE + j, mask=j < COLUMNS, other=0.0).to(tl.float64)
@@ -111,6 +118,18 @@ def add_movers(
         one = tl.full((), 1.0, tl.float64)
         _enter(high, low, sizes, tl.load(after + row), first, second, one, j, COLUMNS)
         _enter(high, low, sizes, tl.load(before + row), -first, -second, -one, j, COLUMNS)
+
+
+@triton.jit(do_not_specialize=["size"])
+def add_copies(copies, sums, size, COPIES: tl.constexpr, BLOCK: tl.constexpr):
+    """Add all copies, (COPIES, size), to the sums, (size,); leave zeros in their place."""
+    j = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = j < size
+    at = copies + tl.arange(0, COPIES)[:, None].to(tl.int64) * size + j[None, :]
+    parts = tl.load(at, mask=there[None, :], other=0.0)
+    total = tl.load(sums + j, mask=there, other=0.0) + tl.sum(parts, axis=0)
+    tl.store(sums + j, total, mask=there)
+    tl.store(at, tl.zeros([COPIES, BLOCK], tl.float64), mask=there[None, :])
 
 
 @triton.jit
