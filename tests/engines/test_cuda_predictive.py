@@ -54,6 +54,17 @@ def test_probabilities_are_those_of_the_processor(name, dtype):
 
 
 @needs_gpu
+@pytest.mark.parametrize("name", ["gaussian", "diagonal-gaussian", "shared-gaussian"])
+def test_rounded_values_are_as_wide_as_on_the_processor(name):
+    family = replace(as_family(name), rounded=True)
+    mixture = mixture_of(family, np.round(rows_of(name, 0, dtype=np.float64)))
+    assert mixture.family.grain is not None
+    new = np.round(rows_of(name, 3, dtype=np.float64))
+    found = cuda_predictive.responsibilities(new, mixture, DEVICE).cpu().numpy()
+    np.testing.assert_allclose(found, mixture.responsibilities(new), rtol=0.0, atol=1e-9)
+
+
+@needs_gpu
 @pytest.mark.parametrize("covariance", ["diagonal", "spherical"])
 def test_a_fitted_model_answers_as_without_a_gpu(covariance):
     import torch
