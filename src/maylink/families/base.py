@@ -60,6 +60,25 @@ NOT_INHERITED = ("also_called", "auto_rank", "covariance", "gaps", "in_chunks", 
 """Facts that a family which derives from another must state anew."""
 
 
+class MarginalPart(NamedTuple):
+    """What one part of the columns adds to the log marginal of clusters, as its scales have it."""
+
+    family: Family
+    weight: float
+    statistics: Statistics
+    prior: Any
+
+    @property
+    def scales(self) -> int:
+        """How many free scales the prior of the part has."""
+        return self.family.scales(self.prior)
+
+    def rescaled(self, factors: Array) -> float:
+        """Return the sum over all clusters, with the scales of the prior multiplied by factors."""
+        prior = self.family.rescale(self.prior, factors) if factors.size else self.prior
+        return self.weight * float(self.family.log_marginal(self.statistics, prior).sum())
+
+
 class Family(ABC):
     """An exponential family with its Bregman divergence and its conjugate prior.
 
@@ -387,6 +406,13 @@ class Family(ABC):
     def rescale(self, prior: Any, factors: Array) -> Any:
         """Return the prior with its free scales multiplied by positive factors."""
         return prior
+
+    def marginal_parts(self, statistics: Statistics, prior: Any) -> list[MarginalPart]:
+        """Return the parts whose log marginals add up to that of all columns, but for log h(x).
+
+        A scale of the prior belongs to one part; parts come in the order of the scales.
+        """
+        return [MarginalPart(self, 1.0, statistics, prior)]
 
     def blocks(self, prior: Any) -> list[Block]:
         """Return a prior as plain arrays, one block for each part of a product."""
