@@ -34,6 +34,7 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
 from maylink.families.columns import Columns
+from maylink.families.marginal_parts import MarginalPart
 from maylink.families.row_blocks import affine_scores, weighted_sums
 from maylink.families.rows import cluster_sums, first_cell
 from maylink.kernels.codes import Block, Code
@@ -58,25 +59,6 @@ class Statistics(NamedTuple):
 
 NOT_INHERITED = ("also_called", "auto_rank", "covariance", "gaps", "in_chunks", "usual")
 """Facts that a family which derives from another must state anew."""
-
-
-class MarginalPart(NamedTuple):
-    """What one part of the columns adds to the log marginal of clusters, as its scales have it."""
-
-    family: Family
-    weight: float
-    statistics: Statistics
-    prior: Any
-
-    @property
-    def scales(self) -> int:
-        """How many free scales the prior of the part has."""
-        return self.family.scales(self.prior)
-
-    def rescaled(self, factors: Array) -> float:
-        """Return the sum over all clusters, with the scales of the prior multiplied by factors."""
-        prior = self.family.rescale(self.prior, factors) if factors.size else self.prior
-        return self.weight * float(self.family.log_marginal(self.statistics, prior).sum())
 
 
 class Family(ABC):
@@ -408,10 +390,7 @@ class Family(ABC):
         return prior
 
     def marginal_parts(self, statistics: Statistics, prior: Any) -> list[MarginalPart]:
-        """Return the parts whose log marginals add up to that of all columns, but for log h(x).
-
-        A scale of the prior belongs to one part; parts come in the order of the scales.
-        """
+        """Return the parts of the columns, in the order of the scales of their priors."""
         return [MarginalPart(self, 1.0, statistics, prior)]
 
     def blocks(self, prior: Any) -> list[Block]:
@@ -459,12 +438,8 @@ class Family(ABC):
     def log_predictive(self, X: Matrix, prior: Any) -> Array:
         """Return log p(x) with the parameter integrated out over one prior or posterior, (n,)."""
         T = self.statistics(X)
-        single = Statistics(
-            size=np.ones(X.shape[0]),
-            total=T.toarray() if sparse.issparse(T) else T,
-            log_base=self.log_base(X),
-        )
-        return self.log_marginal(single, prior)
+        total = T.toarray() if sparse.issparse(T) else T
+        return self.log_marginal(Statistics(np.ones(len(total)), total, self.log_base(X)), prior)
 
 
 def in_deviations(values: Array) -> Array:

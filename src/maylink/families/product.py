@@ -17,8 +17,9 @@ from scipy import sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Family, MarginalPart, Statistics
+from maylink.families.base import Family, Statistics
 from maylink.families.columns import Columns, column_variances, scale_columns
+from maylink.families.marginal_parts import MarginalPart
 from maylink.families.registry import as_family
 from maylink.kernels.codes import Block
 
