@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from maylink.errors import LinkFileError, counted
+from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import BadLine, BadLineError, Place, check_share
 from maylink.io.links.kinds import EXPECTED, ZERO, kind_of, plain
 from maylink.links import KIND_NAMES, MAY_NOT, Links
 from maylink.row_ids import Ids, id_key, missing
 
 FOUND = "found"  # ids are those that the file names
-MOST_UNREAD = 0.1  # of all lines, that say a word unknown where the others all say the same
+MOST_UNREAD = 0.1  # of all lines, that say one unknown word where the others all say the same
 
 
 class Collector:
@@ -230,17 +230,17 @@ class Collector:
         )
 
     def _forbid_one_kind_lost(self) -> None:
-        """Raise where all lines that were read say the same, and many others say a word unknown.
+        """Raise where all lines that were read say the same, and many others one word unknown.
 
         That word is then likely to be the other kind, and without it links tell but half.
         """
-        if len(set(self._kind)) != 1 or sum(self._unread.values()) <= MOST_UNREAD * self.lines:
-            return
-        (word, count), kind = self._unread.most_common(1)[0], KIND_NAMES[self._kind[0]]
-        raise LinkFileError(
-            f"{self.name}: all lines that can be read say {kind}, and {counted(count, 'line')} "
-            f"{'says' if count == 1 else 'say'} {word}, which is not known; write {EXPECTED}"
-        )
+        (word, count), *_ = self._unread.most_common(1) or [("", 0)]
+        if len(set(self._kind)) == 1 and count > max(1, MOST_UNREAD * self.lines):
+            kind = KIND_NAMES[self._kind[0]]
+            raise LinkFileError(
+                f"{self.name}: all lines that can be read say {kind}, and {count} lines say "
+                f"{word}, which is not known; write {EXPECTED}"
+            )
 
 
 def whole(value: Any) -> int | None:
