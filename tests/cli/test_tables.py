@@ -85,6 +85,19 @@ def test_what_the_model_does_not_know_of_new_rows_is_told(table, capsys):
     assert "the model asks for 'size', and the data have 'x0', 'x1'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("last", ["", "3.5"])
+def test_texts_that_nobody_looks_at_are_told_with_what_can_be_done(last, table, capsys):
+    words = ["red wine", "blue car", "green tea", "old house", "new road", "tall tree"]
+    rows = [f"{words[at % 6]} {at},{at / 7:.2f},{at % 5}.5" for at in range(24)]
+    Path("notes.csv").write_text("\n".join(["my note,size,weight", *rows, f"end,1,{last}", ""]))
+    command = ("cluster", "notes.csv", "--method", "rdpmeans")
+    assert run(*command) == 0
+    told = "texts are not looked at: --as 'my note=words' takes one in beside the other columns"
+    assert told in capsys.readouterr().err
+    assert run(*command, "--as", "my note=text") == 0
+    assert "texts are not looked at" not in capsys.readouterr().err
+
+
 def test_the_user_overrules_kinds(table, capsys):
     words = ("cluster", "people.csv", "--id", "who", "--method", "rdpmeans", "--json")
     assert run(*words, "--as", "phone=number", "--as", "colour=text") == 0

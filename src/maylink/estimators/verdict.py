@@ -49,7 +49,7 @@ HEADLINES = {
     UNLINKED: "Nothing outside the data confirms these clusters: there are no links.",
 }
 ONE_SIDED = "All links say {}, so they cannot tell whether these clusters are right."
-CONTRADICTED = "Links that the fit had not seen confirm these clusters, but not all of it agrees."
+CONTRADICTED = "Links that the fit had not seen confirm these clusters, but not all figures agree."
 
 
 @dataclass(frozen=True, repr=False)
