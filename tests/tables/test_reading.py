@@ -325,3 +325,15 @@ def test_numbers_of_several_units_are_set_aside_and_it_says_why():
     cells = [f"{'$€'[row % 2]}{value:.2f}" for row, value in enumerate(rng.normal(900, 99, 60))]
     table = ml.read_table(pd.DataFrame({"a": cells, "b": rng.normal(size=60)}))
     assert "identifier, set aside: a (numbers of several units: $, €)" in table.about()
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [("{:,}", "number"), ("€{}", "number"), ("{}", "identifier"), ("{} ", "identifier")],
+)
+def test_numbers_that_are_written_as_amounts_name_nothing(written, kind, tmp_path):
+    rng = np.random.default_rng(0)
+    price = [written.format(value) for value in rng.integers(10**5, 10**6, 60)]
+    frame = pd.DataFrame({"price": price, "size": rng.normal(size=60)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert ml.read_table(tmp_path / "t.csv").kinds["price"] == kind

@@ -236,6 +236,7 @@ def make_code(
     cells: Mapping[str, NDArray[Any]],
     kinds: Mapping[str, str],
     decimals: Mapping[str, str] = MappingProxyType({}),
+    measured: Collection[str] = (),
 ) -> TableCode:
     """Return the code of a table, its columns recognised where nobody says what they are.
 
@@ -247,13 +248,18 @@ def make_code(
         What columns are, where the user says.
     decimals : mapping of str to str
         The decimal marks of columns of numbers that were written as words.
+    measured : collection of str
+        Columns whose numbers have marks that those of identifiers do not have, as $5 and 405,782.
     """
     for name, kind in kinds.items():
         if name not in cells:
             raise FileError(f"kinds: {no_column(name, list(cells))}")
         if kind not in COLUMN_KINDS:
             raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
-    found = {name: _recognised(name, column, kinds.get(name)) for name, column in cells.items()}
+    found = {
+        name: _recognised(name, column, kinds.get(name), name in measured)
+        for name, column in cells.items()
+    }
     columns = [
         _column_code(name, column, found[name], decimals.get(name, "."))
         for name, column in cells.items()
@@ -285,13 +291,15 @@ def _beside_counts(
     ]
 
 
-def _recognised(name: str, cells: NDArray[Any], given: str | None) -> Recognised:
+def _recognised(name: str, cells: NDArray[Any], given: str | None, measured: bool) -> Recognised:
     """Return what a column is, by its cells, its name, or the user."""
     if given is not None:
         return Recognised(given, "as given", _given_form(name, cells, given))
     numeric = cells.dtype.kind in "fiu"
     found = kind_of_numbers(cells) if numeric else kind_of_words(cells)
-    measured = numeric and bool(np.any(cells % 1 > 0))
+    if measured and found.kind == "identifier":
+        return Recognised("number", "whole numbers with marks, as amounts have")
+    measured = measured or (numeric and bool(np.any(cells % 1 > 0)))
     if name.strip().lower() in ANSWERS and found.kind != "constant" and not measured:
         return Recognised("label", "called so: an answer, not data")
     return found

@@ -7,7 +7,8 @@ Of numbers:
 * **identifier**: whole numbers of which no two are alike, though numbers of that range that were
   not given out one by one would have repeats: more than 7 are expected, and the chance of none is
   below exp(−7). Or whole numbers of 6 digits and more, nearly all of the same length and not
-  rounded, as telephone numbers: what is near in them says nothing.
+  rounded, as telephone numbers: what is near in them says nothing. Not where cells are written as
+  amounts are, as $5 or 405,782.
 * **date**: eight digits that are a year, a month and a day.
 * **yes-no**: two different values, in more than two rows.
 * **count**: whole numbers from 0 up that look like counts

@@ -304,7 +304,8 @@ def coded_table(
     """
     cells = cells_of(table)
     decimals = {name: numbers.decimal for name, numbers in table.written.items()}
-    made = code or make_code(cells, kinds or {}, decimals)
+    measured = {name for name, numbers in table.written.items() if numbers.measured}
+    made = code or make_code(cells, kinds or {}, decimals, measured)
     if not made.features:
         raise (DomainError if of_frame else FileError)(_nothing_left(made, of_frame))
     X = made.encode(cells)
