@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,7 @@ class CodedData(NamedTuple):
 
 def as_coded(X: Any) -> CodedData:
     """Return a table, or a data frame with words, as a frame of numbers; other data as they are."""
+    _check_form(X)
     table = X if isinstance(X, CodedTable) else None
     if table is None and _has_words(X):
         table = read_table(X)
@@ -76,6 +78,7 @@ def coded_as(X: Any, code: TableCode | None) -> Any:
 
     Columns of a data frame are found by name: their order, and other columns, do not count.
     """
+    _check_form(X)
     if isinstance(X, CodedTable):
         if code is not None and X.code.features != code.features:
             raise DataTypeError("X: the table is coded otherwise; read it with code=table_code_")
@@ -87,6 +90,18 @@ def coded_as(X: Any, code: TableCode | None) -> Any:
     if not as_it_came and set(code.features) <= set(names):  # coded already
         return X.iloc[:, [names.index(name) for name in code.features]]
     return _frame(code.encode(cells_of(table_of_frame(X, read=False))), code)
+
+
+def _check_form(X: Any) -> None:
+    """Refuse columns in a dict, and a data frame in which two columns have one name."""
+    if isinstance(X, Mapping):
+        raise DataTypeError("X: a dict is no table; give pandas.DataFrame(X)")
+    if _is_frame(X):
+        seen = set[str]()
+        for name in map(str, X.columns):
+            if name in seen:
+                raise DomainError(f"X: two columns are called {name!r}; rename one")
+            seen.add(name)
 
 
 def header(code: TableCode) -> Any:

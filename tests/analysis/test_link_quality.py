@@ -130,6 +130,20 @@ def test_few_links_of_a_source_are_reported():
     assert (diagnosis.n_components, diagnosis.largest_component) == (2, 2)
 
 
+def test_more_links_are_not_asked_of_a_source_that_says_nothing():
+    X, y = two_groups()
+    rng = np.random.default_rng(0)
+    i = rng.integers(0, 60, 160)
+    j = (i + rng.integers(1, 60, 160)) % 60
+    guesses = np.arange(160) < 80
+    kind = np.where(guesses, rng.choice([1, -1], 160), np.where(y[i] == y[j], 1, -1))
+    links = Links(60, i, j, kind, source=np.where(guesses, "eve", "ann"))
+    advice = diagnose(X, links, fitted_quickly(X, links)).advice
+    (sentence,) = (line for line in advice if "eve" in line)
+    assert sentence.startswith("check source eve: its links may say nothing (the 95% intervals")
+    assert not any("ann" in line for line in advice)
+
+
 def test_pairs_that_were_judged_are_not_asked_for_again(diagnosed):
     diagnosis, _, pairs = diagnosed
     asked = {tuple(sorted(pair)) for pair in diagnosis.pairs[["i", "j"]].to_numpy().tolist()}

@@ -59,6 +59,45 @@ def test_one_command_from_a_table_to_a_report(table, capsys):
     assert second.split(",")[1] == str(labels[table == 0][0])
 
 
+def test_what_the_model_does_not_know_of_new_rows_is_told(table, capsys):
+    words = ("cluster", "people.csv", "--id", "who", "--method", "rdpmeans", "--model", "model.npz")
+    assert run(*words, "-q") == 0
+    rows = ["a,0.1,violet,2021-08-01", "b,0.2,red,soon", "c,4,Violet,2020-02-03"]
+    Path("new.csv").write_text("\n".join(["who,size,colour,joined", *rows, ""]))
+    predict = ("predict", "model.npz", "new.csv", "--id", "who")
+    capsys.readouterr()
+    assert run(*predict) == 0
+    err = capsys.readouterr().err
+    assert "colour: category, 2 cells taken as missing, new to the model: 'violet', 'Violet'" in err
+    assert "joined: date, 1 cell taken as missing, no date: 'soon'" in err
+    Path("new.csv").write_text("who,size,colour,joined\na,0.1,red,03/04/2021\n")
+    assert run(*predict) == 3
+    assert "column 'joined', row 0: '03/04/2021' is not a date as 2024-03-31" in (
+        capsys.readouterr().err
+    )
+    Path("new.csv").write_text("who,size,colour,joined\na,small,red,2021-04-03\n")
+    assert run(*predict) == 3
+    err = capsys.readouterr().err
+    assert "'small' is not a number; mend the cell, or say --read na=… if it stands for" in err
+    assert "--drop" not in err
+    np.save("array.npy", np.zeros((3, 3)))
+    assert run("predict", "model.npz", "array.npy") == 3
+    assert "the model asks for 'size', and the data have 'x0', 'x1'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("last", ["", "3.5"])
+def test_texts_that_nobody_looks_at_are_told_with_what_can_be_done(last, table, capsys):
+    words = ["red wine", "blue car", "green tea", "old house", "new road", "tall tree"]
+    rows = [f"{words[at % 6]} {at},{at / 7:.2f},{at % 5}.5" for at in range(24)]
+    Path("notes.csv").write_text("\n".join(["my note,size,weight", *rows, f"end,1,{last}", ""]))
+    command = ("cluster", "notes.csv", "--method", "rdpmeans")
+    assert run(*command) == 0
+    told = "texts are not looked at: --as 'my note=words' takes one in beside the other columns"
+    assert told in capsys.readouterr().err
+    assert run(*command, "--as", "my note=text") == 0
+    assert "texts are not looked at" not in capsys.readouterr().err
+
+
 def test_the_user_overrules_kinds(table, capsys):
     words = ("cluster", "people.csv", "--id", "who", "--method", "rdpmeans", "--json")
     assert run(*words, "--as", "phone=number", "--as", "colour=text") == 0

@@ -113,6 +113,18 @@ def test_words_in_the_data(cls):
 
 
 @every
+def test_columns_in_a_dict_or_of_one_name(cls):
+    refused(r"X: a dict is no table; give pandas.DataFrame\(X\)", cls, {"size": [1.0, 2.0, 9.0]})
+    for cells in ([[1.0, 2.0], [3.0, 4.0]], [["u", 1.5], ["v", 2.5]]):
+        frame = pd.DataFrame(cells, columns=["a", "a"])
+        refused("X: two columns are called 'a'; rename one", cls, frame)
+    model = cls().fit(X)
+    if hasattr(model, "predict"):
+        with pytest.raises(MaylinkError, match="X: a dict is no table"):
+            model.predict({"size": [1.0]})
+
+
+@every
 def test_empty_columns_of_a_frame_are_set_aside(cls):
     frame = pd.DataFrame({"size": [1.0, 2.0, 9.0], "empty": np.nan, "width": [0.5, 0.7, 0.1]})
     with pytest.warns(UserWarning, match=r"columns set aside: empty \(constant\)"):

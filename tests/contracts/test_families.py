@@ -1,6 +1,6 @@
 """What every family must do, for whatever families the folder holds."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -403,6 +403,25 @@ def test_expected_log_likelihoods_are_those_of_the_expectations(name):
     theta, partition = family.expected_parameters(posterior)
     expected = family.statistics(X) @ theta.T - partition + family.log_base(X)[:, None]
     np.testing.assert_allclose(family.expected_log_likelihood(X, posterior), expected, atol=1e-8)
+
+
+def test_parts_add_up_to_the_marginal_whatever_their_scales(name):
+    family, X, labels = adapted(name)
+    if family.knows_gaps:
+        family = replace(family, weights=[1.0, 0.5, 2.0])
+    prior = family.default_prior(X)
+    statistics = family.cluster_statistics(X, labels, 3)
+    parts = family.marginal_parts(statistics, prior)
+    ends = np.cumsum([part.scales for part in parts])
+    assert ends[-1] == family.scales(prior)
+    rests = []
+    for seed in range(3):
+        factors = np.exp(np.random.default_rng(seed).normal(size=ends[-1]))
+        own = np.split(factors, ends[:-1])
+        marginal = family.log_marginal(statistics, family.rescale(prior, factors)).sum()
+        added = sum(part.rescaled(some) for part, some in zip(parts, own, strict=True))
+        rests.append(marginal - added)
+    np.testing.assert_allclose(rests, rests[0], rtol=1e-9, atol=1e-8)  # log h(x)
 
 
 def test_rescaled_priors_are_priors(name):

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 
-from fuzz.runs import TARGETS, try_corpus, try_drawn
+from fuzz.runs import HANGS, HUNG, TARGETS, try_corpus, try_drawn
 
 BATCH = 20  # cases of one target and seed
 
@@ -20,6 +20,7 @@ def main():
     parser.add_argument("--rounds", type=int, help="rounds in place of minutes; the same each time")
     options = parser.parse_args()
     names = options.target or list(TARGETS)
+    print(f"a case that takes more than {HANGS} s ends the run, and lies in {HUNG}", flush=True)
     found = {(one.target, one.where): one for one in try_corpus(names)}
     for one in found.values():
         show(one)

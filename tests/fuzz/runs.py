@@ -2,6 +2,7 @@
 
 import faulthandler
 import json
+import os
 import tempfile
 import time
 import traceback
@@ -16,6 +17,7 @@ from maylink.errors import MaylinkError
 
 CORPUS = Path(__file__).parent / "corpus"
 HANGS = 120  # seconds after which a case is taken to hang
+HUNG = Path(tempfile.gettempdir()) / f"maylink-fuzz-{os.getpid()}.json"  # a case that hangs
 
 
 class Target(NamedTuple):
@@ -47,7 +49,11 @@ class Finding(NamedTuple):
 
 
 def try_case(target, case):
-    """Run one case in a folder of its own; return whether the library answered or refused."""
+    """Run one case in a folder of its own; return whether the library answered or refused.
+
+    The process ends with a case that hangs, which then lies in the file ``HUNG``.
+    """
+    HUNG.write_text(json.dumps({"target": target, "case": case}, default=str), "utf-8")
     faulthandler.dump_traceback_later(HANGS, exit=True)
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -58,6 +64,7 @@ def try_case(target, case):
         return "answered"
     finally:
         faulthandler.cancel_dump_traceback_later()
+        HUNG.unlink(missing_ok=True)
 
 
 def corpus():

@@ -1,5 +1,7 @@
 """A few seconds of ``make fuzz``: the corpus, some cases of each target, and how cases fail."""
 
+import json
+
 import hypothesis
 import pytest
 
@@ -32,3 +34,16 @@ def test_other_errors_are_found_shrunk_and_drawn_again_by_their_seed(monkeypatch
     assert found.case == 101
     assert "too large" in found.error
     assert try_drawn("numbers", 3, 50) == found
+
+
+def test_a_case_that_ends_the_process_is_left_in_a_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(runs, "HUNG", tmp_path / "hung.json")
+    seen = []
+
+    def check(case, folder):
+        seen.append(json.loads(runs.HUNG.read_text()))
+
+    monkeypatch.setitem(runs.TARGETS, "any", Target(hypothesis.strategies.integers(), check))
+    assert try_case("any", 7) == "answered"
+    assert seen == [{"target": "any", "case": 7}]
+    assert not runs.HUNG.exists()

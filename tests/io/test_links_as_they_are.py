@@ -140,6 +140,9 @@ def test_groups_of_dedupe_are_labels():
         "No, same name but another town": (-1, None),
         "the same person": (1, None),
         "not different": (1, None),
+        "looks the same": (1, None),
+        "seems to be a match": (1, None),
+        "does look like it": None,
         "Can't tell": (None, None),
         "": (None, None),
         "yes and no": None,
@@ -184,6 +187,17 @@ def test_letters_that_name_columns_are_no_answers():
 @pytest.mark.parametrize("words", ["-1", "−1", "-1.0", "-1!", "- -1", "-1, surely"])
 def test_the_sign_of_an_answer_is_no_hyphen(words):
     assert answer_of(words)[0] == -1
+
+
+@pytest.mark.parametrize("column", ["same", "kind"])
+def test_a_kind_of_which_no_line_can_be_read_is_not_left_out(column):
+    lines = ["ann,bob,alike", "ann,cy,alike", "bob,dee,no", "cy,dee,no", "ann,dee,no"]
+    text = "\n".join([f"i,j,{column}", *lines, ""])
+    with pytest.raises(LinkFileError, match="read say may-not, and 2 lines say 'alike', which"):
+        read(text, ids=IDS, bad_lines="skip")
+    assert read(text + "bob,cy,yes\n", ids=IDS, bad_lines="skip").n_links == 4
+    rest = "cy,dee,no\n" * 20
+    assert read(text + rest, ids=IDS, bad_lines="skip").n_links == 23
 
 
 def test_confidence_is_a_share_per_cent_or_a_word():

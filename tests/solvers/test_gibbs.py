@@ -19,7 +19,8 @@ from exact import (
 from geweke import z_scores
 from maylink import Links
 from maylink.datasets import load, make_two_view
-from maylink.families import VonMisesFisher
+from maylink.families import DiagonalGaussian, VonMisesFisher
+from maylink.families.product_with_gaps import with_gaps
 from maylink.model.source_prior import PRIOR
 from maylink.problem import Problem
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
@@ -155,6 +156,23 @@ def test_scales_of_the_prior_have_their_exact_posterior():
     grid = np.linspace(-6, 6, 49)  # of a smooth density that is nothing at both ends
     weight = softmax([log_density(x) for x in grid])
     assert np.mean(logs) == pytest.approx(weight @ grid, abs=0.1)
+
+
+def test_a_scale_of_one_column_costs_no_look_at_the_others(monkeypatch):
+    """Each scale is looked at with its column: with all of them 40 columns took minutes."""
+    X = np.random.default_rng(0).normal(size=(6, 40))
+    X[2, 3] = np.nan
+    problem = Problem.build(X, Links.empty(6), with_gaps(DiagonalGaussian(), 40))
+    sampler = CollapsedSampler(
+        problem, None, GibbsSettings(alpha=1.0, learn_prior=True, n_prior_draws=5)
+    )
+    looks, posterior_of = [], DiagonalGaussian.posterior
+    monkeypatch.setattr(
+        DiagonalGaussian, "posterior", lambda *given: looks.append(1) or posterior_of(*given)
+    )
+    state, _ = sampler.step(sampler.init(np.zeros(6, np.int64)), 1, np.random.default_rng(0))
+    assert state.factors.size == 80
+    assert len(looks) == 40 + 5 * 80
 
 
 # ---------------------------------------------------------------------- Geweke, calibration

@@ -134,6 +134,22 @@ def test_new_dates_are_days_whether_words_or_digits(form):
         np.testing.assert_array_equal(coded_as(coded, table.code).to_numpy(), table.X)
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
+def test_new_dates_may_be_written_with_the_year_first_and_otherwise_as_in_the_fit(form):
+    day = pd.Series(pd.date_range("2020-01-01", periods=40, freq="11D"))
+    sizes = np.random.default_rng(0).normal(size=40)
+    table = ml.read_table(pd.DataFrame({"size": sizes, "joined": day.dt.strftime(form)}))
+    digits = day.dt.strftime("%Y%m%d")
+    for joined in (day, day.dt.strftime("%Y/%m/%d"), digits, digits.astype(int)):
+        again = ml.read_table(pd.DataFrame({"size": sizes, "joined": joined}), code=table.code)
+        np.testing.assert_array_equal(again.X, table.X)
+    other = pd.DataFrame({"size": sizes, "joined": day.dt.strftime("%d/%m/%Y")})
+    with pytest.raises(FileError, match=r"column 'joined', row 0: '01/01/2020' is not a date as"):
+        ml.read_table(other, code=table.code)
+    empty = ml.read_table(other.assign(joined=None), code=table.code)
+    assert np.isnan(empty.X[:, 1]).all()
+
+
 def test_a_frame_of_coded_columns_is_ordered_by_name():
     table = ml.read_table(mixed()[0])
     coded = pd.DataFrame(table.X, columns=table.columns)
@@ -309,3 +325,15 @@ def test_numbers_of_several_units_are_set_aside_and_it_says_why():
     cells = [f"{'$€'[row % 2]}{value:.2f}" for row, value in enumerate(rng.normal(900, 99, 60))]
     table = ml.read_table(pd.DataFrame({"a": cells, "b": rng.normal(size=60)}))
     assert "identifier, set aside: a (numbers of several units: $, €)" in table.about()
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [("{:,}", "number"), ("€{}", "number"), ("{}", "identifier"), ("{} ", "identifier")],
+)
+def test_numbers_that_are_written_as_amounts_name_nothing(written, kind, tmp_path):
+    rng = np.random.default_rng(0)
+    price = [written.format(value) for value in rng.integers(10**5, 10**6, 60)]
+    frame = pd.DataFrame({"price": price, "size": rng.normal(size=60)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert ml.read_table(tmp_path / "t.csv").kinds["price"] == kind

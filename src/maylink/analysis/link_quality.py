@@ -18,6 +18,7 @@ from maylink.analysis import methods
 from maylink.analysis.comparison import held_out_score
 from maylink.analysis.source_counts import count_by_source
 from maylink.errors import counted
+from maylink.estimators.verdict import about_sources
 from maylink.links import MAY, Links
 from maylink.tuning.folds import LinkFolds, n_judgements
 from maylink.tuning.settings import as_tuning
@@ -336,10 +337,13 @@ def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
         missing = as_tuning(None).fewest_pairs - diagnosis.n_judgements
         pairs = counted(missing, "more pair", "more pairs")
         advice.append(f"judge {pairs} or more, so that links can choose the settings")
+    many = diagnosis.sources[diagnosis.sources["links"] >= FEW_LINKS]
     advice += [
         f"collect more links of source {name}: how reliable it is cannot be told well yet"
         for name in uncertain_sources
+        if not about_sources(many[many.index.astype(str) == name])
     ]
+    advice += [_in_small_letters(sentence) for sentence in about_sources(many)]
     if len(diagnosis.pairs):
         advice.append("judge the pairs below: the model is least sure of them")
     else:
@@ -350,3 +354,7 @@ def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
         has = "has no link: begin with it" if one else "have no link: begin with these"
         advice.append(f"{points} between clusters and {has}")
     return advice
+
+
+def _in_small_letters(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:].removesuffix(".")

@@ -157,7 +157,7 @@ def _labels(model: Any, table: Table, heading: str) -> dict[str, Any]:
 
 def _with_names_and_text(suspects: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Return suspect links with the names and the text columns of both rows."""
-    frame = suspects.copy()
+    frame = suspects.round({"wrong": 6})
     rows_of_end = {end: frame[end].to_numpy(int) for end in ("i", "j")}
     names = row_names(table)
     for end, rows in rows_of_end.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.errors import INPUT, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
-from maylink.cli.messages import ids_of_a_file, in_command_words
+from maylink.cli.messages import ids_of_a_file, in_command_words, quoted
 from maylink.cli.options import (
     LINK_COLUMNS,
     READ,
@@ -103,14 +103,26 @@ def read_table(
         **reading.features.settings,
     )
     table = featured(table, reading.features, quiet=quiet)
-    if kinds or not (plain or _is_array(table)):
+    texts: list[str] = []
+    if kinds or code is not None or not (plain or _is_array(table)):
         coded = coded_table(table, kinds, code)
+        texts = [name for name in coded.text_columns if code is None and name not in kinds]
         plain = coded.code.is_plain(table.columns) and not (has_gaps(table.X) or table.written)
         if code is not None or not plain:
             _print_kind_notes(coded, quiet)
+            _print_ways_to_texts(texts, quiet)
             return coded
     _print_table_notes(table, quiet)
+    _print_ways_to_texts(texts, quiet)
     return table
+
+
+def _print_ways_to_texts(columns: list[str], quiet: bool) -> None:
+    """Say how texts that nobody looks at can be looked at."""
+    if columns:
+        beside = f"--as {quoted(f'{columns[0]}=words')} takes one in beside the other columns"
+        alone = f"--text {quoted(columns[0])} clusters by texts alone"
+        print_note("data", f"texts are not looked at: {beside}, {alone}", quiet=quiet)
 
 
 def _is_array(table: Table) -> bool:
@@ -123,7 +135,8 @@ def _is_array(table: Table) -> bool:
 
 def _print_kind_notes(table: CodedTable, quiet: bool) -> None:
     n, d = table.X.shape
-    print_note("data", f"{n} rows × {d} columns of numbers, from", quiet=quiet)
+    size = f"{counted(n, 'row')} × {counted(d, 'column')}"
+    print_note("data", f"{size} of numbers, from", quiet=quiet)
     for line in table.about():
         print_note("data", in_command_words(line), quiet=quiet)
     if n < table.n_file:
@@ -144,9 +157,10 @@ def _print_table_notes(table: Table, quiet: bool) -> None:
     kinds = [kind for column, kind in table.kinds.items() if column in set(table.columns)]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     n, d = table.X.shape
-    notes = [f"{n} rows × {d} columns ({counts}): {first_few(table.columns)}"]
+    size = f"{counted(n, 'row')} × {counted(d, 'column')}"
+    notes = [f"{size} ({counts}): {first_few(table.columns)}"]
     if table.view is not None:  # whose columns have no names that say anything
-        notes = [f"{n} rows × {d} columns"]
+        notes = [size]
     text_columns = [column for column, kind in table.kinds.items() if kind == "text"]
     if text_columns and table.view is None:
         notes.append(f"left out, as they hold words: {first_few(text_columns)}")

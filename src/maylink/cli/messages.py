@@ -10,7 +10,7 @@ _REPLACEMENTS = (
     (r"\bforce=True", "--force"),
     (r"\bmissing='([\w-]+)'", r"--missing \1"),
     (r"\bna=\[…\]", "--read na=…"),
-    (r"\bdrop=\[(?:'([^']*)'|(\d+))\]", lambda m: f"--drop {_quoted(m[1] or m[2])}"),
+    (r"\bdrop=\[(?:'([^']*)'|(\d+))\]", lambda m: f"--drop {quoted(m[1] or m[2])}"),
     (r"with drop\b(?!=)", "with --drop"),
     (r", name it as id, or leave all such columns out with text='drop'", ", or name it as --id"),
     (
@@ -66,5 +66,6 @@ def ids_of_a_file(message: str) -> str:
     return message.replace("leave ids out", "leave --ids out")
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as a shell takes it for one word."""
     return f"'{name}'" if " " in name else name

@@ -49,7 +49,7 @@ HEADLINES = {
     UNLINKED: "Nothing outside the data confirms these clusters: there are no links.",
 }
 ONE_SIDED = "All links say {}, so they cannot tell whether these clusters are right."
-CONTRADICTED = "Links that the fit had not seen confirm these clusters, but not all of it agrees."
+CONTRADICTED = "Links that the fit had not seen confirm these clusters, but not all figures agree."
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +145,7 @@ def judge(
     if posterior is not None and level in (CONFIRMED, WEAK):
         advice += _about_suspects(posterior)
     if table is not None:
-        advice += _about_sources(table)
+        advice += about_sources(table)
     if level == CONFIRMED:
         advice += _about_unsure(model)
     return Verdict(level, tuple(trust), tuple(changed), tuple(advice))
@@ -348,8 +348,14 @@ def _about_suspects(posterior: Posterior) -> list[str]:
     return [f"{n_wrong:,} of {n_links:,} {looks} wrong: check these first."]
 
 
-def _about_sources(table: pd.DataFrame) -> list[str]:
-    """Return sentences on sources whose links say the opposite, or may tell nothing."""
+def about_sources(table: pd.DataFrame) -> list[str]:
+    """Return sentences on sources whose links say the opposite, or may tell nothing.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Intervals of p and q by source, as ``reliability_`` has them.
+    """
     swapped = table["p_high"] + table["q_high"] < 1.0
     empty = (table["p_low"] + table["q_low"] <= 1.0) & ~swapped
     sentences = []

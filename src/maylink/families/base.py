@@ -34,6 +34,7 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError, MaylinkError
 from maylink.families.columns import Columns
+from maylink.families.marginal_parts import MarginalPart
 from maylink.families.row_blocks import affine_scores, weighted_sums
 from maylink.families.rows import cluster_sums, first_cell
 from maylink.kernels.codes import Block, Code
@@ -388,6 +389,10 @@ class Family(ABC):
         """Return the prior with its free scales multiplied by positive factors."""
         return prior
 
+    def marginal_parts(self, statistics: Statistics, prior: Any) -> list[MarginalPart]:
+        """Return the parts of the columns, in the order of the scales of their priors."""
+        return [MarginalPart(self, 1.0, statistics, prior)]
+
     def blocks(self, prior: Any) -> list[Block]:
         """Return a prior as plain arrays, one block for each part of a product."""
         raise MaylinkError(
@@ -441,12 +446,8 @@ class Family(ABC):
     def log_predictive(self, X: Matrix, prior: Any) -> Array:
         """Return log p(x) with the parameter integrated out over one prior or posterior, (n,)."""
         T = self.statistics(X)
-        single = Statistics(
-            size=np.ones(X.shape[0]),
-            total=T.toarray() if sparse.issparse(T) else T,
-            log_base=self.log_base(X),
-        )
-        return self.log_marginal(single, prior)
+        total = T.toarray() if sparse.issparse(T) else T
+        return self.log_marginal(Statistics(np.ones(len(total)), total, self.log_base(X)), prior)
 
 
 def in_deviations(values: Array) -> Array:

@@ -19,6 +19,7 @@ from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
 from maylink.families.columns import Columns, column_variances, scale_columns
+from maylink.families.marginal_parts import MarginalPart
 from maylink.families.registry import as_family
 from maylink.kernels.codes import Block
 
@@ -293,6 +294,15 @@ class Product(Family):
             out.append(family.rescale(one_prior, factors[:size]))
             factors = factors[size:]
         return tuple(out)
+
+    def marginal_parts(self, statistics: Statistics, prior: tuple[Any, ...]) -> list[MarginalPart]:
+        """Return the parts of all parts."""
+        pairs = zip(prior, self._split_theta(statistics.total), strict=True)
+        return [
+            part
+            for one_prior, (family, total) in pairs
+            for part in family.marginal_parts(statistics._replace(total=total), one_prior)
+        ]
 
     def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the rows of all parts side by side."""

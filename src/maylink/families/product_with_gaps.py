@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics, in_deviations
+from maylink.families.marginal_parts import MarginalPart
 from maylink.families.product import Product, of_variance_one
 from maylink.families.rows import first_cell
 from maylink.kernels.codes import GAPS, Block
@@ -343,6 +344,14 @@ class ProductWithGaps(Product):
         assert self.weights is not None
         for (family, _), weight, one in zip(self._blocks(), self.weights, prior, strict=True):
             yield family, weight, one
+
+    def marginal_parts(self, statistics: Statistics, prior: tuple[Any, ...]) -> list[MarginalPart]:
+        """Return the parts, each with its weight and the points that have it."""
+        both = zip(self._priors(prior), self._split_statistics(statistics), strict=True)
+        return [
+            MarginalPart(family, weight, one, one_prior)
+            for (family, weight, one_prior), (_, one) in both
+        ]
 
     def likelihood_rows(self, X: Matrix) -> Matrix:
         """Return the rows of all parts, each with its indicator, side by side."""

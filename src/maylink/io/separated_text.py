@@ -50,7 +50,7 @@ def read_csv(path: str | Path, name: str, options: ReadOptions) -> RawTable:
         text.forbid_ragged(ends_empty=True)
         builder = _all_rows(text, "ignore")
     if builder.n == 0:
-        raise FileError(f"{name}: there is a header but no rows; give two or more")
+        raise FileError(f"{name}: there is a header but no rows; write them below it")
     return builder.table()
 
 

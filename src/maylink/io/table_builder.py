@@ -180,11 +180,13 @@ class TableBuilder:
     def _not_a_number(
         self, cells: Sequence[Any], at: int, row: int, rows_before: int = 0
     ) -> FileError:
-        cell = cells[row]
+        column = self.columns[at]
+        ways = ["mend the cell", "say na=[…] if it stands for a missing one"]
+        if not self.places.marks.get(at):  # where a model asks for the column, it cannot go
+            ways.append(f"leave the column out with drop=[{column!r}]")
         return FileError(
-            f"{self.name}: {self.row_place(rows_before + row)}, column {self.columns[at]!r}: "
-            f"{not_a_number(cell)}; mend the cell, say na=[…] if it "
-            f"stands for a missing one, or leave the column out with drop=[{self.columns[at]!r}]"
+            f"{self.name}: {self.row_place(rows_before + row)}, column {column!r}: "
+            f"{not_a_number(cells[row])}; {', '.join(ways[:-1])}, or {ways[-1]}"
         )
 
     def _read_written_numbers(self) -> dict[str, WrittenNumbers]:

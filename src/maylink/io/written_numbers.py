@@ -69,6 +69,14 @@ class WrittenNumbers(NamedTuple):
     bare: int = 0
     """Cells without the per cent that others have."""
 
+    @property
+    def measured(self) -> bool:
+        """Whether cells have marks that amounts have and names do not, as $5 and 405,782.
+
+        Digits in groups with spaces between them may be either.
+        """
+        return re.search(r"[^\d\s+-]", self.example.partition(" read as ")[0]) is not None
+
     def told(self) -> str:
         """Say how the column was read; "" where there is nothing to say.
 

@@ -192,22 +192,29 @@ class CollapsedSampler:
         return self.problem.family.rescale(self.prior, factors) if factors.size else self.prior
 
     def _draw_factors(self, state: GibbsState, rng: np.random.Generator) -> GibbsState:
-        """Redraw the scales of the prior by Metropolis steps on their logarithms."""
+        """Redraw the scales of the prior by Metropolis steps on their logarithms.
+
+        A scale says something about one part of the columns: what the others add stays as it is.
+        """
         family, X = self.problem.family, self.problem.X
         statistics = family.cluster_statistics(X, state.labels, int(state.labels.max()) + 1)
+        parts = family.marginal_parts(statistics, self.prior)
+        ends = np.cumsum([part.scales for part in parts])
+        part_of = np.repeat(np.arange(len(parts)), np.diff(ends, prepend=0))
 
-        def target(factors: Array) -> float:
-            data = family.log_marginal(statistics, self._scaled_prior(factors)).sum()
-            logs = np.log(factors) / SPREAD
-            return float(self.settings.data_weight * data - 0.5 * (logs @ logs))
+        def target(at: int, factors: Array) -> float:
+            own = factors[ends[at] - parts[at].scales : ends[at]]
+            logs = np.log(own) / SPREAD
+            return self.settings.data_weight * parts[at].rescaled(own) - 0.5 * float(logs @ logs)
 
-        factors, value = state.factors, target(state.factors)
+        factors = state.factors
+        values = [target(at, factors) for at in range(len(parts))]
         for position in np.tile(np.arange(factors.size), self.settings.n_prior_draws):
-            proposed = factors.copy()
+            proposed, at = factors.copy(), part_of[position]
             proposed[position] *= np.exp(STEP * rng.standard_normal())
-            other = target(proposed)
-            if np.log(rng.random()) < other - value:
-                factors, value = proposed, other
+            other = target(at, proposed)
+            if np.log(rng.random()) < other - values[at]:
+                factors, values[at] = proposed, other
         return state._replace(factors=factors)
 
 

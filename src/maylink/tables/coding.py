@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from maylink.tables.kinds import (
     Recognised,
     days_of,
     form_of_dates,
+    in_digits,
     kind_of_numbers,
     kind_of_words,
 )
@@ -107,11 +109,11 @@ class ColumnCode:
         if self.decimal or self.kind in ("number", "count"):
             cells = _numbers(cells, self.name, self.decimal or ".")
         numeric = cells.dtype.kind in "fiu"  # a date in numbers is one of eight digits, or days
-        if self.kind == "date" and (self.form == DIGIT_DATE or not numeric):
-            return days_of(_words(cells), self.form or form_of_dates(_words(cells)))[:, None]
+        if self.kind == "date" and (not numeric or self.form == DIGIT_DATE or in_digits(cells)):
+            return self._days(cells_as_words(cells))[:, None]
         if self.kind in MEASURED:
             return np.asarray(cells, np.float64)[:, None]
-        words = np.array(_words(cells), object)
+        words = np.array(cells_as_words(cells), object)
         if self.view is not None:
             rows = self.view.rows(words.tolist())
             rows[words == ""] = np.nan
@@ -124,6 +126,24 @@ class ColumnCode:
         coded = np.asarray(words[:, None] == levels, np.float64)
         coded[~known] = np.nan
         return coded if self.kind == "category" else coded[:, 1:]
+
+    def _days(self, words: list[str]) -> Array:
+        """Return days of dates in the form of the fit, or in one that begins with the year.
+
+        What begins with the year has one meaning only; 03/04/2024 may be a day of March or April.
+        """
+        seen = [word for word in words if word]
+        days = days_of(words, self.form) if self.form else np.full(len(words), np.nan)
+        if not seen or not np.isnan(days).all():
+            return days
+        form = DIGIT_DATE if all(map(str.isdecimal, seen)) else form_of_dates(seen)
+        if form and (not self.form or form.startswith("%Y")):
+            return days_of(words, form)
+        example = date(2024, 3, 31).strftime(self.form or "%Y-%m-%d")
+        raise FileError(
+            f"column {self.name!r}, row {words.index(seen[0])}: {seen[0][:40]!r} is not a date as "
+            f"{example}, and no other cell is; write dates so, or as 2024-03-31"
+        )
 
 
 @dataclass(frozen=True)
@@ -216,6 +236,7 @@ def make_code(
     cells: Mapping[str, NDArray[Any]],
     kinds: Mapping[str, str],
     decimals: Mapping[str, str] = MappingProxyType({}),
+    measured: Collection[str] = (),
 ) -> TableCode:
     """Return the code of a table, its columns recognised where nobody says what they are.
 
@@ -227,13 +248,18 @@ def make_code(
         What columns are, where the user says.
     decimals : mapping of str to str
         The decimal marks of columns of numbers that were written as words.
+    measured : collection of str
+        Columns whose numbers have marks that those of identifiers do not have, as $5 and 405,782.
     """
     for name, kind in kinds.items():
         if name not in cells:
             raise FileError(f"kinds: {no_column(name, list(cells))}")
         if kind not in COLUMN_KINDS:
             raise FileError(f"kinds: {name}: {not_one_of(kind, COLUMN_KINDS)}")
-    found = {name: _recognised(name, column, kinds.get(name)) for name, column in cells.items()}
+    found = {
+        name: _recognised(name, column, kinds.get(name), name in measured)
+        for name, column in cells.items()
+    }
     columns = [
         _column_code(name, column, found[name], decimals.get(name, "."))
         for name, column in cells.items()
@@ -265,13 +291,15 @@ def _beside_counts(
     ]
 
 
-def _recognised(name: str, cells: NDArray[Any], given: str | None) -> Recognised:
+def _recognised(name: str, cells: NDArray[Any], given: str | None, measured: bool) -> Recognised:
     """Return what a column is, by its cells, its name, or the user."""
     if given is not None:
         return Recognised(given, "as given", _given_form(name, cells, given))
     numeric = cells.dtype.kind in "fiu"
     found = kind_of_numbers(cells) if numeric else kind_of_words(cells)
-    measured = numeric and bool(np.any(cells % 1 > 0))
+    if measured and found.kind == "identifier":
+        return Recognised("number", "whole numbers with marks, as amounts have")
+    measured = measured or (numeric and bool(np.any(cells % 1 > 0)))
     if name.strip().lower() in ANSWERS and found.kind != "constant" and not measured:
         return Recognised("label", "called so: an answer, not data")
     return found
@@ -282,7 +310,7 @@ def _column_code(name: str, cells: NDArray[Any], found: Recognised, number_mark:
     decimal = number_mark if cells.dtype.kind in "fiu" else ""
     levels: tuple[str, ...] = ()
     if found.kind in ("category", "yes-no"):
-        levels = tuple(sorted(spellings(_words(cells))))
+        levels = tuple(sorted(spellings(cells_as_words(cells))))
         if found.kind == "yes-no":
             levels = tuple(sorted(levels, key=lambda word: (word.lower() in YES, word)))
             if len(levels) != 2:
@@ -295,7 +323,7 @@ def _column_code(name: str, cells: NDArray[Any], found: Recognised, number_mark:
         decimal = decimal or _written(cells, name).decimal
     view = None
     if found.kind == "words":
-        texts = [word for word in _words(cells) if word]
+        texts = [word for word in cells_as_words(cells) if word]
         view = TextView.of(texts, n_features=DIRECTIONS, columns=(name,))
     mark = None if found.kind == "date" else decimal
     return ColumnCode(name, found.kind, found.why, levels, found.form, view, mark)
@@ -305,7 +333,7 @@ def _given_form(name: str, cells: NDArray[Any], given: str) -> str:
     """Return the form of the dates of a column that is said to hold dates."""
     if given != "date":
         return ""
-    words = [word for word in _words(cells) if word]
+    words = [word for word in cells_as_words(cells) if word]
     if cells.dtype.kind in "fiu":
         return DIGIT_DATE if kind_of_numbers(cells).form else ""
     form = form_of_dates(words) if words else ""
@@ -323,7 +351,7 @@ def _numbers(cells: NDArray[Any], name: str, decimal: str) -> Array:
 
 def _written(cells: NDArray[Any], name: str, decimal: str | None = None) -> WrittenNumbers:
     """Return words as numbers, or say which cell is none; without a mark the column tells it."""
-    words = _words(cells)
+    words = cells_as_words(cells)
     known = decimal or ("" if any(words) else ".")
     numbers = cells_as_numbers(words, known) if known else written_numbers(words)
     wrong = first_word(words) if numbers is None else numbers.wrong
@@ -356,7 +384,7 @@ def alike(words: Iterable[str]) -> NDArray[Any]:
     return np.array([word.lower() for word in words], object)
 
 
-def _words(cells: NDArray[Any]) -> list[str]:
+def cells_as_words(cells: NDArray[Any]) -> list[str]:
     """Return cells as words, "" where there is none; whole numbers without a point."""
     if cells.dtype.kind in "fiu":
         values = cells.astype(np.float64).tolist()

@@ -7,7 +7,8 @@ Of numbers:
 * **identifier**: whole numbers of which no two are alike, though numbers of that range that were
   not given out one by one would have repeats: more than 7 are expected, and the chance of none is
   below exp(−7). Or whole numbers of 6 digits and more, nearly all of the same length and not
-  rounded, as telephone numbers: what is near in them says nothing.
+  rounded, as telephone numbers: what is near in them says nothing. Not where cells are written as
+  amounts are, as $5 or 405,782.
 * **date**: eight digits that are a year, a month and a day.
 * **yes-no**: two different values, in more than two rows.
 * **count**: whole numbers from 0 up that look like counts
@@ -93,7 +94,7 @@ def kind_of_numbers(values: Array) -> Recognised:
         return Recognised("number", "numbers")
     if different.size == 2 < seen.size:
         return Recognised("yes-no", f"{different[0]:g} or {different[1]:g}")
-    if _are_digit_dates(different):
+    if in_digits(different):
         return Recognised("date", "year, month and day in eight digits", DIGIT_DATE)
     if seen.size >= FEW_ROWS:
         width = float(different[-1] - different[0]) + 1.0
@@ -159,7 +160,16 @@ def days_of(words: list[str], form: str) -> Array:
     return np.asarray(days.to_numpy(np.float64))
 
 
-def _are_digit_dates(values: Array) -> bool:
-    if values[0] < 1800_01_01 or values[-1] > 2199_12_31:
+def in_digits(values: Array) -> bool:
+    """Say whether numbers are dates of eight digits; NaN are missing cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_digits(np.array([20240331.0, np.nan])), in_digits(np.array([20240332.0]))
+    (True, False)
+    """
+    seen = np.unique(values[~np.isnan(values)])
+    if not seen.size or seen[0] < 1800_01_01 or seen[-1] > 2199_12_31:
         return False
-    return not bool(np.isnan(days_of([f"{value:.0f}" for value in values], DIGIT_DATE)).any())
+    return not bool(np.isnan(days_of([f"{value:.0f}" for value in seen], DIGIT_DATE)).any())

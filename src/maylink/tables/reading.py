@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
-from maylink.errors import DomainError, FileError
+from maylink.errors import DomainError, FileError, counted
 from maylink.io.data import Table, read_data, words_of
 from maylink.io.formats import check_choice
 from maylink.io.table_builder import not_a_number, without_words
 from maylink.io.written_numbers import cells_as_numbers, written_numbers
-from maylink.tables.coding import TableCode, make_code, spellings
+from maylink.tables.coding import TableCode, cells_as_words, make_code, spellings
 from maylink.tables.kinds import MEASURED, MODELLED
 
 
@@ -35,10 +35,13 @@ class CodedTable(Table):
         What each column is, why, and how its cells become numbers.
     merged : mapping of str to list of list of str
         Spellings that were taken for one word, by column of a category.
+    unknown : mapping of str to list of str
+        Cells that are no date, or a word that the fit had not, by column; they count as missing.
     """
 
     code: TableCode = field(default_factory=lambda: TableCode(()))
     merged: Mapping[str, list[list[str]]] = field(default_factory=dict)
+    unknown: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -85,13 +88,23 @@ class CodedTable(Table):
             else:
                 why = "; ".join(dict.fromkeys(column.why for column in some))
                 lines.append(f"{kind}, set aside: {names} ({why})")
-        return [*lines, *told_numbers(self), *self._told_spellings()]
+        return [*lines, *told_numbers(self), *self._told_spellings(), *self._told_unknown()]
 
     def _told_spellings(self) -> list[str]:
         lines = []
         for name, some in self.merged.items():
             shown = "; ".join(f"{', '.join(words[1:4])} as {words[0]}" for words in some[:3])
             lines.append(f"{name}: {self.kinds[name]}, {shown}{'; …' * (len(some) > 3)}")
+        return lines
+
+    def _told_unknown(self) -> list[str]:
+        lines = []
+        for name, some in self.unknown.items():
+            words = list(dict.fromkeys(some))
+            shown = ", ".join(repr(word[:40]) for word in words[:3]) + ", …" * (len(words) > 3)
+            what = "no date" if self.kinds[name] == "date" else "new to the model"
+            cells = counted(len(some), "cell")
+            lines.append(f"{name}: {self.kinds[name]}, {cells} taken as missing, {what}: {shown}")
         return lines
 
 
@@ -291,11 +304,13 @@ def coded_table(
     """
     cells = cells_of(table)
     decimals = {name: numbers.decimal for name, numbers in table.written.items()}
-    made = code or make_code(cells, kinds or {}, decimals)
+    measured = {name for name, numbers in table.written.items() if numbers.measured}
+    made = code or make_code(cells, kinds or {}, decimals, measured)
     if not made.features:
         raise (DomainError if of_frame else FileError)(_nothing_left(made, of_frame))
+    X = made.encode(cells)
     return CodedTable(
-        X=made.encode(cells),
+        X=X,
         columns=made.features,
         ids=table.ids,
         kinds=made.kinds,
@@ -309,6 +324,7 @@ def coded_table(
         written=table.written,
         code=made,
         merged={} if code is not None else _merged(made, cells),
+        unknown=_unknown(made, cells, X),
     )
 
 
@@ -329,6 +345,18 @@ def _merged(code: TableCode, cells: Mapping[str, NDArray[Any]]) -> dict[str, lis
         if column.levels and cells[column.name].dtype.kind not in "fiu":
             words = spellings([str(cell).strip() for cell in cells[column.name]])
             found[column.name] = [some for some in words.values() if len(some) > 1]
+    return {name: some for name, some in found.items() if some}
+
+
+def _unknown(code: TableCode, cells: Mapping[str, NDArray[Any]], X: Array) -> dict[str, list[str]]:
+    """Return the cells that say something and were not understood, by column."""
+    found = {}
+    used = [column for column in code.columns if column.features]
+    for column, block in zip(used, code.blocks, strict=True):
+        if column.kind in ("category", "yes-no", "date"):
+            gaps = np.isnan(X[:, block.columns[0]])
+            words = cells_as_words(cells[column.name][gaps])
+            found[column.name] = [word for word in words if word]
     return {name: some for name, some in found.items() if some}
 
 

@@ -1,7 +1,7 @@
 """Answers and confidences in words: "Yes, probably", "not the same", "high".
 
 An answer is read in this order: the whole of it as a kind or as unsure; what stands before its
-first comma or bracket; its words without those that say nothing here ("the", "person") and those
+first comma or bracket; its words without those that say nothing here ("the", "looks") and those
 that say how sure it is. A "not" before a word of kind turns it round. All words of kind must agree.
 How sure an answer is in words is a probability that it is right, by the table below.
 """
@@ -28,24 +28,11 @@ SURE = {  # probability that an answer is right
 }
 _FILLERS = frozenset(
     (
-        *(
-            "a",
-            "an",
-            "the",
-            "they",
-            "are",
-            "is",
-            "it",
-            "its",
-            "it's",
-            "these",
-            "those",
-            "both",
-            "i",
-        ),
+        *("a", "an", "the", "they", "are", "is", "it", "its", "it's", "these", "those", "both"),
         *("think", "that", "to", "be", "one", "of", "and", "very", "quite", "person", "people"),
         *("entity", "entities", "record", "records", "thing", "things", "item", "items", "pair"),
-        *("object", "company", "product", "author"),
+        *("object", "company", "product", "author", "i", "me", "look", "looks", "like"),
+        *("seem", "seems", "appear", "appears"),
     )
 )
 

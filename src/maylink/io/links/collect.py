@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -12,10 +13,11 @@ import numpy as np
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import BadLine, BadLineError, Place, check_share
 from maylink.io.links.kinds import EXPECTED, ZERO, kind_of, plain
-from maylink.links import MAY_NOT, Links
+from maylink.links import KIND_NAMES, MAY_NOT, Links
 from maylink.row_ids import Ids, id_key, missing
 
 FOUND = "found"  # ids are those that the file names
+MOST_UNREAD = 0.1  # of all lines, that say one unknown word where the others all say the same
 
 
 class Collector:
@@ -65,6 +67,7 @@ class Collector:
         self._weight, self._source = array("d"), array("q")
         self._codes: dict[Hashable, int] = {}
         self._first: dict[int, Place] = {}  # the first places of the kinds 0 and −1
+        self._unread = Counter[str]()  # what lines say that is no kind
 
     def each(
         self,
@@ -91,6 +94,11 @@ class Collector:
     def fail(self, place: Place, message: str) -> NoReturn:
         """Raise about one line, which can be left out."""
         raise BadLineError(self.name, self._where(place), message)
+
+    def fail_kind(self, place: Place, said: Any, message: str) -> NoReturn:
+        """Raise about a line that does not say what its pair is."""
+        self._unread[shown(said)] += 1
+        self.fail(place, message)
 
     def refuse(self, place: Place, message: str) -> NoReturn:
         """Raise about a line that puts the other lines in doubt."""
@@ -157,7 +165,7 @@ class Collector:
         """Take one link, as it stands in the file."""
         sign = kind_of(kind)
         if sign is None:
-            self.fail(place, f"kind {shown(kind)} is not known; write {EXPECTED}")
+            self.fail_kind(place, kind, f"kind {shown(kind)} is not known; write {EXPECTED}")
         votes = 1.0 if missing(weight) else self.number(weight, place, "weight")
         if votes <= 0:
             self.fail(place, f"weight = {votes:g}; a weight is positive")
@@ -192,6 +200,7 @@ class Collector:
 
     def links(self, *, words: bool = False) -> Links:
         """Make the links; ``words`` says that sources were read as words, numbers among them."""
+        self._forbid_one_kind_lost()
         if len(self._first) == 2:
             self.refuse(
                 self._first[ZERO],
@@ -219,6 +228,19 @@ class Collector:
             np.frombuffer(self._weight, np.float64) if self._weight else [],
             source_names[np.frombuffer(self._source, np.int64)] if self._source else source_names,
         )
+
+    def _forbid_one_kind_lost(self) -> None:
+        """Raise where all lines that were read say the same, and many others one word unknown.
+
+        That word is then likely to be the other kind, and without it links tell but half.
+        """
+        (word, count), *_ = self._unread.most_common(1) or [("", 0)]
+        if len(set(self._kind)) == 1 and count > max(1, MOST_UNREAD * self.lines):
+            kind = KIND_NAMES[self._kind[0]]
+            raise LinkFileError(
+                f"{self.name}: all lines that can be read say {kind}, and {count} lines say "
+                f"{word}, which is not known; write {EXPECTED}"
+            )
 
 
 def whole(value: Any) -> int | None:

@@ -79,7 +79,10 @@ class AnswersLayout(LinkLayout):
             read = answer_of("" if missing(cells[answer]) else cells[answer], known)
             if read is None:
                 column = f" in column {content.columns[answer]!r}" if apart else ""
-                into.fail(place, f"answer {shown(cells[answer])}{column} is not yes, no or unsure")
+                said = cells[answer]
+                into.fail_kind(
+                    place, said, f"answer {shown(said)}{column} is not yes, no or unsure"
+                )
             kind, sure = read
             if confidence is not None and not missing(cells[confidence]):
                 sure = _confidence(cells[confidence], scale, place, into)
