@@ -39,6 +39,12 @@ def draw_distinct(population: int, size: int, rng: np.random.Generator) -> NDArr
     return rng.permutation(drawn)
 
 
+def rank_pairs(a: NDArray[Any], b: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Return the numbers 0 … n(n − 1)/2 − 1 that count the pairs a < b of n, row by row."""
+    ranks: NDArray[np.int64] = a * (2 * n - a - 3) // 2 + b - 1
+    return ranks
+
+
 def unrank_pairs(rank: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Turn numbers 0 … n(n − 1)/2 − 1 into the pairs a < b that they count, row by row."""
     # Counted from the end, row n − 2 − m holds m + 1 pairs, so the triangular root gives m.
