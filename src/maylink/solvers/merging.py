@@ -19,7 +19,7 @@ from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
 from maylink.model.reliability import ClusterVotes, votes_between
-from maylink.pairs import unrank_pairs
+from maylink.pairs import unrank_pair
 from maylink.problem import Problem
 from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merger_gains import MergerGains
@@ -189,8 +189,7 @@ class MergingClusters:
         return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
 
     def _merger(self, pair: int) -> Merger:
-        a, b = unrank_pairs(np.array([pair]), len(self.alive))
-        return Merger.of(int(a[0]), int(b[0]), len(self.alive))
+        return Merger.of(*unrank_pair(pair, len(self.alive)), len(self.alive))
 
     def _with_links(self, pair: Index, links: Array) -> Array:
         """Return the gains of data and partition, with those of links of pairs added to them."""
