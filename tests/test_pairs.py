@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maylink.pairs import draw_distinct, pair_keys, unrank_pairs
+from maylink.pairs import draw_distinct, pair_keys, rank_pairs, unrank_pair, unrank_pairs
 
 
 def test_keys_do_not_depend_on_the_order_of_a_pair():
@@ -29,6 +29,9 @@ def test_draw_distinct(population, size):
 @given(st.integers(2, 60))
 def test_unrank_pairs_counts_every_pair_once(n):
     a, b = unrank_pairs(np.arange(n * (n - 1) // 2), n)
+    assert rank_pairs(a, b, n).tolist() == list(range(n * (n - 1) // 2))
+    pairs = [unrank_pair(rank, n) for rank in range(n * (n - 1) // 2)]
+    assert pairs == list(zip(a.tolist(), b.tolist(), strict=True))
     expected = np.triu_indices(n, k=1)
     assert np.array_equal(a, expected[0])
     assert np.array_equal(b, expected[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,19 @@ def draw_distinct(population: int, size: int, rng: np.random.Generator) -> NDArr
         more = rng.integers(population, size=size - drawn.size)
         drawn = distinct(np.concatenate([drawn, more]))
     return rng.permutation(drawn)
+
+
+def rank_pairs(a: NDArray[Any], b: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Return the numbers 0 … n(n − 1)/2 − 1 that count the pairs a < b of n, row by row."""
+    ranks: NDArray[np.int64] = a * (2 * n - a - 3) // 2 + b - 1
+    return ranks
+
+
+def unrank_pair(rank: int, n: int) -> tuple[int, int]:
+    """Turn one number into the pair that it counts, as :func:`unrank_pairs` does of many."""
+    left = n * (n - 1) // 2 - 1 - rank
+    m = (isqrt(8 * left + 1) - 1) // 2
+    return n - 2 - m, n - 1 - (left - m * (m + 1) // 2)
 
 
 def unrank_pairs(rank: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

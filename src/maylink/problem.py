@@ -37,6 +37,7 @@ from maylink.families.columns import (
     units_differ,
 )
 from maylink.families.kinds import Values, look_at, seen_together
+from maylink.families.known_rows import KnownRows
 from maylink.families.registry import check_chunks
 from maylink.link_forms import as_links
 from maylink.links import Links
@@ -153,9 +154,28 @@ class Problem:
         """The sum of log h(x) over all points."""
         return float(self.log_base.sum())
 
+    @cached_property
+    def known_rows(self) -> KnownRows | None:
+        """What the family makes of each point, where points are few; made once, when first read."""
+        return KnownRows.of(self.family, self.X, self.log_base)
+
     def cluster_statistics(self, labels: Any, n_clusters: int) -> Statistics:
         """Sum the statistics of the points of each cluster."""
+        if self.known_rows is not None:
+            return self.known_rows.cluster_statistics(labels, n_clusters)
         return self.family.cluster_statistics(self.X, labels, n_clusters, self.log_base)
+
+    def soft_statistics(self, responsibilities: NDArray[np.float64]) -> Statistics:
+        """Sum the statistics of each cluster, each point by its responsibility, (n, K) in all."""
+        if self.known_rows is not None:
+            return self.known_rows.soft_statistics(responsibilities)
+        return self.family.soft_statistics(self.X, responsibilities)
+
+    def expected_log_likelihood(self, posterior: Any) -> NDArray[np.float64]:
+        """Return the expectation of log p(x | θ) under K posteriors for all points, (n, K)."""
+        if self.known_rows is not None:
+            return self.known_rows.expected_log_likelihood(posterior)
+        return self.family.expected_log_likelihood(self.X, posterior)
 
     def loaded(self) -> Problem:
         """Return the problem with its data in memory: this one."""
@@ -168,7 +188,7 @@ class Problem:
     def linked(self, links: Links) -> Problem:
         """Return the problem with other links; what is made of the data alone is made once."""
         other = replace(self, links=links)
-        other.__dict__.update(prior=self.prior, log_base=self.log_base)
+        other.__dict__.update(prior=self.prior, log_base=self.log_base, known_rows=self.known_rows)
         return other
 
     def prepared(self) -> Problem:

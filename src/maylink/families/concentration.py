@@ -26,6 +26,7 @@ NEIGHBOURS = 2  # of each point, in each part
 NARROWEST = 1e-6  # smallest spread 1 − cos that is assumed of a cluster
 WIDEST = 1e-3  # smallest ρ that is assumed of a cluster
 BLOCK = 256  # points whose neighbours are looked for together
+AT_ONCE = 32  # of these, whose products with all others are put in order together
 
 
 def concentration_of(T: Matrix, n: int) -> float:
@@ -49,7 +50,8 @@ def concentration_of(T: Matrix, n: int) -> float:
     >>> bool(80.0 < concentration_of(np.vstack(rows), 150) < 120.0)
     True
     """
-    T = T[row_maxima(T) > 0]
+    some = row_maxima(T) > 0
+    T = T if some.all() else T[some]
     m, d = T.shape
     if m <= NEIGHBOURS or d < FEWEST_COLUMNS:
         mean = np.asarray(T.sum(axis=0, dtype=np.float64)).ravel() / max(m, 1)
@@ -70,10 +72,13 @@ def _products(T: Matrix, columns: Index) -> float:
     for low in range(0, n, BLOCK):
         some = np.arange(low, min(low + BLOCK, n))
         with one_thread():
-            far = -(finder[some] @ finder.T)
+            far = finder[some] @ finder.T
         far = np.asarray(far.toarray() if sparse.issparse(far) else far)
+        np.negative(far, out=far)
         far[some - low, some] = np.inf
-        nearest = np.argpartition(far, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+        several = (far[row : row + AT_ONCE] for row in range(0, some.size, AT_ONCE))
+        order = [np.argpartition(few, NEIGHBOURS, axis=1)[:, :NEIGHBOURS] for few in several]
+        nearest = np.concatenate(order)
         for at in nearest.T:
             total += float((judge[some] * judge[at]).sum(dtype=np.float64))
     return float(total / (n * NEIGHBOURS))

@@ -32,6 +32,7 @@ from maylink.families.columns import column_means, column_range, scale_columns
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
 from maylink.families.rounding import rounding_variances
+from maylink.families.rows import CHUNK
 from maylink.families.shared_gaussian import ROWS, within_clusters
 from maylink.families.whitened import WhitenedFamily
 from maylink.kernels.codes import Block, Code
@@ -223,7 +224,11 @@ class PLDA(WhitenedFamily):
             return np.asarray(dense - self.shift, np.float64)
         if sparse.issparse(X):
             return np.asarray(X @ self.whitening.T - self.shift @ self.whitening.T)
-        return self._whiten(np.asarray(X - self.shift))
+        out, step = np.empty((X.shape[0], len(self.whitening))), max(1, CHUNK // X.shape[1])
+        for low in range(0, X.shape[0], step):  # a copy of all in double precision is large
+            rows = slice(low, low + step)
+            out[rows] = self._whiten(np.asarray(X[rows] - self.shift))
+        return out
 
     # ------------------------------------------------------------------ likelihood
 

@@ -49,13 +49,14 @@ def principal_directions(X: Matrix, center: Array, count: int) -> Array:
 
 
 def _second_moments(X: Matrix, center: Array) -> Array:
-    """Return Σ (x − c)(x − c)ᵀ, a few rows at a time."""
-    out = np.zeros((X.shape[1], X.shape[1]))
-    step = 4096
+    """Return Σ (x − c)(x − c)ᵀ, a few rows at a time, and a few columns of these."""
+    d, step, width = X.shape[1], 4096, 64
+    out = np.zeros((d, d))
     for start in range(0, X.shape[0], step):
         rows = X[start : start + step]
         rows = (rows.toarray() if sparse.issparse(rows) else rows) - center
-        out += rows.T.astype(np.float64) @ rows
+        for low in range(0, d, width):
+            out[low : low + width] += rows[:, low : low + width].T.astype(np.float64) @ rows
     return out
 
 

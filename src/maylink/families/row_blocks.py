@@ -15,9 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
+from maylink.families.rows import COLUMNS
 from maylink.runtime.threads import share
 
 BLOCK = 8192  # rows of a block
+ROWS = 512  # of a block whose copy in double precision stays in a fast memory
 DENSE = 0.1  # of the entries of sparse rows that are there: an array multiplies them sooner
 MOST_ENTRIES = 2**22  # of such an array
 
@@ -32,7 +34,7 @@ def affine_scores(
 
     def part(rows: slice) -> None:
         some = X[rows]
-        out[rows] = for_products(statistics(some)) @ theta.T
+        times(for_products(statistics(some)), theta.T, out[rows])
         out[rows] -= partition
         out[rows] += log_base(some)[:, None]
 
@@ -47,12 +49,33 @@ def weighted_sums(
 
     def part(rows: slice) -> tuple[Array, Array, Array]:
         some, each = X[rows], responsibilities[rows]
-        total = np.asarray(each.T @ for_products(statistics(some)))
+        total = transposed_times(for_products(statistics(some)), each)
         return each.sum(axis=0), total, each.T @ log_base(some)
 
     parts = in_blocks(part, X.shape[0], responsibilities.shape[1] * X.shape[1])
     size, total, base = (reduce(np.add, each) for each in zip(*parts, strict=True))
     return size, total, base
+
+
+def times(T: Matrix, theta: Array, out: Array) -> None:
+    """Write T θ; of rows in single precision some at a time are copied to double precision."""
+    if sparse.issparse(T) or T.dtype == np.float64:
+        out[:] = T @ theta
+        return
+    for low in range(0, T.shape[0], ROWS):
+        rows = slice(low, low + ROWS)
+        np.matmul(T[rows].astype(np.float64), theta, out=out[rows])
+
+
+def transposed_times(T: Matrix, responsibilities: Array) -> Array:
+    """Return φᵀ T; of columns in single precision some at a time are copied to double precision."""
+    if sparse.issparse(T) or T.dtype == np.float64:
+        return np.asarray(responsibilities.T @ T)
+    out = np.empty((responsibilities.shape[1], T.shape[1]))
+    for low in range(0, T.shape[1], COLUMNS):
+        columns = slice(low, low + COLUMNS)
+        out[:, columns] = responsibilities.T @ T[:, columns].astype(np.float64)
+    return out
 
 
 def for_products(T: Matrix) -> Matrix:

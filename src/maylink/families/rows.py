@@ -12,7 +12,8 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 
-CHUNK = 1_000_000  # entries that are looked at together where a copy is made
+CHUNK = 2**16  # entries that are looked at together where a copy is made: half a megabyte
+COLUMNS = 64  # that are worked on together where all of them would take much memory
 IN_ORDER = 200_000  # entries of which a copy in order costs less than a sparse matrix product
 
 
@@ -33,9 +34,9 @@ def row_sums(matrix: Matrix, function: Callable[[Array], Array]) -> Array:
 
 def row_maxima(X: Matrix) -> Array:
     """Return the largest magnitude in each row."""
-    largest = abs(X).max(axis=1)
-    dense = largest.toarray() if sparse.issparse(largest) else largest
-    return np.asarray(dense, np.float64).ravel()
+    if not sparse.issparse(X):  # without a copy of all
+        return np.asarray(np.maximum(X.max(axis=1), -X.min(axis=1)), np.float64)
+    return np.asarray(abs(X).max(axis=1).toarray(), np.float64).ravel()
 
 
 def unit_rows(X: Matrix) -> Matrix:
@@ -46,8 +47,10 @@ def unit_rows(X: Matrix) -> Matrix:
     largest = row_maxima(X)
     empty = largest == 0
     scaled = scale_rows(X, 1.0 / np.where(empty, 1.0, largest))
-    length = np.sqrt(row_sums(scaled, np.square))
-    return scale_rows(scaled, 1.0 / np.where(empty, 1.0, length))
+    factor = 1.0 / np.where(empty, 1.0, np.sqrt(row_sums(scaled, np.square)))
+    if sparse.issparse(scaled):
+        return scale_rows(scaled, factor)
+    return np.multiply(scaled, factor[:, None], out=scaled, casting="same_kind")
 
 
 def scale_rows(matrix: Matrix, factor: Array) -> Matrix:
@@ -84,6 +87,12 @@ def cluster_sums(
     """
     if sparse.issparse(rows):
         return np.asarray((membership(labels, n_clusters) @ rows).toarray(), np.float64)
+    if rows.size > in_order and rows.ndim == 2:
+        members, out = membership(labels, n_clusters), np.empty((n_clusters, rows.shape[1]))
+        for low in range(0, rows.shape[1], COLUMNS):  # all in double precision would be a copy
+            some = np.ascontiguousarray(rows[:, low : low + COLUMNS])
+            out[:, low : low + COLUMNS] = members @ some
+        return out
     if rows.size > in_order:
         return np.asarray(membership(labels, n_clusters) @ rows, np.float64)
     count = np.bincount(labels, minlength=n_clusters)

@@ -100,7 +100,8 @@ class VonMisesFisher(Family):
         self.check(X)
         if self.concentration is not None:
             return self
-        rows = X[sample_rows(X.shape[0])]
+        some = sample_rows(X.shape[0])
+        rows = X if some.size == X.shape[0] else X[some]
         return replace(self, concentration=concentration_of(self.points(rows), X.shape[0]))
 
     def column_needs(self) -> frozenset[str]:
@@ -236,6 +237,8 @@ def _log_bessel_over_power(order: float, x: Array) -> Array:
     """Return log(I_order(x) / x^order), finite at 0; the power series or, beyond, I itself."""
     x = np.asarray(x, np.float64)
     small = x * x <= 4.0 * (order + 1.0)
+    if not small.any():
+        return np.asarray(_log_bessel_large(order, x) - order * np.log(x))
     at = np.where(small, x, 0.0)
     term = total = np.ones_like(x)
     for m in range(1, 25):  # the terms fall at least as fast as 1/m!

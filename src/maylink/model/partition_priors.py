@@ -101,10 +101,17 @@ class PartitionPrior(ABC):
         alpha : float or None
             Concentration; None averages it out.
         """
+        return self.merger_gains_of(self.log_joint_sizes(a, b), sizes, alpha)
+
+    def log_joint_sizes(self, a: Array, b: Array) -> Array:
+        """Return f(a + b) − f(a) − f(b) of two sizes, shape (components, …)."""
+        return np.asarray(self.log_size(a + b) - self.log_size(a) - self.log_size(b))
+
+    def merger_gains_of(self, joint: Array, sizes: Array, alpha: float | None) -> Array:
+        """Return :meth:`merger_gains` where :meth:`log_joint_sizes` is known already."""
         n, n_clusters = round(float(sizes.sum())), len(sizes)
         fewer = self.log_number(n_clusters - 1, n, alpha) - self.log_number(n_clusters, n, alpha)
-        gains = self.log_size(a + b) - self.log_size(a) - self.log_size(b)
-        return np.asarray(self.averaged(gains, sizes) + fewer)
+        return np.asarray(self.averaged(joint, sizes) + fewer)
 
     def log_weights(self, sizes: Array, alpha: float) -> Array:
         """Return log weights of a next point: of joining each cluster, then of opening one.

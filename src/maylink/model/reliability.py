@@ -16,8 +16,11 @@ from scipy.special import betaln, expit
 from maylink.arrays import Array, Index
 from maylink.links import MAY, Links
 from maylink.model.source_prior import PRIOR, SourcePrior, source_prior
+from maylink.pairs import rank_pairs
 
 Prior = tuple[float, float] | SourcePrior
+
+FEW_KEYS = 4096  # pairs of clusters, of each source, that are counted whatever the number of rows
 
 
 class LinkCounts(NamedTuple):
@@ -34,6 +37,15 @@ class LinkCounts(NamedTuple):
     not_same: Array  # may-not links inside a cluster: wrong
     not_different: Array  # may-not links between clusters: right
     may_different: Array  # may links between clusters: wrong
+
+
+class PairVotes(NamedTuple):
+    """Votes between two clusters: a row for each source and pair that has any."""
+
+    source: Index
+    pair: Index  # as :func:`maylink.pairs.rank_pairs` counts the pairs of clusters
+    may: Array
+    may_not: Array
 
 
 class ClusterVotes(NamedTuple):
@@ -61,11 +73,11 @@ class ClusterVotes(NamedTuple):
         number[b + 1 :] -= 1
         return self.renumbered(number, self.n_clusters - 1)
 
-    def rows_between(self) -> tuple[Index, Index, Index, Array, Array]:
-        """Return source, a, b, may and may-not of the rows that lie between two clusters."""
+    def between(self) -> PairVotes:
+        """Return the rows that lie between two clusters."""
         rows = self.a < self.b
-        source, a, b = self.source[rows], self.a[rows], self.b[rows]
-        return source, a, b, self.may[rows], self.may_not[rows]
+        pair = rank_pairs(self.a[rows], self.b[rows], self.n_clusters)
+        return PairVotes(self.source[rows], pair, self.may[rows], self.may_not[rows])
 
     def counts(self) -> LinkCounts:
         """Return the links by source, and by whether they lie inside a cluster."""
@@ -232,8 +244,8 @@ def link_pull(links: Links, may: Array, may_not: Array) -> Array:
     may, may_not : arrays of shape (sources,)
         What a vote of each source weighs: ln(p/(1−q)) and ln(q/(1−p)), or expectations of them.
     """
-    by_link = np.where(links.kind == MAY, may[links.source], -may_not[links.source]) * links.weight
-    return np.asarray(by_link[links.csr.link])
+    by_class = np.column_stack([-may_not, may]).ravel()
+    return np.asarray((by_class[links.classes] * links.weight).take(links.csr.link))
 
 
 def votes_between(links: Links, labels: NDArray[Any], size: int) -> ClusterVotes:
@@ -248,10 +260,15 @@ def _votes_of(
     shape: tuple[int, int], source: Index, a: Index, b: Index, may: Array, may_not: Array
 ) -> ClusterVotes:
     """Add up the votes of each source and pair of clusters."""
-    size = shape[1]
+    size, n_keys = shape[1], shape[0] * shape[1] ** 2
     low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
-    key, row = np.unique((source * size + low) * size + high, return_inverse=True)
-    both = [np.zeros(key.size), np.zeros(key.size)]
-    for out, votes in zip(both, (may, may_not), strict=True):
-        np.add.at(out, row, votes)
+    row = (source * size + low) * size + high
+    if n_keys <= row.size + FEW_KEYS:  # counting all of them is sooner than sorting rows
+        key = place = np.flatnonzero(np.bincount(row, minlength=n_keys))
+    else:
+        key, row = np.unique(row, return_inverse=True)
+        place, n_keys = np.arange(key.size), key.size
+    both = [
+        np.asarray(np.bincount(row, votes, n_keys)[place], np.float64) for votes in (may, may_not)
+    ]
     return ClusterVotes(*shape, key // size**2, key // size % size, key % size, *both)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +78,7 @@ class SourcePrior:
     grid: PriorGrid
     shares: NDArray[np.bool_]
 
-    @property
+    @cached_property
     def any_shares(self) -> bool:
         """Whether any source shares anything."""
         return bool(self.shares.any())
@@ -136,6 +136,8 @@ class SourcePrior:
 
     def _at(self, point: int) -> tuple[Array, Array]:
         """Return the Beta prior of each source, of those that share one at a point of the grid."""
+        if not self.any_shares:
+            return np.full(self.shares.size, self.own[0]), np.full(self.shares.size, self.own[1])
         right = np.where(self.shares, self.grid.right[point], self.own[0])
         return right, np.where(self.shares, self.grid.wrong[point], self.own[1])
 
@@ -156,12 +158,20 @@ def source_prior(prior: ReliabilityPrior | SourcePrior, sources: Sequence[Any]) 
         Their names. One source alone has nothing to share, nor has the neighbour graph.
     """
     given = prior.given if isinstance(prior, SourcePrior) else prior
-    judged = np.array([name != NEIGHBOURS for name in sources], bool)
+    judged = tuple(name != NEIGHBOURS for name in sources)
+    return _prior_of(given if isinstance(given, str) else tuple(given), judged)
+
+
+@lru_cache(maxsize=256)
+def _prior_of(given: ReliabilityPrior, judged: tuple[bool, ...]) -> SourcePrior:
+    """Return the prior of some sources, some of them judged; a fit asks for it in every sweep."""
+    own, shares = PRIOR, np.array(judged, bool)
     if isinstance(given, str):
         check_reliability_prior(given)
-        own, shares = PRIOR, judged & (judged.sum() > 1)
+        shares &= shares.sum() > 1
     else:
-        own, shares = (float(given[0]), float(given[1])), np.zeros(len(judged), bool)
+        own, shares[:] = (float(given[0]), float(given[1])), False
+    shares.setflags(write=False)
     return SourcePrior(given, own, shared_grid(), shares)
 
 

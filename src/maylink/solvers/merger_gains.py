@@ -38,10 +38,10 @@ class MergerGains:
 
     def __init__(self, votes: VoteTable | ClusterVotes, settings: ScoreSettings) -> None:
         self.known, self.prior = settings.reliability, settings.source_prior(votes.n_sources)
-        inside, between = good_and_bad(votes.counts())
-        self.source, self.a, self.b, may, may_not = votes.rows_between()
+        self.source, self.pair, may, may_not = votes.between()
         self.moved = (may, may_not)
         # Votes inside and what a merger adds to them; votes between and what it takes away.
+        inside, between = good_and_bad(votes.counts())
         self.changes = ((inside, (may, may_not)), (between, (-may_not, -may)))
 
     @property
@@ -65,12 +65,11 @@ class MergerGains:
             gains += _rise(right + votes[0], wrong + votes[1], change, self.source)
         return gains
 
-    def exact(self) -> tuple[Index, Index, Array]:
+    def exact(self) -> tuple[Index, Array]:
         """Return pairs of clusters and gains, which add up for a pair that comes several times."""
         if not self.is_shared:
-            return self.a, self.b, self.rough()
-        size = int(self.b.max(initial=0)) + 1
-        key, pair = np.unique(self.a * size + self.b, return_inverse=True)
+            return self.pair, self.rough()
+        key, pair = np.unique(self.pair, return_inverse=True)
         gains = np.zeros(key.size)
         shared = self.prior.shares[self.source]
         for votes, change in self.changes:
@@ -79,7 +78,7 @@ class MergerGains:
             np.add.at(gains, pair[~shared], _rise(own[0], own[1], alone, self.source[~shared]))
             some = [part[shared] for part in change]
             gains += self._mean_gain(votes, some, self.source[shared], pair[shared], key.size)
-        return key // size, key % size, gains
+        return key, gains
 
     def _mean_gain(
         self,
@@ -112,5 +111,6 @@ class MergerGains:
 def _rise(right: Array, wrong: Array, change: Sequence[Array], source: Index) -> Array:
     """Return by how much log B(right, wrong) of each row's source rises when votes change."""
     before = betaln(right, wrong)
-    after = betaln(right[..., source] + change[0], wrong[..., source] + change[1])
-    return np.asarray(after - before[..., source])
+    if right.shape[-1] > 1:  # of one source there is nothing to look up
+        right, wrong, before = (part[..., source] for part in (right, wrong, before))
+    return np.asarray(betaln(right + change[0], wrong + change[1]) - before)

@@ -19,12 +19,13 @@ from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.labels import first_appearance
 from maylink.model.reliability import ClusterVotes, votes_between
+from maylink.pairs import unrank_pair
 from maylink.problem import Problem
 from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.merging_rounds import ENOUGH, ClusterRounds, data_gains
 from maylink.solvers.score_settings import ScoreSettings
-from maylink.solvers.vote_table import table_or_rows
+from maylink.solvers.vote_table import Merger, VoteTable, table_or_rows
 
 FEW = 256  # clusters that are merged two by two: what it costs grows faster than their square
 FEW_ENTRIES = 20_000  # of the table behind the exact gains of links, which is small enough to make
@@ -131,7 +132,10 @@ def cut(labels: Index, pieces: Index, least: float = 0.0) -> Index:
 
 
 class MergingClusters:
-    """The clusters that are left, with what every merger of two of them would gain."""
+    """The clusters that are left, with what every merger of two of them would gain.
+
+    Pairs of clusters are counted row by row (:func:`maylink.pairs.rank_pairs`): (0, 1), (0, 2), …
+    """
 
     def __init__(
         self,
@@ -150,12 +154,12 @@ class MergingClusters:
         self.marginal = family.log_marginal(self.statistics, prior)
         self.votes = table_or_rows(votes)
         known = KnownMergers() if known is None else known
-        upper = np.triu_indices(size, 1)
+        a, b = np.triu_indices(size, 1)
         if known.table is None:
-            clusters = self.statistics, self.marginal
-            known.table = data_gains(family, prior, *clusters, *upper)
-        self.gain = np.full((size, size), -np.inf)  # of the data, as weighed, upper triangle
-        self.gain[upper] = settings.data_weight * known.table
+            known.table = data_gains(family, prior, self.statistics, self.marginal, a, b)
+        self.gain = settings.data_weight * known.table  # of the data, of each pair
+        sizes = self.statistics.size
+        self.joint_sizes = settings.partition_prior.log_joint_sizes(sizes[a], sizes[b])
 
     def merge_best(self) -> float:
         """Merge the two that gain most and return what they gain; 0 where none gains."""
@@ -163,48 +167,58 @@ class MergingClusters:
             return 0.0
         gains = MergerGains(self.votes, self.settings)
         if gains.is_shared and gains.n_entries > FEW_ENTRIES:
-            a, b = _largest(self._with_links(gains.a, gains.b, gains.rough()))
-            gain = self._exact_gain(a, b)
+            rough = self._with_links(gains.pair, gains.rough())
+            merger = self._merger(int(rough.argmax()))
+            gain = self._exact_gain(merger)
             if gain > ENOUGH:
-                self._join(a, b)
+                self._join(merger)
                 return gain
         total = self.total_gain(gains)
-        a, b = _largest(total)
-        if not total[a, b] > ENOUGH:
+        best = int(total.argmax())
+        if not total[best] > ENOUGH:
             return 0.0
-        self._join(a, b)
-        return float(total[a, b])
+        self._join(self._merger(best))
+        return float(total[best])
 
     def total_gain(self, gains: MergerGains | None = None) -> Array:
-        """Return by how much merging two clusters would raise the score, upper triangle, (K, K)."""
+        """Return by how much merging each pair of clusters would raise the score."""
         return self._with_links(*(gains or MergerGains(self.votes, self.settings)).exact())
 
     def log_joint(self) -> float:
         """Return the exact score of the clusters that are left."""
         return self.settings.log_score(self.marginal, self.statistics.size, self.votes.counts())
 
-    def _with_links(self, a: Index, b: Index, links: Array) -> Array:
+    def _merger(self, pair: int) -> Merger:
+        return Merger.of(*unrank_pair(pair, len(self.alive)), len(self.alive))
+
+    def _with_links(self, pair: Index, links: Array) -> Array:
         """Return the gains of data and partition, with those of links of pairs added to them."""
         total = self.gain + self._partition_gain()
-        np.add.at(total, (a, b), links)
+        np.add.at(total, pair, links)
         return np.asarray(total)
 
-    def _exact_gain(self, a: int, b: int) -> float:
-        """Return by how much merging these two would raise the score."""
+    def _exact_gain(self, merger: Merger) -> float:
+        """Return by how much a merger would raise the score."""
         log_links = self.settings.log_links
-        links = log_links(self.votes.joined(a, b).counts()) - log_links(self.votes.counts())
-        return float(self.gain[a, b] + self._partition_gain()[a, b] + links)
+        links = log_links(self._votes_after(merger).counts()) - log_links(self.votes.counts())
+        pair = merger.pair
+        return float(self.gain[pair] + self._partition_gain()[pair] + links)
 
-    def _join(self, a: int, b: int) -> None:
+    def _votes_after(self, merger: Merger) -> VoteTable | ClusterVotes:
+        if isinstance(self.votes, VoteTable):
+            return self.votes.joined(merger)
+        return self.votes.joined(merger.a, merger.b)
+
+    def _join(self, merger: Merger) -> None:
         """Make b part of a < b, and forget b."""
+        a, b = merger.a, merger.b
         self.root[self.root == self.alive[b]] = self.alive[a]
         left = _all_but(b, len(self.alive))
         for part in self.statistics:
             part[a] += part[b]
-        self.statistics = Statistics(*(part[left] for part in self.statistics))
-        self.votes = self.votes.joined(a, b)
+        self.statistics = Statistics(*(part.take(left, axis=0) for part in self.statistics))
+        self.votes = self._votes_after(merger)
         self.alive, self.marginal = self.alive[left], self.marginal[left]
-        self.gain = self.gain.take(left, axis=0).take(left, axis=1)
         # All mergers with a, and in the place of a itself the cluster that it has become.
         both = Statistics(*(part + part[a] for part in self.statistics))
         for joint, part in zip(both, self.statistics, strict=True):
@@ -212,15 +226,18 @@ class MergingClusters:
         marginal = self.family.log_marginal(both, self.prior)
         self.marginal[a] = marginal[a]
         gain = self.settings.data_weight * (marginal - self.marginal - marginal[a])
-        self.gain[:a, a], self.gain[a, a + 1 :] = gain[:a], gain[a + 1 :]
+        others = _all_but(a, len(self.alive))
+        self.gain = self.gain.compress(merger.kept)
+        self.gain[merger.with_a] = gain[others]
+        sizes, prior = self.statistics.size, self.settings.partition_prior
+        low, high = sizes[np.minimum(others, a)], sizes[np.maximum(others, a)]
+        self.joint_sizes = self.joint_sizes.compress(merger.kept, axis=1)
+        self.joint_sizes[:, merger.with_a] = prior.log_joint_sizes(low, high)
 
     def _partition_gain(self) -> Array:
-        """Return what merging two clusters does to the prior of the partition, (K, K)."""
-        sizes, settings = self.statistics.size, self.settings
-        different, place = np.unique(sizes, return_inverse=True)
-        a, b = np.broadcast_arrays(different[:, None], different)
-        gains = settings.partition_prior.merger_gains(sizes, a, b, settings.alpha)
-        return gains.take(place, axis=0).take(place, axis=1)
+        """Return what merging each pair does to the prior of the partition."""
+        prior, sizes = self.settings.partition_prior, self.statistics.size
+        return prior.merger_gains_of(self.joint_sizes, sizes, self.settings.alpha)
 
 
 def _all_but(one: int, size: int) -> Index:
@@ -228,8 +245,3 @@ def _all_but(one: int, size: int) -> Index:
     left = np.arange(size - 1)
     left[one:] += 1
     return left
-
-
-def _largest(total: Array) -> tuple[int, int]:
-    a, b = np.unravel_index(int(total.argmax()), total.shape)
-    return int(a), int(b)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from maylink.arrays import Array, Index
 from maylink.families.base import Family, Statistics
 from maylink.model.reliability import ClusterVotes
+from maylink.pairs import rank_pairs
 from maylink.solvers.known_mergers import KnownMergers
 from maylink.solvers.merger_gains import MergerGains
 from maylink.solvers.score_settings import ScoreSettings
@@ -28,7 +29,7 @@ from maylink.views.nearest import nearest as nearest_rows
 
 N_NEAREST = 10  # clusters that each one is compared with
 MANY = 256  # locations beyond which an index, or tiles, find neighbours sooner than sorting
-ENTRIES = 250_000  # numbers that are worked on together: few enough for a fast memory to hold
+ENTRIES = 2**15  # numbers that are worked on together: few enough for a fast memory to hold
 ENOUGH = 1e-9  # a merger must raise the score by this
 
 
@@ -197,9 +198,9 @@ class ClusterRounds:
     def _link_gains(self, a: Index, b: Index) -> Array:
         """Return what merging each pair does to the log probability of the links."""
         gains, of_links = np.zeros(a.size), MergerGains(self.votes, self.settings)
-        key, row = a * self.n_clusters + b, of_links.a * self.n_clusters + of_links.b
-        place = np.minimum(np.searchsorted(key, row), key.size - 1)
-        known = key[place] == row
+        pair = rank_pairs(a, b, self.n_clusters)
+        place = np.minimum(np.searchsorted(pair, of_links.pair), pair.size - 1)
+        known = pair[place] == of_links.pair
         np.add.at(gains, place[known], of_links.rough()[known])
         return gains
 
@@ -226,7 +227,15 @@ class ClusterRounds:
         return Merged(number, statistics, marginal, votes), gain
 
     def _marginals(self, statistics: Statistics) -> Array:
-        return np.asarray(self.family.log_marginal(statistics, self.prior))
+        """Return the log probability of each cluster's data, some clusters at a time."""
+        step = max(1, ENTRIES // max(1, statistics.total[:1].size))
+        parts = [
+            self.family.log_marginal(
+                Statistics(*(part[low : low + step] for part in statistics)), self.prior
+            )
+            for low in range(0, len(statistics.size), step)
+        ]
+        return np.concatenate(parts) if len(parts) != 1 else np.asarray(parts[0])
 
 
 def data_gains(
@@ -254,13 +263,16 @@ def data_gains(
 
 
 def nearest(locations: Array, count: int) -> Index:
-    """Return the nearest others of each location, shape (K, count), in no order."""
+    """Return the nearest others of each location, shape (K, count), in no order.
+
+    Of many clusters the locations are overwritten.
+    """
     size = len(locations)
     count = min(count, size - 1)
     if size > MANY:
-        return nearest_rows(locations, count, n_jobs=1)
+        return nearest_rows(locations, count, n_jobs=1, overwrite=True)
     centred = locations - locations.mean(axis=0)
     square = np.einsum("ij,ij->i", centred, centred)
     apart = square - 2.0 * (centred @ centred.T)
     apart[np.arange(size), np.arange(size)] = np.inf
-    return np.asarray(np.argpartition(apart, count - 1, axis=1)[:, :count])
+    return np.argpartition(apart, count - 1, axis=1)[:, :count].copy()  # not a view of all

@@ -16,6 +16,7 @@ hold points, that is exact if sizes have a Poisson distribution without 0.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,20 +39,21 @@ def fit_weights(
 ) -> PartitionWeights:
     """Fit sticks to the sizes of clusters, given the factor of α, then α, where it is learned."""
     if prior.small_clusters:
-        logs = equal_weights(len(sizes))
-        return PartitionWeights(logs, alpha, float(sizes @ logs))
+        equal = equal_weights(len(sizes))
+        return PartitionWeights(equal, alpha, float(sizes @ equal))
     sticks = fit_sticks(sizes, alpha, prior.discount)
-    if not np.isinf(alpha[0]):
-        alpha = fit_alpha(sticks, alpha, alpha_prior, prior.discount)
-    bound = sticks_bound(sizes, sticks, alpha, alpha_prior, prior.discount)
-    return PartitionWeights(log_weights(sticks), alpha, bound)
+    logs = log_sticks(sticks)
+    if not math.isinf(alpha[0]):
+        alpha = fit_alpha(logs, alpha, alpha_prior, prior.discount)
+    bound = sticks_bound(sizes, sticks, logs, alpha, alpha_prior, prior.discount)
+    return PartitionWeights(log_weights(logs), alpha, bound)
 
 
 def weights_given_alpha(sizes: Array, alpha: Array, prior: PartitionPrior) -> Array:
     """Return E ln π_k of weights that fit the sizes, shape (K,)."""
     if prior.small_clusters:
         return equal_weights(len(sizes))
-    return log_weights(fit_sticks(sizes, alpha, prior.discount))
+    return log_weights(log_sticks(fit_sticks(sizes, alpha, prior.discount)))
 
 
 def equal_weights(n_clusters: int) -> Array:
@@ -59,10 +61,24 @@ def equal_weights(n_clusters: int) -> Array:
     return np.full(n_clusters, -np.log(n_clusters))
 
 
-def log_weights(sticks: Array) -> Array:
+class LogSticks(NamedTuple):
+    """Expected logarithms of what each stick takes and of what it leaves, shape (K,)."""
+
+    taken: Array
+    rest: Array
+
+
+def log_sticks(sticks: Array) -> LogSticks:
+    """Return the expected logarithms of sticks with Beta distributions, shape (K, 2)."""
+    total = digamma(sticks[:, 0] + sticks[:, 1])
+    return LogSticks(digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total)
+
+
+def log_weights(logs: LogSticks) -> Array:
     """Return E ln π_k, shape (K,)."""
-    log_stick, log_rest = _log_sticks(sticks)
-    return np.asarray(log_stick + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))
+    weights = logs.taken.copy()
+    weights[1:] += np.cumsum(logs.rest[:-1])
+    return weights
 
 
 def fit_sticks(sizes: Array, alpha: Array, discount: float = 0.0) -> Array:
@@ -73,27 +89,32 @@ def fit_sticks(sizes: Array, alpha: Array, discount: float = 0.0) -> Array:
 
 
 def fit_alpha(
-    sticks: Array, alpha: Array, prior: tuple[float, float], discount: float = 0.0
+    logs: LogSticks, alpha: Array, prior: tuple[float, float], discount: float = 0.0
 ) -> Array:
     """Return shape and rate of the Gamma distribution of α, given what they were."""
-    rate = prior[1] - _log_sticks(sticks)[1].sum()
+    rate, size = prior[1] - logs.rest.sum(), len(logs.rest)
     if discount == 0.0:
-        return np.array([prior[0] + len(sticks), rate])
-    steps, middle = discount * np.arange(1, len(sticks) + 1), np.exp(_expected_log(alpha))
+        return np.array([prior[0] + size, rate])
+    steps, middle = discount * np.arange(1, size + 1), np.exp(_expected_log(alpha))
     slope = middle * (digamma(middle + 1.0 - discount + steps) - digamma(middle + steps))
     return np.array([prior[0] + slope.sum(), rate])
 
 
 def expected_alpha(alpha: Array) -> float:
     """Return E α; of a known α, α."""
-    return float(alpha[1] if np.isinf(alpha[0]) else alpha[0] / alpha[1])
+    return float(alpha[1] if math.isinf(alpha[0]) else alpha[0] / alpha[1])
 
 
 def sticks_bound(
-    sizes: Array, sticks: Array, alpha: Array, prior: tuple[float, float], discount: float = 0.0
+    sizes: Array,
+    sticks: Array,
+    logs: LogSticks,
+    alpha: Array,
+    prior: tuple[float, float],
+    discount: float = 0.0,
 ) -> float:
     """Return what sticks and α add to the bound, entropies included."""
-    log_stick, log_rest = _log_sticks(sticks)
+    log_stick, log_rest = logs
     a, b = sticks[:, 0], sticks[:, 1]
     entropy = betaln(a, b) - (a - 1.0) * log_stick - (b - 1.0) * log_rest
     value = float((sizes * log_stick + _beyond(sizes) * log_rest + entropy).sum())
@@ -105,9 +126,9 @@ def sticks_bound(
         steps = discount * np.arange(1, len(sticks) + 1)
         value += float(steps @ log_rest) - discount * float(log_stick.sum())
         value -= float(betaln(1.0 - discount, np.exp(log_mean) + steps).sum())
-    if np.isinf(alpha[0]):
+    if math.isinf(alpha[0]):
         return value
-    shape, rate = alpha
+    shape, rate = alpha.tolist()
     a0, b0 = prior
     value += a0 * np.log(b0) - gammaln(a0) + (a0 - 1.0) * log_mean - b0 * mean
     return float(value + shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * digamma(shape))
@@ -115,16 +136,12 @@ def sticks_bound(
 
 def _expected_log(alpha: Array) -> float:
     """Return E log α."""
-    shape, rate = alpha
-    return float(np.log(rate) if np.isinf(shape) else digamma(shape) - np.log(rate))
-
-
-def _log_sticks(sticks: Array) -> tuple[Array, Array]:
-    """Return the expected logarithms of what each stick takes and of what it leaves."""
-    total = digamma(sticks.sum(axis=1))
-    return digamma(sticks[:, 0]) - total, digamma(sticks[:, 1]) - total
+    shape, rate = alpha.tolist()
+    return float(np.log(rate) if math.isinf(shape) else digamma(shape) - np.log(rate))
 
 
 def _beyond(sizes: Array) -> Array:
     """Return how many points are in later clusters."""
-    return np.concatenate([np.cumsum(sizes[::-1])[::-1][1:], [0.0]])
+    beyond = np.zeros(len(sizes))
+    beyond[:-1] = np.cumsum(sizes[:0:-1])[::-1]
+    return beyond

@@ -112,9 +112,8 @@ class VariationalSolver:
     def step(self, state: VariationalState) -> VariationalState:
         """Make one sweep: update the responsibilities, then the factors."""
         problem, settings, factors = self.problem, self.settings, state.factors
-        scores = point_scores(
-            problem.family, problem.X, settings, factors.posterior, factors.log_weights
-        )
+        scores = problem.expected_log_likelihood(factors.posterior)
+        scores = weighed(scores, settings, factors.log_weights)
         pull = pull_of(problem.links, factors.counts, settings)
         responsibilities = state.responsibilities.copy()
         rows = np.arange(problem.n)
@@ -139,7 +138,7 @@ class VariationalSolver:
     ) -> VariationalState:
         """Fit all factors to the responsibilities."""
         problem = self.problem
-        statistics = problem.family.soft_statistics(problem.X, responsibilities)
+        statistics = problem.soft_statistics(responsibilities)
         counts = soft_counts(problem.links, responsibilities, lists)
         entropy = entropy_of(responsibilities, lists)
         factors = factors_of(
@@ -240,20 +239,24 @@ def update_responsibilities(
     """Write the new responsibilities of some rows, linked ones in sequence; return all lists."""
     from maylink.kernels.softmax import lists_of, softmax_linked, softmax_unlinked
 
-    linked = links.degree[rows] > 0
+    degree = links.degree[rows]
+    linked = degree > 0
     free = np.flatnonzero(~linked)
-    lists = lists_of(responsibilities, int(links.degree[rows].sum()))
+    lists = lists_of(responsibilities, int(degree.sum()))
 
     def part(low: int, high: int) -> None:
         softmax_unlinked(rows, free, scores, low, high, responsibilities, lists)
 
-    share(part, free.size, 20 * responsibilities.shape[1])
-    if linked.any():
+    if free.size:
+        share(part, free.size, 20 * responsibilities.shape[1])
+    if free.size < rows.size:
         csr = links.csr
         counts_as_neighbour = np.ones(len(responsibilities), bool)
+        if free.size:
+            rows, scores = rows[linked], scores[linked]
         softmax_linked(
-            rows[linked],
-            scores[linked],
+            rows,
+            scores,
             csr.indptr,
             csr.neighbour,
             pull,
@@ -268,7 +271,11 @@ def point_scores(
     family: Family, X: Matrix, settings: VariationalSettings, posterior: Any, log_weights: Array
 ) -> Array:
     """Return E ln π_k + γ E ln p(x_i | θ_k), shape (n, K)."""
-    scores = family.expected_log_likelihood(X, posterior)
+    return weighed(family.expected_log_likelihood(X, posterior), settings, log_weights)
+
+
+def weighed(scores: Array, settings: VariationalSettings, log_weights: Array) -> Array:
+    """Turn E ln p(x_i | θ_k) into E ln π_k + γ E ln p(x_i | θ_k), in place."""
     scores *= settings.data_weight
     scores += log_weights
     return scores

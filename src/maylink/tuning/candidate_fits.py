@@ -18,7 +18,7 @@ from maylink.model.posterior import Posterior
 from maylink.solvers import loop, variational
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning.hard_fits import hard_fit
-from maylink.tuning.pieces import PieceFit, PieceView, fit_from_pieces
+from maylink.tuning.pieces import LinksWithNeighbours, PieceFit, PieceView, fit_from_pieces
 from maylink.tuning.pool import joined_by_links, score_settings, worth_of
 from maylink.tuning.prior_checks import checked_prior
 
@@ -71,6 +71,7 @@ class CandidateFits:
         self, views: DataViews, links: Links, settings: VariationalSettings, prior: Any
     ) -> None:
         self.views, self.links, self.settings, self.prior = views, links, settings, prior
+        self.linked = LinksWithNeighbours(links)
 
     @cached_property
     def by_links(self) -> list[Index]:
@@ -97,7 +98,7 @@ class CandidateFits:
             prior = checked_prior(prior, view.problem.prior, candidate.family)
         if candidate.family in self.views.plain:
             return self._plain(candidate.family, settings, prior)
-        links = self.links + view.neighbours(candidate.neighbours)
+        links = self.linked.to(view, candidate.neighbours)
         return fit_from_pieces(view, links, settings, prior)
 
     def _plain(self, name: str, settings: VariationalSettings, prior: Any) -> PieceFit:

@@ -19,7 +19,7 @@ from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning import race
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_fits import HardFit, hard_fit
-from maylink.tuning.pieces import PieceView
+from maylink.tuning.pieces import LinksWithNeighbours, PieceView
 from maylink.tuning.pool import joined_by_links
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
@@ -46,7 +46,7 @@ class HardFits:
     """
 
     def __init__(self, views: dict[str, PieceView], links: Links) -> None:
-        self.views, self.links = views, links
+        self.views, self.links, self.linked = views, links, LinksWithNeighbours(links)
 
     @cached_property
     def by_links(self) -> list[Index]:
@@ -57,7 +57,7 @@ class HardFits:
         """Fit a candidate."""
         name, weight, count = candidate
         view, score = self.views[name], ScoreSettings(weight, alpha=None)
-        return hard_fit(view, self.links + view.neighbours(count), score, self.by_links)
+        return hard_fit(view, self.linked.to(view, count), score, self.by_links)
 
 
 def hard_race(

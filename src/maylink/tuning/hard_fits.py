@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array, Index
-from maylink.families.rows import cluster_sums, membership
+from maylink.families.rows import CHUNK, cluster_sums, membership
 from maylink.labels import first_appearance
 from maylink.links import Links
 from maylink.model.reliability import count_links, link_pull, log_odds
@@ -114,7 +114,7 @@ def grown(problem: Problem, score: ScoreSettings, groups: Index) -> Index:
     family, members = problem.family, groups >= 0
     statistics = family.cluster_statistics(problem.X[members], groups[members], size)
     posterior = family.posterior(problem.prior, statistics)
-    nearest = family.expected_log_likelihood(problem.X, posterior).argmax(axis=1)
+    nearest = problem.expected_log_likelihood(posterior).argmax(axis=1)
     return swept(problem, score, np.where(members, groups, nearest))
 
 
@@ -127,15 +127,13 @@ def halves(problem: Problem, labels: Index) -> Index:
     rows = problem.family.neighbour_rows(problem.X)
     if sparse.issparse(rows):
         return labels
-    rows = np.asarray(rows, np.float64)
     size = int(labels.max()) + 1
-    mean = _means(rows, labels, size)
-    one = _furthest(np.square(rows - mean[labels]).sum(axis=1), labels, size)
-    other = _furthest(np.square(rows - rows[one][labels]).sum(axis=1), labels, size)
-    centers = np.stack([rows[one], rows[other]])
+    one = _furthest(_apart(rows, _means(rows, labels, size), labels), labels, size)
+    other = _furthest(_apart(rows, rows[one].astype(np.float64), labels), labels, size)
+    centers = np.stack([rows[one], rows[other]]).astype(np.float64)
     side = np.zeros(labels.size, np.int64)
     for _ in range(HALVING_SWEEPS):
-        near = [np.square(rows - centers[half][labels]).sum(axis=1) for half in (0, 1)]
+        near = [_apart(rows, centers[half], labels) for half in (0, 1)]
         moved = (near[1] < near[0]).astype(np.int64)
         if np.array_equal(moved, side):
             break
@@ -143,6 +141,15 @@ def halves(problem: Problem, labels: Index) -> Index:
         both = _means(rows, 2 * labels + side, 2 * size)
         centers = np.stack([both[::2], both[1::2]])
     return first_appearance(2 * labels + side)[0]
+
+
+def _apart(rows: Array, centers: Array, labels: Index) -> Array:
+    """Return the squared distance of each row from the centre of its cluster, some at a time."""
+    out, step = np.empty(len(rows)), max(1, CHUNK // max(1, rows.shape[1]))
+    for low in range(0, len(rows), step):
+        some = slice(low, low + step)
+        out[some] = np.square(rows[some] - centers[labels[some]]).sum(axis=1)
+    return out
 
 
 def _means(rows: Array, labels: Index, size: int) -> Array:
@@ -179,8 +186,9 @@ def swept(problem: Problem, score: ScoreSettings, labels: Index) -> Index:
     for _ in range(SWEEPS):
         statistics = problem.cluster_statistics(labels, int(labels.max()) + 1)
         posterior = family.posterior(problem.prior, statistics)
-        log_likelihood = family.expected_log_likelihood(problem.X, posterior)
-        cost = -score.data_weight * log_likelihood - np.log(statistics.size)
+        cost = problem.expected_log_likelihood(posterior)
+        cost *= -score.data_weight
+        cost -= np.log(statistics.size)
         pull = link_pull(links, *log_odds(count_links(links, labels), sources))
         moved = labels.copy()
         iterated_conditional_modes(

@@ -121,6 +121,32 @@ class PieceView:
         return links[count]
 
 
+class LinksWithNeighbours:
+    """Judged links with those of neighbours; fits of several data weights look at the same ones.
+
+    Only the last are kept: candidates that differ in their data weight alone come one by one.
+
+    Parameters
+    ----------
+    links : Links
+        The judged links.
+    """
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self._last: tuple[Links, Links] | None = None  # of neighbours, and all of them
+
+    def to(self, view: PieceView, count: int) -> Links:
+        """Return the links, with those of so many neighbours in a view of the data."""
+        if not count:
+            return self.links
+        graph = view.neighbours(count)
+        if self._last is None or self._last[0] is not graph:
+            self._last = None  # before others take its place in memory
+            self._last = graph, self.links + graph
+        return self._last[1]
+
+
 @dataclass(frozen=True)
 class PieceFit:
     """A fit, and the problem under the family that was learned on the way."""

@@ -60,6 +60,7 @@ def nearest(
     n_jobs: int | None = None,
     search: NeighbourSearch = USUAL_SEARCH,
     device: str = "cpu",
+    overwrite: bool = False,
 ) -> Neighbours:
     """Return the nearest points of every point, the nearest first.
 
@@ -77,6 +78,8 @@ def nearest(
     device : str, default "cpu"
         Where to look: "cpu", or a GPU in the words of PyTorch ("cuda", "cuda:1"), on which all
         pairs of dense rows are compared, however many there are.
+    overwrite : bool, default False
+        Whether the rows may be overwritten, so that no copy of them is needed.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def nearest(
     if sparse.issparse(rows):
         found = _all_pairs(sparse.csr_array(rows, dtype=np.float64), wanted, threads, search)
         return np.ascontiguousarray(found[:, :count])
-    dense = _centred(rows)
+    dense = _centred(rows, overwrite)
     if d <= search.tree_columns:
         found = _by_tree(dense, wanted, threads)
     elif n > search.exact_rows and _has_index(n):
@@ -117,12 +120,14 @@ def nearest(
     return np.ascontiguousarray(found[:, :count])
 
 
-def _centred(rows: NDArray[Any]) -> NDArray[Any]:
+def _centred(rows: NDArray[Any], overwrite: bool) -> NDArray[Any]:
     """Return rows about their mean, of size about 1: squares keep their digits, none overflows."""
     rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    size = float(np.max(np.abs(rows))) or 1.0
-    scaled = rows / rows.dtype.type(size)
-    return np.ascontiguousarray(scaled - scaled.mean(axis=0, dtype=np.float64).astype(rows.dtype))
+    size = float(max(rows.max(), -rows.min())) or 1.0
+    scaled = np.divide(rows, rows.dtype.type(size), out=rows if overwrite else None)
+    scaled = np.ascontiguousarray(scaled)
+    scaled -= scaled.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+    return scaled
 
 
 def _has_index(n: int) -> bool:
@@ -148,7 +153,8 @@ def _all_pairs(rows: Matrix, count: int, threads: int, search: NeighbourSearch) 
     n = rows.shape[0]
     height, width = search.tile
     is_sparse = sparse.issparse(rows)
-    squares = np.asarray((rows * rows).sum(axis=1)).ravel()
+    pieces = (rows[low : low + height] for low in range(0, n, height))
+    squares = np.concatenate([np.asarray((piece * piece).sum(axis=1)).ravel() for piece in pieces])
     nearest = np.zeros((n, count), np.int64)
 
     def look(low: int, high: int) -> None:
@@ -165,6 +171,7 @@ def _all_pairs(rows: Matrix, count: int, threads: int, search: NeighbourSearch) 
                     distance,
                     nearest[start : start + height],
                 )
+                del product  # before the next one is made
 
     with one_thread():
         _shared(look, -(-n // height), height * n * 10, threads)

@@ -98,7 +98,9 @@ def are_equal(X: Matrix, i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.bool_]:
     array([False,  True])
     """
     weights = np.random.default_rng(0).normal(size=X.shape[1])
-    sums = np.asarray(X @ weights)  # far apart, but for rounding, unless rows are equal
+    step = max(1, VALUES_AT_ONCE // max(1, 100 * X.shape[1]))
+    parts = [X[low : low + step] @ weights for low in range(0, X.shape[0], step)]
+    sums = np.concatenate(parts)  # far apart, but for rounding, unless rows are equal
     near = np.flatnonzero(np.isclose(sums[i], sums[j], rtol=1e-6, atol=0.0))
     equal = np.zeros(len(i), bool)
     for some in np.array_split(near, 1 + near.size * X.shape[1] // VALUES_AT_ONCE):
