@@ -219,3 +219,16 @@ def test_variants_and_the_finer_family():
 def test_less_than_one_is_refused(name):
     with pytest.raises(DomainError, match=f"{name}: 0 is not 1 or more"):
         PLDA(**{name: 0}).adapt(np.eye(3))
+
+
+def test_columns_of_different_units_are_looked_at_in_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 40)) + 3.0 * rng.normal(size=(4, 40))[np.arange(200) % 4]
+    X /= X.std(axis=0)
+    unit = np.exp(rng.normal(0, 2.0, 40))
+    plain, other = PLDA().adapt(X), PLDA().adapt(X * unit)
+    found = other.divergence(X * unit, other.points(X[:5] * unit))
+    expected = plain.divergence(X, plain.points(X[:5]))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    centers = other.units(other.points(X[:5] * unit))  # as far as few directions tell
+    np.testing.assert_allclose(centers, plain.units(plain.points(X[:5])) * unit, rtol=1e-6)

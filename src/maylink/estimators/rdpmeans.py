@@ -279,7 +279,6 @@ class RDPMeans(CenterEstimator):
             n_clusters_hint=self.n_clusters_hint and int(self.n_clusters_hint),
             neighbours=self.neighbours,
             has_start=self.init is not None,
-            small_data=as_tuning(self.tuning).small_data,
             scale=as_scale(self.scale, self.family, penalty is not None or not is_open),
             device=self._device,
         )

@@ -279,7 +279,6 @@ class TVClust(TVClustQueries):
             self._settings(1.0),
             weights,
             0 if in_batches else self.neighbours,
-            as_tuning(self.tuning).small_data,
             self.partition_prior == "auto",
             self._device,
         )

@@ -324,11 +324,27 @@ def in_one_unit(X: Matrix) -> Matrix:
     """
     if sparse.issparse(X):
         return X
-    deviation = np.sqrt(column_variances(X))
     rows = np.subtract(X, column_means(X), dtype=X.dtype, casting="same_kind")
-    if not units_differ(deviation):
-        return rows
-    return scale_columns(rows, 1.0 / np.where(deviation > 0, deviation, 1.0))
+    unit = column_units(X)
+    return rows if unit is None else scale_columns(rows, 1.0 / unit)
+
+
+def column_units(X: Matrix) -> Array | None:
+    """Return what columns are divided by to be in one unit; None where they are in one already.
+
+    It is their deviations, 1 for constant columns. Sparse data are in one unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink.families.columns import column_units
+    >>> column_units(np.array([[1.0, 2000.0], [3.0, 8000.0]]))
+    array([1.e+00, 3.e+03])
+    """
+    if sparse.issparse(X):
+        return None
+    deviation = np.sqrt(column_variances(X))
+    return np.where(deviation > 0, deviation, 1.0) if units_differ(deviation) else None
 
 
 # ---------------------------------------------------------------------- what places a prior

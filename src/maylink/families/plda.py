@@ -1,10 +1,10 @@
 """Gaussian of many features: one covariance within clusters, one between them, few directions.
 
 Of hundreds of features a cluster cannot learn a covariance of its own, and most directions tell
-nothing. So data are looked at in few principal directions, mostly 32; within clusters they have one
-covariance W, and the centres of clusters have one covariance Φ between them. This is
-probabilistic linear discriminant analysis (Prince & Elder 2007; Ioffe 2006). A direction in which
-centres hardly differ counts for little, however long it is.
+nothing. So data are looked at in few principal directions, mostly 32, of columns in one unit;
+within clusters they have one covariance W, and the centres of clusters have one covariance Φ
+between them. This is probabilistic linear discriminant analysis (Prince & Elder 2007; Ioffe 2006).
+A direction in which centres hardly differ counts for little, however long it is.
 
 Divergence: t = the principal directions after whitening W, turned to where Φ is diagonal,
 φ(t) = ‖t‖², so that D(x, m) = (x − m)ᵀ W⁻¹ (x − m) in these directions.
@@ -28,7 +28,7 @@ from scipy import linalg, sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import column_means, column_range, scale_columns
+from maylink.families.columns import column_means, column_range, column_units, scale_columns
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily
 from maylink.families.principal import principal_directions
 from maylink.families.rounding import rounding_variances
@@ -113,16 +113,21 @@ class PLDA(WhitenedFamily):
         grain = rounding_variances(X) if self.rounded else None
         plain = replace(self, ready=False, varying=None, offset=center, grain=grain)
         with one_thread():
+            unit = column_units(X)
             principal = principal_directions(
-                X, center, self.directions or usual_directions(X.shape[0])
+                X if unit is None else scale_columns(X, 1.0 / unit),
+                center if unit is None else center / unit,
+                self.directions or usual_directions(X.shape[0]),
             )
+            back = principal if unit is None else principal * unit
+            principal = principal if unit is None else principal / unit
             if not len(principal):  # all points are equal
                 return replace(plain, axes=None, whitening=None, between=None)
             rows: Any = slice(None)
             if X.shape[0] > ROWS:
                 drawn = np.random.default_rng(0).choice(X.shape[0], ROWS, replace=False)
                 rows = np.sort(drawn)
-            Z = replace(plain, whitening=principal, axes=principal)._project(X[rows])
+            Z = replace(plain, whitening=principal, axes=back)._project(X[rows])
             scale = Z.std(axis=0)
             scale[scale == 0.0] = 1.0
             turned = principal / scale[:, None]
@@ -135,7 +140,7 @@ class PLDA(WhitenedFamily):
             between = np.maximum(all_variances - 1.0, LEAST_BETWEEN)
         return replace(
             plain,
-            axes=turn.T @ axes @ principal,
+            axes=turn.T @ axes @ back,
             whitening=turn.T @ whitening @ principal,
             between=between,
         )

@@ -21,17 +21,17 @@ logger = logging.getLogger("maylink")
 AUTO = "auto"
 FEW_FEATURES = 32
 """Up to so many features a covariance for each cluster can be learned from a few hundred points."""
+ENOUGH_POINTS = 150
+"""From so many points on, covariances within and between clusters can be learned instead."""
 
 
-def candidates(
-    family: Family | str, covariance: str, data: DataFacts, small_data: int = 20_000
-) -> list[Family | str]:
+def candidates(family: Family | str, covariance: str, data: DataFacts) -> list[Family | str]:
     """Return the families that are open to choice, the plainest first.
 
     A family that needs more numbers to describe a cluster than there are points is not tried. Of
-    large data with many features a covariance for each cluster asks for more points than there are,
-    and plainer ones are cases of the family that learns covariances within and between
-    clusters: it alone of the Gaussian families is tried there. Of data with gaps only families
+    many features a covariance for each cluster asks for more points than there are, and plainer
+    ones are cases of the family that learns covariances within and between clusters: it alone of
+    the Gaussian families is tried there, if there are points enough to learn them. Of data with gaps only families
     whose columns are independent are tried. Of tables whose columns are of several kinds the
     products of :mod:`maylink.tuning.products` are tried, too; alone where there are categories.
 
@@ -43,8 +43,6 @@ def candidates(
         What the user gave, or "auto".
     data : DataFacts
         What is known of the data.
-    small_data : int, default 20000
-        Numbers (rows times columns) up to which data are small.
 
     Examples
     --------
@@ -73,9 +71,22 @@ def candidates(
         return [name for name in names if families[name].gaps == "cells"]
     n, d = data.shape
     names = [name for name in names if as_family(name).n_parameters(d) <= max(n, 2 * d)]
-    if d > FEW_FEATURES and n * d > small_data:
+    if has_many_features(data.shape):
         names = [name for name in names if name not in gaussians() or families[name].learns]
     return [*names, *mixed]
+
+
+def has_many_features(shape: tuple[int, int]) -> bool:
+    """Whether the family that learns covariances stands for all Gaussian ones.
+
+    Examples
+    --------
+    >>> from maylink.tuning.candidates import has_many_features
+    >>> has_many_features((300, 64)), has_many_features((100, 64)), has_many_features((300, 16))
+    (True, False, False)
+    """
+    n, d = shape
+    return n >= ENOUGH_POINTS and d > FEW_FEATURES
 
 
 def comparable(

@@ -82,8 +82,6 @@ class RDPMeansRequest:
         How many neighbours of each point are links.
     has_start : bool
         Whether labels or centres to start from are given.
-    small_data : int
-        Numbers (rows times columns) up to which data are small.
     scale : bool, optional
         Whether columns are standardised; None where that depends on whether their units differ.
     device : DeviceRequest, optional
@@ -98,7 +96,6 @@ class RDPMeansRequest:
     n_clusters_hint: int | None = None
     neighbours: str | int = False
     has_start: bool = False
-    small_data: int = 20_000
     scale: bool | None = False
     device: DeviceRequest | None = None
 
@@ -114,7 +111,7 @@ class RDPMeansRequest:
             return [self.family]
         names: list[Family | str] = [products(data.blocks)[0] if data.blocks else Gaussian.name]
         if not self.is_given:
-            names = candidates(AUTO, AUTO, data, self.small_data)
+            names = candidates(AUTO, AUTO, data)
         names = comparable(names, data, self.scale)
         return names if self.is_given else knowing_rounded(names)
 

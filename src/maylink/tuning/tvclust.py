@@ -35,7 +35,7 @@ from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.by_neighbours import best_by_neighbours
 from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate
-from maylink.tuning.candidates import FEW_FEATURES, compared_by_evidence
+from maylink.tuning.candidates import FEW_FEATURES, compared_by_evidence, has_many_features
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.heavy_tails import with_tails
@@ -278,13 +278,17 @@ class TVClustTuner:
         return tried
 
     def has_pieces(self, family: Family) -> bool:
-        """Whether a family is fitted from pieces: it learns, or data are large, or it must."""
+        """Whether a family is fitted from pieces: it learns, or must, or features are many.
+
+        Of many features the families that are compared are all fitted so, where one of them learns;
+        tables of several kinds where they are large.
+        """
         if self.in_chunks:
             return False
         if family.learns or self.request.wants_neighbours:
             return True
-        X = self.sample.X
-        return bool(X.size > self.tuning.small_data and X.shape[1] > FEW_FEATURES)
+        one_learns = any(one.given_family.learns for one in self.problems.values())
+        return has_many_features(self.sample.X.shape) and (one_learns or not self.is_small)
 
     @cached_property
     def views(self) -> DataViews:

@@ -39,8 +39,6 @@ class TVClustRequest:
         Those that may be chosen.
     neighbours : "auto", False or int
         How many neighbours of each point are links.
-    small_data : int
-        Numbers (rows times columns) up to which data are small.
     prior_is_open : bool
         Whether the prior of the partition may be chosen.
     device : DeviceRequest, optional
@@ -54,13 +52,12 @@ class TVClustRequest:
     settings: VariationalSettings
     data_weights: tuple[float, ...]
     neighbours: str | int = "auto"
-    small_data: int = 20_000
     prior_is_open: bool = False
     device: DeviceRequest | None = None
 
     def families(self, data: DataFacts) -> list[Family | str]:
         """Return the families that are open to choice; :func:`maylink.problem.check` asks."""
-        names = candidates(self.family, self.covariance, data, self.small_data)
+        names = candidates(self.family, self.covariance, data)
         is_open = self.family in (AUTO, Gaussian.name) and self.covariance == AUTO
         return knowing_rounded(names) if is_open else names
 
