@@ -31,9 +31,10 @@ def candidates(family: Family | str, covariance: str, data: DataFacts) -> list[F
     A family that needs more numbers to describe a cluster than there are points is not tried. Of
     many features a covariance for each cluster asks for more points than there are, and plainer
     ones are cases of the family that learns covariances within and between clusters: it alone of
-    the Gaussian families is tried there, if there are points enough to learn them. Of data with gaps only families
-    whose columns are independent are tried. Of tables whose columns are of several kinds the
-    products of :mod:`maylink.tuning.products` are tried, too; alone where there are categories.
+    the Gaussian families is tried there, if there are points enough to learn them. Of data with
+    gaps only families whose columns are independent are tried. Of tables whose columns are of
+    several kinds the products of :mod:`maylink.tuning.products` are tried, too; alone where there
+    are categories.
 
     Parameters
     ----------
