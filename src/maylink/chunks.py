@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maylink.arrays import Index
 from maylink.errors import DomainError, MaylinkError
 from maylink.io.parquet import read_parquet
-from maylink.runtime.dask import is_dask
+from maylink.runtime.dask import compute, is_dask
 
 
 def in_chunks(X: Any) -> bool:
@@ -131,3 +132,23 @@ def float_type(X: Any) -> np.dtype[Any]:
 
 def _apply(work: Callable[[NDArray[Any]], Any], block: Any, start: int, dtype: Any) -> Any:
     return work(check_chunk(block, start, dtype))
+
+
+def gathered(chunks: list[Any], sizes: list[int], rows: Index) -> NDArray[Any]:
+    """Return some rows, by their sorted numbers among all."""
+    from dask import delayed
+
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.searchsorted(rows, starts)
+    take = delayed(take_rows, pure=False)
+    parts = [
+        take(chunk, rows[low:high] - start)
+        for chunk, low, high, start in zip(chunks, cuts[:-1], cuts[1:], starts[:-1], strict=True)
+        if high > low
+    ]
+    return np.concatenate(compute(parts)[0])
+
+
+def take_rows(chunk: NDArray[Any], rows: Index) -> NDArray[Any]:
+    """Return some rows of a chunk; runs on the workers."""
+    return chunk[rows]

@@ -94,7 +94,7 @@ def coded_as(X: Any, code: TableCode | None) -> Any:
 
 def _check_form(X: Any) -> None:
     """Refuse columns in a dict, and a data frame in which two columns have one name."""
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sparse.issparse(X):  # some sparse matrices are dicts
         raise DataTypeError("X: a dict is no table; give pandas.DataFrame(X)")
     if _is_frame(X):
         seen = set[str]()

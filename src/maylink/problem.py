@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Index, Matrix
-from maylink.chunks import as_chunks, checked_chunks, float_type, in_chunks
+from maylink.chunks import as_chunks, checked_chunks, float_type, gathered, in_chunks
 from maylink.data_forms import as_data, filled_to_look_at, has_gaps, knowing_gaps
 from maylink.families import Family, as_family
 from maylink.families.adapting import AdaptsLater
@@ -300,7 +300,7 @@ class ChunkedProblem(Problem):
         return Problem(self._gather(rows), self.links[rows], self.family)
 
     def _gather(self, rows: Index) -> NDArray[Any]:
-        return _gathered(self.chunks, self.sizes, rows)
+        return gathered(self.chunks, self.sizes, rows)
 
 
 def check(
@@ -424,28 +424,8 @@ def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtyp
         for chunk in chunks:
             squares = add(squares, chunk, means)
         (squares,) = compute([squares])[0]
-    sample = _gathered(chunks, sizes, sample_rows(n)) if SAMPLE in needs else None
+    sample = gathered(chunks, sizes, sample_rows(n)) if SAMPLE in needs else None
     return columns_of(sums, squares, n, dtype, sample)
-
-
-def _gathered(chunks: list[Any], sizes: list[int], rows: Index) -> NDArray[Any]:
-    """Return some rows, by their sorted numbers among all."""
-    from dask import delayed
-
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    cuts = np.searchsorted(rows, starts)
-    take = delayed(take_rows, pure=False)
-    parts = [
-        take(chunk, rows[low:high] - start)
-        for chunk, low, high, start in zip(chunks, cuts[:-1], cuts[1:], starts[:-1], strict=True)
-        if high > low
-    ]
-    return np.concatenate(compute(parts)[0])
-
-
-def take_rows(chunk: NDArray[Any], rows: Index) -> NDArray[Any]:
-    """Return some rows of a chunk; runs on the workers."""
-    return chunk[rows]
 
 
 def _sum_log_base(family: Family, chunk: NDArray[Any]) -> float:

@@ -36,7 +36,7 @@ from maylink.errors import DomainError, MaylinkError
 from maylink.families.columns import Columns
 from maylink.families.marginal_parts import MarginalPart
 from maylink.families.row_blocks import affine_scores, weighted_sums
-from maylink.families.rows import COLUMNS, cluster_sums, first_cell
+from maylink.families.rows import cluster_sums, first_cell, in_deviations
 from maylink.kernels.codes import Block, Code
 
 
@@ -448,12 +448,3 @@ class Family(ABC):
         T = self.statistics(X)
         total = T.toarray() if sparse.issparse(T) else T
         return self.log_marginal(Statistics(np.ones(len(total)), total, self.log_base(X)), prior)
-
-
-def in_deviations(values: Array) -> Array:
-    """Put each column in units of its standard deviation, in place; constant ones stay."""
-    for low in range(0, values.shape[1], COLUMNS):  # squares of all would take as much again
-        some = values[:, low : low + COLUMNS]
-        deviation = some.std(axis=0)
-        some /= np.where(deviation > 0, deviation, 1.0)
-    return values

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
-from maylink.families.base import Statistics, in_deviations
+from maylink.families.base import Statistics
 from maylink.families.columns import (
     VARIANCE,
     Columns,
@@ -28,6 +28,7 @@ from maylink.families.columns import (
     without_outliers,
 )
 from maylink.families.gaussian import LOG_2PI, STRENGTH, EuclideanFamily, NormalGamma, updated_mean
+from maylink.families.rows import in_deviations
 from maylink.kernels.codes import Block, Code
 
 

@@ -20,10 +20,11 @@ from scipy.special import digamma, gammaln
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Statistics, in_deviations
+from maylink.families.base import Statistics
 from maylink.families.columns import column_means, column_variances, without_outliers
 from maylink.families.diagonal_gaussian import DiagonalGaussian
 from maylink.families.gaussian import LOG_2PI, EuclideanFamily, updated_mean
+from maylink.families.rows import in_deviations
 from maylink.kernels.codes import Block, Code
 from maylink.runtime.threads import one_thread, share
 

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
-from maylink.families.base import Family, Statistics, in_deviations
+from maylink.families.base import Family, Statistics
 from maylink.families.marginal_parts import MarginalPart
 from maylink.families.product import Product, of_variance_one
-from maylink.families.rows import first_cell
+from maylink.families.rows import first_cell, in_deviations
 from maylink.kernels.codes import GAPS, Block
 
 

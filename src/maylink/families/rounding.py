@@ -37,8 +37,8 @@ def rounding_variances(X: Matrix) -> Array | None:
     --------
     >>> import numpy as np
     >>> from maylink.families.rounding import rounding_variances
-    >>> ratings = np.array([1.0, 5.0, 2.0, 1.0, 5.0, 3.0])
-    >>> (12 * rounding_variances(np.column_stack([ratings, np.arange(6) ** 0.5]))).round(6)
+    >>> ratings = np.array([1.0, 5.0, 2.0, 1.0, 5.0, 2.0])
+    >>> rounding_variances(np.column_stack([ratings, np.sqrt(np.arange(6))])) * 12
     array([1., 0.])
     """
     if sparse.issparse(X) or not len(X):

@@ -103,6 +103,15 @@ def cluster_sums(
     return sums
 
 
+def in_deviations(values: Array) -> Array:
+    """Put each column in units of its standard deviation, in place; constant ones stay."""
+    for low in range(0, values.shape[1], COLUMNS):  # squares of all would take as much again
+        some = values[:, low : low + COLUMNS]
+        deviation = some.std(axis=0)
+        some /= np.where(deviation > 0, deviation, 1.0)
+    return values
+
+
 def first_cell(X: Matrix, bad: NDArray[np.bool_]) -> tuple[int, int, float]:
     """Row, column and value of the first bad entry; ``bad`` is laid out like the stored values."""
     if sparse.issparse(X):

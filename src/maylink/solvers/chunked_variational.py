@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maylink.arrays import Array, Index
+from maylink.chunks import take_rows
 from maylink.engines.numbering import by_first_appearance
 from maylink.model.mixture import one_hot
 from maylink.model.posterior import LinkedPosterior
 from maylink.model.soft_links import soft_counts
-from maylink.problem import ChunkedProblem, take_rows
+from maylink.problem import ChunkedProblem
 from maylink.runtime.dask import compute, persist, tree
 from maylink.solvers import variational
 from maylink.solvers.chunk_sums import (

@@ -278,17 +278,11 @@ class TVClustTuner:
         return tried
 
     def has_pieces(self, family: Family) -> bool:
-        """Whether a family is fitted from pieces: it learns, or must, or features are many.
-
-        Of many features the families that are compared are all fitted so, where one of them learns;
-        tables of several kinds where they are large.
-        """
-        if self.in_chunks:
-            return False
-        if family.learns or self.request.wants_neighbours:
-            return True
+        """Whether a family is fitted from pieces: it must, or is compared with one that learns."""
+        must = family.learns or self.request.wants_neighbours
         one_learns = any(one.given_family.learns for one in self.problems.values())
-        return has_many_features(self.sample.X.shape) and (one_learns or not self.is_small)
+        many = has_many_features(self.sample.X.shape) and (one_learns or not self.is_small)
+        return not self.in_chunks and (must or many)
 
     @cached_property
     def views(self) -> DataViews:
