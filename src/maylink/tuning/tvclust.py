@@ -279,10 +279,11 @@ class TVClustTuner:
 
     def has_pieces(self, family: Family) -> bool:
         """Whether a family is fitted from pieces: it must, or is compared with one that learns."""
-        must = family.learns or self.request.wants_neighbours
+        if self.in_chunks:
+            return False
         one_learns = any(one.given_family.learns for one in self.problems.values())
         many = has_many_features(self.sample.X.shape) and (one_learns or not self.is_small)
-        return not self.in_chunks and (must or many)
+        return family.learns or self.request.wants_neighbours or many
 
     @cached_property
     def views(self) -> DataViews:
