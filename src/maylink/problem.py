@@ -62,6 +62,8 @@ class DataFacts(NamedTuple):
     """Whether cells are missing (NaN)."""
     blocks: tuple[ColumnBlock, ...] = ()
     """What the columns are, of a table whose columns are of several kinds."""
+    in_chunks: bool = False
+    """Whether data are in chunks: no family may look at all of them at once."""
 
 
 Families = Callable[[DataFacts], Sequence[Family | str]]
@@ -340,6 +342,7 @@ def check(
             False,
             chunked.shape,
             lambda: units_differ(compute([chunked.std(axis=0)])[0][0]),
+            in_chunks=True,
         )
         candidates = list(families(facts))
         if len(candidates) > 1:

@@ -184,3 +184,13 @@ def test_a_family_that_is_given_takes_values_as_they_are(tmp_path):
     np.testing.assert_array_equal(
         ml.load(path).predict_proba(answers), chosen.predict_proba(answers)
     )
+
+
+def test_rounding_hides_as_much_of_all_data_as_of_each_cluster():
+    """Within clusters the variance is 1 with what rounding hides, so all data must count it."""
+    answers = ratings(0, n=300, d=40)[0]
+    family = PLDA(rounded=True).adapt(answers)
+    T = family.points(answers)
+    hidden = (family.whitening * family.grain) @ family.whitening.T
+    everything = T.T @ T / len(T) + hidden
+    np.testing.assert_allclose(everything, np.diag(1.0 + family.between), atol=1e-8)

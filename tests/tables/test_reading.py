@@ -143,6 +143,9 @@ def test_new_dates_may_be_written_with_the_year_first_and_otherwise_as_in_the_fi
     for joined in (day, day.dt.strftime("%Y/%m/%d"), digits, digits.astype(int)):
         again = ml.read_table(pd.DataFrame({"size": sizes, "joined": joined}), code=table.code)
         np.testing.assert_array_equal(again.X, table.X)
+    both = day.dt.strftime("%Y/%m/%d").where(np.arange(40) % 2 == 0, day.dt.strftime(form))
+    again = ml.read_table(pd.DataFrame({"size": sizes, "joined": both}), code=table.code)
+    np.testing.assert_array_equal(again.X, table.X)
     other = pd.DataFrame({"size": sizes, "joined": day.dt.strftime("%d/%m/%Y")})
     with pytest.raises(FileError, match=r"column 'joined', row 0: '01/01/2020' is not a date as"):
         ml.read_table(other, code=table.code)

@@ -95,6 +95,18 @@ def test_a_lead_that_is_not_clear_is_put_to_further_quarters(monkeypatch):
     assert chosen([0.02, 0.0, 0.0, 0.0]) == (first, [4, 4])
 
 
+def test_a_clear_lead_wins_over_a_larger_one_that_is_not(monkeypatch):
+    noisy, sure = HardCandidate("plda", 1.0, 20), HardCandidate("plda", 0.1, 20)
+    view = view_of(many_clusters(0, n=200)[0])
+
+    def scores(view, one, held_out, seen):
+        sign = (-1.0) ** np.arange(held_out.n_links)
+        return {USUAL: 0.0 * sign, noisy: 0.06 + 3.0 * sign, sure: 0.05 + 0.1 * sign}[one]
+
+    monkeypatch.setattr(by_neighbours, "_scores", scores)
+    assert best_by_neighbours(view, [USUAL, noisy, sure], USUAL).chosen == sure
+
+
 def test_the_usual_setting_stays_where_all_predict_alike():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(4), 50)

@@ -87,6 +87,7 @@ def test_of_many_features_and_points_one_gaussian_is_tried():
     assert "gaussian" in names("gaussian", "auto", (1000, 32))
     facts = DataFacts(lambda: frozenset(["real", "directions"]), False, (150, 33))
     assert candidates("auto", "auto", facts) == ["plda", DIRECTIONS]
+    assert "gaussian" in candidates("auto", "auto", facts._replace(in_chunks=True))
 
 
 def test_ranks_leave_no_order_open():

@@ -99,7 +99,7 @@ class EuclideanFamily(Family):
         constant = columns.largest == columns.smallest
         means = columns.means.astype(columns.dtype)
         offset = np.where(constant, columns.first, means).astype(np.float64)
-        return self._counted_from(offset, columns.largest, columns.smallest)
+        return replace(self, grain=None)._counted_from(offset, columns.largest, columns.smallest)
 
     def _counted_from(self, offset: Array, largest: NDArray[Any], smallest: NDArray[Any]) -> Self:
         _check_spread(float(np.max(np.maximum(largest - offset, offset - smallest))))

@@ -36,7 +36,8 @@ class KnownRows(NamedTuple):
             return None
         if n * family.n_statistics(d) > MOST_ENTRIES:
             return None
-        return cls(family, np.asarray(family.statistics(X), np.float64), log_base)
+        T = family.statistics(X)
+        return None if sparse.issparse(T) else cls(family, np.asarray(T, np.float64), log_base)
 
     def expected_log_likelihood(self, posterior: object) -> Array:
         """Return the expectation of log p(x | θ) under K posteriors, shape (n, K)."""

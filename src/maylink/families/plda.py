@@ -136,7 +136,11 @@ class PLDA(WhitenedFamily):
             whitening = (direction / np.sqrt(variance)).T / scale
             axes = (direction * np.sqrt(variance)).T * scale
             Y = Z @ whitening.T
-            all_variances, turn = linalg.eigh(Y.T @ Y / len(Y))
+            everything = Y.T @ Y / len(Y)
+            if grain is not None:
+                white = whitening @ principal
+                everything += (white * grain) @ white.T
+            all_variances, turn = linalg.eigh(everything)
             between = np.maximum(all_variances - 1.0, LEAST_BETWEEN)
         return replace(
             plain,

@@ -134,11 +134,14 @@ class ColumnCode:
         """
         seen = [word for word in words if word]
         days = days_of(words, self.form) if self.form else np.full(len(words), np.nan)
-        if not seen or not np.isnan(days).all():
+        other = [word for word, day in zip(words, days, strict=True) if word and np.isnan(day)]
+        if not other:
             return days
-        form = DIGIT_DATE if all(map(str.isdecimal, seen)) else form_of_dates(seen)
+        form = DIGIT_DATE if all(map(str.isdecimal, other)) else form_of_dates(other)
         if form and (not self.form or form.startswith("%Y")):
-            return days_of(words, form)
+            return np.where(np.isnan(days), days_of(words, form), days)
+        if len(other) < len(seen):
+            return days
         example = date(2024, 3, 31).strftime(self.form or "%Y-%m-%d")
         raise FileError(
             f"column {self.name!r}, row {words.index(seen[0])}: {seen[0][:40]!r} is not a date as "

@@ -89,13 +89,13 @@ def best_by_neighbours(view: PieceView, tried: Sequence[S], usual: S) -> Neighbo
             one.scores.append(_scores(view, one.candidate, held_out, seen))
             if present_stop().asked:  # a fit that was cut short proves nothing
                 return NeighbourChoice(usual, [])
-        best = max(racing, key=lambda one: one.ahead_of(first, votes).mean)
-        ahead = best.ahead_of(first, votes)
-        if best is first or ahead.mean > ahead.error:
+        leads = [one.ahead_of(first, votes) for one in racing]
+        clear = [one for one, lead in zip(racing, leads, strict=True) if lead.mean > lead.error]
+        best = max(clear or racing, key=lambda one: one.ahead_of(first, votes).mean)
+        if clear or best is first:
             break
         racing = [first, best]
-    else:
-        best = first
+    best = best if clear else first
     chosen: S = best.candidate
     logger.info(
         "held-out neighbours chose data weight %g, %d neighbours",

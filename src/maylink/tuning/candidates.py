@@ -72,7 +72,7 @@ def candidates(family: Family | str, covariance: str, data: DataFacts) -> list[F
         return [name for name in names if families[name].gaps == "cells"]
     n, d = data.shape
     names = [name for name in names if as_family(name).n_parameters(d) <= max(n, 2 * d)]
-    if has_many_features(data.shape):
+    if has_many_features(data.shape) and not data.in_chunks:
         names = [name for name in names if name not in gaussians() or families[name].learns]
     return [*names, *mixed]
 
