@@ -33,6 +33,7 @@ from maylink.parameters import check_integer, check_number
 LOOK = 0.05  # seconds between two looks whether to stop
 LONGEST_LINE = 1_000_000
 LAST_LINES = 5  # of standard error that a message repeats
+LAST_READ = 1.0  # seconds to wait for them once the program has ended
 RUNNERS = ("python", "python3", "uv", "run", "node", "ruby", "perl", "Rscript", "sh", "bash", "env")
 _END = object()
 
@@ -257,6 +258,8 @@ class _Program:
 
     def last_words(self) -> str:
         """Return the last lines that it wrote to standard error, as the end of a message."""
+        if self._process.poll() is not None:  # it may have ended before its words were read
+            self._threads[1].join(timeout=LAST_READ)
         lines = [line.strip() for line in list(self._last) if line.strip()]
         return f"; its last words: {' / '.join(lines)}" if lines else ""
 
