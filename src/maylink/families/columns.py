@@ -207,7 +207,7 @@ def looking_once() -> Iterator[None]:
         _KNOWN.reset(token)
 
 
-def _remembered(look: L) -> L:
+def remembered(look: L) -> L:
     """Let a function of an array remember what it found, in :func:`looking_once`."""
 
     @wraps(look)
@@ -223,7 +223,7 @@ def _remembered(look: L) -> L:
     return cast(L, looked)
 
 
-@_remembered
+@remembered
 def column_means(X: Matrix) -> Array:
     """Return the mean of each column in double precision; of data, or of :class:`Columns`."""
     if sparse.issparse(X):
@@ -231,7 +231,7 @@ def column_means(X: Matrix) -> Array:
     return np.asarray(X.mean(axis=0, dtype=np.float64))
 
 
-@_remembered
+@remembered
 def column_variances(X: Matrix) -> Array:
     """Return the variance of each column in double precision."""
     if not sparse.issparse(X):
@@ -251,7 +251,7 @@ def constant_columns(X: Matrix) -> NDArray[np.bool_]:
     return np.asarray(largest == smallest)
 
 
-@_remembered
+@remembered
 def column_range(X: Matrix) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest and the smallest value of each column."""
     if sparse.issparse(X):

@@ -18,11 +18,13 @@ import numpy as np
 from scipy import sparse
 
 from maylink.arrays import Array, Matrix
+from maylink.families.columns import remembered
 
 ROWS = 2_000  # rows that are looked at, at most
 SAME = 1e-9  # difference between values that may come from arithmetic, relative to the range
 
 
+@remembered
 def rounding_variances(X: Matrix) -> Array | None:
     """Return δ²/12 of each column of dense data; None where no column holds rounded values.
 
