@@ -234,9 +234,13 @@ class Family(ABC):
         """Return this family for clusters of a few points each, or None where it is the same."""
         return None
 
-    def widest(self) -> Family:
-        """Return this family with all that it may look at, where that is not given."""
+    def widest(self, n: int) -> Family:
+        """Return this family with all that it may look at of n points, where that is not given."""
         return self
+
+    def narrower(self) -> Family | None:
+        """Return this family with clusters of half the variance, or None where that is given."""
+        return None
 
     def unprepared(self) -> Family:
         """Undo :meth:`prepared`: return the family for data as they came."""

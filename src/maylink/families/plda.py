@@ -39,6 +39,7 @@ from maylink.kernels.codes import Block, Code
 from maylink.runtime.threads import one_thread
 
 DIRECTIONS, SEVERAL = 32, (8, 16, 32, 64)  # the usual number, and those that may be chosen
+POINTS_A_DIRECTION = 12  # at least, where clusters hold a few points each
 NEIGHBOURS = 15  # enough to tell a covariance of 32 directions from some hundred points
 LEAST_BETWEEN = 1e-3  # least variance between clusters, in units of that within
 UNKNOWN_BETWEEN = 0.04  # precision of centres before data were seen: about 5 deviations apart
@@ -161,9 +162,23 @@ class PLDA(WhitenedFamily):
         """Return this family for clusters of a few points each, where neighbours are not given."""
         return replace(self, neighbours=1) if self.neighbours is None else None
 
-    def widest(self) -> Family:
+    def widest(self, n: int) -> Family:
         """Return this family with most directions: hundreds of clusters differ in all of them."""
-        return replace(self, directions=SEVERAL[-1]) if self.directions is None else self
+        if self.directions is not None:
+            return self
+        most = max(usual_directions(n), n // POINTS_A_DIRECTION)
+        return replace(self, directions=min(SEVERAL[-1], most))
+
+    def narrower(self) -> Family | None:
+        """Return this family with half the variance within clusters, and that much more between."""
+        if self.axes is None or self.whitening is None or self.between is None:
+            return None
+        return replace(
+            self,
+            axes=np.sqrt(0.5) * self.axes,
+            whitening=np.sqrt(2.0) * self.whitening,
+            between=2.0 * self.between + 1.0,
+        )
 
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Self, Matrix]:
         """Take both covariances from a partition: one step of expectation maximisation.

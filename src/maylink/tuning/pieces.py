@@ -267,19 +267,16 @@ def telling_variants(problem: Problem) -> list[Family]:
     fewer = min(may, problem.links.n_links - may)
     if len(families) == 1 or fewer < FEWEST_TOLD:
         return [problem.family]
-    adapted = [family.adapt(problem.X) for family in families]
     size = problem.family.n_statistics(problem.X.shape[1])
-    adapted = [
-        problem.family if one.n_statistics(problem.X.shape[1]) == size else one for one in adapted
-    ]
-    told = [separation(problem.links, one.neighbour_rows(problem.X)) for one in adapted]
-    error = 0.5 / np.sqrt(fewer)
-    close = [one for one, area in zip(adapted, told, strict=True) if area >= max(told) - error]
 
     def unlike(family: Family) -> float:
         return float(abs(np.log(family.n_statistics(problem.X.shape[1]) / size)))
 
-    return sorted(close, key=unlike)
+    ways = sorted((family.adapt(problem.X) for family in families), key=unlike)
+    ways[0] = problem.family  # what is taken without links must be what is taken in doubt
+    told = [separation(problem.links, one.neighbour_rows(problem.X)) for one in ways]
+    error = 0.5 / np.sqrt(fewer)
+    return [one for one, area in zip(ways, told, strict=True) if area >= max(told) - error]
 
 
 def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
@@ -288,10 +285,34 @@ def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
     if finer is None:
         return usual
     closer = _in_pieces(problem, finer.adapt(problem.X))
-    if joint_of(*closer, closer[0].prior) <= joint_of(*usual, usual[0].prior):
+    if _joint(closer) <= _joint(usual):
         return usual
-    widest = finer.widest()
-    return closer if widest == finer else _in_pieces(problem, widest.adapt(problem.X))
+    widest = finer.widest(problem.n)
+    return _narrowed(problem, widest.adapt(problem.X))
+
+
+def _narrowed(problem: Problem, family: Family) -> tuple[Problem, Index]:
+    """Return data and pieces under clusters of twice the variance that makes them most probable.
+
+    Where many points are alone, their nearest neighbours are strangers, and a variance that is
+    taken from neighbours is too wide. The most probable one is too narrow: pieces hold what is near
+    each other, so that they never hold what the tails of a cluster do. Variances are halved while
+    the exact score rises, and the last but one is taken.
+    """
+    narrower: Family | None = family
+    path = list[tuple[Problem, Index]]()
+    while narrower is not None:
+        path.append(_in_pieces(problem, narrower))
+        if len(path) > 1 and _joint(path[-1]) <= _joint(path[-2]):
+            path.pop()
+            break
+        narrower = narrower.narrower()
+    return path[max(0, len(path) - 2)]
+
+
+def _joint(pieces: tuple[Problem, Index]) -> float:
+    """Return the exact score of pieces, without links."""
+    return joint_of(*pieces, pieces[0].prior)
 
 
 def _in_pieces(problem: Problem, family: Family) -> tuple[Problem, Index]:
