@@ -215,6 +215,26 @@ def test_variants_and_the_finer_family():
     assert PLDA(neighbours=3).finer() is None
 
 
+@pytest.mark.parametrize(("n", "directions"), [(100, 13), (300, 25), (600, 50), (3000, 64)])
+def test_the_widest_family_has_as_many_directions_as_points_can_pay_for(n, directions):
+    assert PLDA(neighbours=1).widest(n) == PLDA(directions=directions, neighbours=1)
+    assert PLDA(directions=5).widest(n) == PLDA(directions=5)
+
+
+def test_the_narrower_family_has_half_the_variance_and_the_same_one_of_all_data():
+    X = clusters(0)[0]
+    family = PLDA().adapt(X)
+    narrower = family.narrower()
+    points = narrower.points(X[:5])
+    assert narrower.divergence(X, points) == pytest.approx(
+        2.0 * family.divergence(X, family.points(X[:5]))
+    )
+    np.testing.assert_allclose(narrower.between + 1.0, 2.0 * (family.between + 1.0))
+    np.testing.assert_allclose(narrower.units(points), family.units(family.points(X[:5])))
+    assert PLDA().narrower() is None  # it has seen no data
+    assert PLDA().adapt(np.ones((9, 3))).narrower() is None
+
+
 @pytest.mark.parametrize("name", ["directions", "neighbours"])
 def test_less_than_one_is_refused(name):
     with pytest.raises(DomainError, match=f"{name}: 0 is not 1 or more"):

@@ -116,6 +116,24 @@ def test_clusters_of_two_points_are_looked_at_closely():
     assert view_of(blobs()[0]).problem.family.neighbours is None
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_points_that_are_alone_do_not_make_clusters_wide(seed):
+    """Their nearest neighbours are strangers, from whom no variance within clusters is learned."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(180), np.repeat(np.arange(180, 220), 3)])
+    X = rng.normal(size=(220, 40))[y] + 0.3 * rng.normal(size=(300, 40))
+    wide = pieces_of(Problem.build(X, None, PLDA(neighbours=1)).prepared())
+    assert pair_f(y, view_of(X).starts[0]) > max(0.9, pair_f(y, wide) + 0.1)
+
+
+def test_equal_points_among_others_end_in_pieces_of_their_own():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.arange(100), np.arange(100)[:60]])
+    view = view_of(rng.normal(size=(100, 40))[y])
+    assert pair_f(y, view.starts[0]) == 1.0
+    assert np.isfinite(view.problem.X).all()
+
+
 # ---------------------------------------------------------------------- the graph
 
 
