@@ -25,9 +25,17 @@ def test_records_of_few_people_are_found_without_links(estimator):
     assert model.chosen_by_ == "neighbours"
 
 
+@pytest.mark.parametrize("estimator", [ml.TVClust, ml.RDPMeans])
 @pytest.mark.parametrize("seed", range(2))
-def test_too_few_points_for_two_covariances_leave_the_others_open(seed):
-    """One family that learns both made 68 clusters of four, or one."""
+def test_a_hundred_records_are_enough(estimator, seed):
+    """The evidence among covariances had .6 to .8: 70 clusters and more."""
+    data = make_records(100, 60, rng=seed)
+    assert adjusted_rand(data.y, estimator(random_state=0).fit(data.X).labels_) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_clusters_of_many_columns_are_found_among_a_hundred_rows(seed):
+    """A look that is too coarse made 68 clusters of four, or one."""
     X, y = blobs(100, 250, 4, seed)
     assert X.size > ml.Tuning().small_data
     model = ml.TVClust(random_state=0).fit(X)

@@ -21,7 +21,7 @@ logger = logging.getLogger("maylink")
 AUTO = "auto"
 FEW_FEATURES = 32
 """Up to so many features a covariance for each cluster can be learned from a few hundred points."""
-ENOUGH_POINTS = 150
+ENOUGH_POINTS = 60
 """From so many points on, covariances within and between clusters can be learned instead."""
 
 
@@ -83,7 +83,7 @@ def has_many_features(shape: tuple[int, int]) -> bool:
     Examples
     --------
     >>> from maylink.tuning.candidates import has_many_features
-    >>> has_many_features((300, 64)), has_many_features((100, 64)), has_many_features((300, 16))
+    >>> has_many_features((300, 64)), has_many_features((50, 64)), has_many_features((300, 16))
     (True, False, False)
     """
     n, d = shape
