@@ -129,7 +129,8 @@ def test_weight_is_chosen_for_the_covariance_that_was_given():
     )
     assert model.chosen_by_ == "held-out links"
     assert set(model.selection_["family"]) == {"diagonal-gaussian"}
-    assert sorted(model.selection_["data_weight"]) == [0.1, 1.0]
+    tried = model.selection_[["data_weight", "neighbours"]].itertuples(index=False, name=None)
+    assert sorted(tried) == [(0.1, 0), (0.1, 5), (1.0, 0)]
 
 
 def test_same_seed_same_choice():

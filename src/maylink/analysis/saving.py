@@ -35,6 +35,7 @@ from maylink.families.registry import records
 from maylink.io.records import Decoder, classes_by_name, is_lazy_array
 from maylink.io.states import OpenState, open_state, write_state
 from maylink.model.draws import Draws
+from maylink.model.known_neighbours import GraphSpace, KnownNeighbours
 from maylink.model.mixture import Mixture
 from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
 from maylink.model.posterior import (
@@ -65,10 +66,10 @@ if TYPE_CHECKING:
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
-    Ascent, Clustering, ColumnCode, DirichletProcess, Draws, EmbeddingView, Fit, Gibbs, HeldOut,
-    LinkCounts, LinkedPosterior, MeansStream, Microclustering, Mixture, Parts, PenaltyStep,
-    PitmanYor, Problem, RefinedPosterior, SampledPosterior, Schedule, SpectralCandidate, Status,
-    StreamPosterior, Sweep, TableCode, TextView, Totals, Trace, Tuning, Variational,
+    Ascent, Clustering, ColumnCode, DirichletProcess, Draws, EmbeddingView, Fit, Gibbs, GraphSpace,
+    HeldOut, KnownNeighbours, LinkCounts, LinkedPosterior, MeansStream, Microclustering, Mixture,
+    Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior, SampledPosterior, Schedule,
+    SpectralCandidate, Status, StreamPosterior, Sweep, TableCode, TextView, Totals, Trace, Tuning, Variational,
     VariationalPosterior, VariationalSettings, VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""

@@ -19,6 +19,7 @@ from maylink.solvers.fit import Fit, Status
 from maylink.solvers.variational_stream import VariationalStream
 from maylink.tuning.scores import HeldOut
 from maylink.tuning.tvclust_choice import TVClustChoice
+from maylink.views.neighbours import known_neighbours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +120,9 @@ def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescript
                 summary.alpha,
                 choice.data_weight,
                 summary.partition_prior,
+                known_neighbours(
+                    problem, summary.labels, choice.n_neighbours, summary.neighbour_reliability
+                ),
             ),
             posterior=summary.posterior,
             alpha=summary.alpha,

@@ -145,7 +145,8 @@ class TVClustQueries(DeviceEstimator[TVClustRequest, TVClustChoice, ClusterSumma
 
     def _on_gpu(self, X: Any, links: LinksLike | None, answer: Callable[..., Any]) -> Any:
         """Return what a GPU answers about new points; None where the processor must."""
-        if links is not None or not cuda_predictive.can_predict(self.family_):
+        has_more = links is not None or self.mixture_.neighbours is not None
+        if has_more or not cuda_predictive.can_predict(self.family_):
             return None
         data = as_tensor(X)
         device = as_device(self.device, data, data)

@@ -247,11 +247,7 @@ class Family(ABC):
         return self
 
     def learned(self, X: Matrix, responsibilities: Array) -> tuple[Family, Matrix]:
-        """Return the family with what a partition tells about all clusters together, and the data.
-
-        The data are in the form in which they came: prepared ones are prepared for the family that
-        is returned.
-        """
+        """Return the family with what a partition tells of all clusters, and the data for it."""
         return self, X
 
     # ------------------------------------------------------------------ divergence

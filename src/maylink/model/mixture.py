@@ -2,7 +2,8 @@
 
 Cluster k holds n_k points (fractions where partitions are uncertain), so a new point is in it with
 probability ``∝ n_k · predictive_k(x)^γ``; a cluster of its own has ``α · predictive_0(x)^γ``. Other
-priors of the partition than the Dirichlet process have other weights in place of n_k and α.
+priors of the partition than the Dirichlet process have other weights in place of n_k and α. Where
+the fit had neighbours, these have a say (:mod:`maylink.model.known_neighbours`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from maylink.errors import DomainError
 from maylink.families import Family
 from maylink.families.base import Statistics
 from maylink.links import Links
+from maylink.model.known_neighbours import KnownNeighbours
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
 from maylink.model.reliability import link_pull
 
@@ -51,6 +53,8 @@ class Mixture:
         γ.
     partition_prior : PartitionPrior
         Says what joining a cluster and opening one weigh.
+    neighbours : KnownNeighbours, optional
+        The points of the fit, where it had neighbours.
     """
 
     family: Family
@@ -60,6 +64,7 @@ class Mixture:
     alpha: float
     data_weight: float
     partition_prior: PartitionPrior = DIRICHLET_PROCESS
+    neighbours: KnownNeighbours | None = None
 
     @classmethod
     def of_statistics(
@@ -70,12 +75,13 @@ class Mixture:
         alpha: float,
         data_weight: float,
         partition_prior: PartitionPrior = DIRICHLET_PROCESS,
+        neighbours: KnownNeighbours | None = None,
     ) -> Mixture:
         """Build the clusters from their statistics."""
         posterior = family.posterior(prior, statistics)
         posteriors = [one_of(posterior, k) for k in range(len(statistics.size))]
         size = statistics.size
-        return cls(family, prior, posteriors, size, alpha, data_weight, partition_prior)
+        return cls(family, prior, posteriors, size, alpha, data_weight, partition_prior, neighbours)
 
     @property
     def log_weights(self) -> Array:
@@ -103,7 +109,10 @@ class Mixture:
     def _scores(self, X: Matrix) -> Array:
         family, rows = self.family.prepared(X)
         data = replace(self, family=family).log_predictive(rows)
-        return np.asarray(self.log_weights[:-1] + self.data_weight * data)
+        scores = self.log_weights[:-1] + self.data_weight * data
+        if self.neighbours is not None:
+            scores += self.neighbours.log_odds(X)
+        return np.asarray(scores)
 
     def linked_responsibilities(
         self, X: Matrix, known: Array, links: Links, log_odds: Callable[[Any], tuple[float, float]]

@@ -2,7 +2,7 @@
 
 Small data are fitted from hard fits (:mod:`maylink.tuning.hard_fits`) and from what the data alone
 say (:mod:`maylink.tuning.alone`). Large data, and families that learn from a partition, are fitted
-from small pieces (:mod:`maylink.tuning.pieces`); they alone have neighbours.
+from small pieces (:mod:`maylink.tuning.pieces`). Neighbours are links like any others.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from maylink.tuning.hard_fits import hard_fit
 from maylink.tuning.pieces import LinksWithNeighbours, PieceFit, PieceView, fit_from_pieces
 from maylink.tuning.pool import joined_by_links, score_settings, worth_of
 from maylink.tuning.prior_checks import checked_prior
+
+LOOSER = 10.0  # times the tolerance of the last fit, in a fold
+MAX_SWEEPS = 60  # of a fit in a fold
 
 
 class TVClustCandidate(NamedTuple):
@@ -41,8 +44,7 @@ class DataViews:
     pieces : dict
         Data under each family, by name.
     plain : frozenset
-        Names of the families of small data that do not learn: they are fitted from several starts,
-        and have no neighbours.
+        Names of the families of small data that do not learn: they are fitted from several starts.
     alone : dict
         Clusters of the data alone under plain families, where they were found.
     """
@@ -96,17 +98,25 @@ class CandidateFits:
             settings = replace(settings, partition_prior=partition_prior)
         if prior is not None:
             prior = checked_prior(prior, view.problem.prior, candidate.family)
-        if candidate.family in self.views.plain:
-            return self._plain(candidate.family, settings, prior)
         links = self.linked.to(view, candidate.neighbours)
+        if candidate.family in self.views.plain:
+            return self._plain(candidate.family, links, settings, prior)
         return fit_from_pieces(view, links, settings, prior)
 
-    def _plain(self, name: str, settings: VariationalSettings, prior: Any) -> PieceFit:
+    def _plain(
+        self, name: str, links: Links, settings: VariationalSettings, prior: Any
+    ) -> PieceFit:
         """Fit from a hard fit, from the data alone and from links alone; the best one counts."""
         view, alone = self.views.pieces[name], self.views.alone.get(name)
-        problem = view.problem.linked(self.links)
+        problem = view.problem.linked(links)
         solver = VariationalSolver(problem, problem.prior if prior is None else prior, settings)
-        hard = hard_fit(view, self.links, score_settings(settings), self.by_links)
+        hard = hard_fit(view, links, score_settings(settings), self.by_links)
         starts = [hard.labels, *([] if alone is None else [alone])]
         fits = [loop.run(solver, solver.init(labels)) for labels in starts]
         return PieceFit(problem, solver, max(fits, key=lambda fit: worth_of(solver, fit)))
+
+
+def quick(settings: VariationalSettings) -> VariationalSettings:
+    """Return the settings of a fit in a fold: looser and shorter."""
+    sweeps = min(MAX_SWEEPS, settings.max_sweeps)
+    return replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)

@@ -35,7 +35,12 @@ from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race, rdpmeans
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.by_neighbours import best_by_neighbours
-from maylink.tuning.candidates import FEW_FEATURES, compared_by_evidence, gaussians
+from maylink.tuning.candidates import (
+    FEW_FEATURES,
+    compared_by_evidence,
+    gaussians,
+    near_settings,
+)
 from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
@@ -156,9 +161,10 @@ def _among_all(
     compared = _compared(samples)
     if compared and not race_is_open:  # nothing could choose any other
         samples = {name: samples[name] for name in compared}
-    tried = _candidates(samples, request, tuning)
-    views = _views(samples, tried, race_is_open, rng)
+    tried, near = _candidates(samples, request, tuning), _near(samples, request, tuning)
+    views = _views(samples, tried + near, race_is_open, rng)
     alone = _without_links(views, tried, compared)
+    tried += near
     chosen, fit, by = alone.candidate, alone.fit, alone.by
     table = _frame(list(alone.rows)) if alone.rows else None
     without = None if fit is None else fit.labels
@@ -208,7 +214,7 @@ def _candidates(
     """Return what may be chosen, the plainest first.
 
     The graph is tried with the family that learns, which is for data of many features, or with the
-    plainest where none does: of few features the families tell what the graph tells.
+    plainest where none does.
     """
     has_graph = next((name for name, one in samples.items() if one.given_family.learns), None)
     n, d = next(iter(samples.values())).X.shape
@@ -226,6 +232,20 @@ def _candidates(
                 if weight >= tuning.least_weight_of_pieces
             ]
     return tried
+
+
+def _near(
+    samples: dict[str, Problem], request: RDPMeansRequest, tuning: Tuning
+) -> list[HardCandidate]:
+    """Return candidates with neighbours for data of few features, which links alone may choose."""
+    sample = next(iter(samples.values()))
+    if sample.X.shape[1] > FEW_FEATURES or request.neighbours != "auto":
+        return []
+    return [
+        HardCandidate(name, *setting)
+        for name in samples
+        for setting in near_settings(tuning, sample.links)
+    ]
 
 
 def _without_links(

@@ -38,7 +38,10 @@ class Tuning(BaseEstimator):
     fewest_held_out : int, default 16
         Linked pairs below which nothing is held out: two in each fold.
     neighbours : tuple of int, default (0, 10, 20)
-        Numbers of neighbours that may be chosen.
+        Numbers of neighbours that may be chosen, of data of many features.
+    neighbours_of_few : int, default 5
+        Neighbours that may be chosen beside none, of data of few features: as few as join the parts
+        of a long or bent cluster. 0 leaves them out.
     least_weight_of_pieces : float, default 0.01
         The least data weight that is tried where fits begin at pieces.
     most_racing : tuple of int, default (10, 5)
@@ -79,6 +82,7 @@ class Tuning(BaseEstimator):
         fewest_pairs: int = 40,
         fewest_held_out: int = 16,
         neighbours: tuple[int, ...] = (0, 10, 20),
+        neighbours_of_few: int = 5,
         least_weight_of_pieces: float = 0.01,
         most_racing: tuple[int, ...] = (10, 5),
         behind: tuple[float, ...] = (4.0, 3.0, 2.0),
@@ -96,6 +100,7 @@ class Tuning(BaseEstimator):
         self.fewest_pairs = fewest_pairs
         self.fewest_held_out = fewest_held_out
         self.neighbours = neighbours
+        self.neighbours_of_few = neighbours_of_few
         self.least_weight_of_pieces = least_weight_of_pieces
         self.most_racing = most_racing
         self.behind = behind
@@ -109,7 +114,10 @@ class Tuning(BaseEstimator):
         """Raise about the first field that makes no sense."""
         for name in ("n_folds", "n_folds_of_few"):
             check_integer(f"tuning.{name}", getattr(self, name), 2)
-        for name in ("few_links", "fewest_pairs", "fewest_held_out", "small_data", "plain_size"):
+        for name in (
+            "few_links", "fewest_pairs", "fewest_held_out", "neighbours_of_few", "small_data",
+            "plain_size",
+        ):  # fmt: skip
             check_integer(f"tuning.{name}", getattr(self, name), 0)
         for name in ("n_starts", "n_starts_of_small", "sample_size"):
             check_integer(f"tuning.{name}", getattr(self, name), 1)

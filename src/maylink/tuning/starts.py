@@ -21,12 +21,12 @@ from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning.alone import fit_alone
+from maylink.tuning.candidate_fits import quick
 from maylink.tuning.pieces import PieceView
 from maylink.tuning.pool import FamilyOnData, StartPool, StartView, score_settings
 from maylink.tuning.rdpmeans import RDPMeansRequest
 from maylink.tuning.rdpmeans import tune as tune_rdpmeans
 from maylink.tuning.settings import Tuning
-from maylink.tuning.tvclust import quick
 from maylink.views.neighbours import NeighbourGraph
 
 S = TypeVar("S")

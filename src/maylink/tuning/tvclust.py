@@ -34,8 +34,13 @@ from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.by_neighbours import best_by_neighbours
-from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate
-from maylink.tuning.candidates import FEW_FEATURES, compared_by_evidence, has_many_features
+from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate, quick
+from maylink.tuning.candidates import (
+    FEW_FEATURES,
+    compared_by_evidence,
+    has_many_features,
+    near_settings,
+)
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.heavy_tails import with_tails
@@ -61,8 +66,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("maylink")
 
-LOOSER = 10.0  # times the tolerance of the last fit, in a fold
-MAX_SWEEPS = 60  # of a fit in a fold
 PRIOR_WORDS = tuple(prior.name for prior in PRIORS)
 VARIANT_WEIGHTS = (0.3, 0.1)  # data weights of other numbers of directions: the usual ones
 SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
@@ -94,12 +97,6 @@ def tune(
         Counts folds.
     """
     return TVClustTuner(with_tails(problems), request, tuning, rng, n_jobs).choose(progress)
-
-
-def quick(settings: VariationalSettings) -> VariationalSettings:
-    """Return the settings of a fit in a fold: looser and shorter."""
-    sweeps = min(MAX_SWEEPS, settings.max_sweeps)
-    return replace(settings, tol=LOOSER * settings.tol, max_sweeps=sweeps)
 
 
 def fit_every_candidate(
@@ -258,9 +255,13 @@ class TVClustTuner:
         self.add_variants()
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
         weights, word = request.open_weights, request.partition_prior.name
+        near = near_settings(tuning, self.links)
+        if self.in_chunks or not request.neighbours == request.data_weight == "auto":
+            near = []
         for name, problem in self.problems.items():
             if not self.has_pieces(problem.given_family):
                 tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
+                tried += [TVClustCandidate(name, *setting, word) for setting in near]
                 continue
             counts = tuning.neighbours
             if not problem.given_family.learns or name in self.variants:
@@ -297,7 +298,7 @@ class TVClustTuner:
         views = dict[str, PieceView]()
         for name, one in samples.items():
             tick(looking_at=name)
-            graph = NeighbourGraph(one, 0) if name in plain else self.graph_of(one, most)
+            graph = self.graph_of(one, most)
             views[name] = PieceView.of(one, graph, self.rng, name in plain)
             if name in plain and len(plain) > 1 and self.request.prior is None:
                 views[name] = with_spread(views[name])

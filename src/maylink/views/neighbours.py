@@ -15,23 +15,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maylink.arrays import Matrix
+from maylink.arrays import Index, Matrix
 from maylink.families import Gaussian
 from maylink.families.columns import column_means
 from maylink.families.principal import principal_directions
 from maylink.links import MAY, Links
+from maylink.model.known_neighbours import GraphSpace, KnownNeighbours
 from maylink.model.source_prior import NEIGHBOURS
 from maylink.pairs import distinct, pair_keys
-from maylink.problem import Problem
+from maylink.problem import ChunkedProblem, Problem
 from maylink.views.nearest import Neighbours, nearest
 
-__all__ = ["SOURCE", "NeighbourGraph", "graph_rows", "nearest", "neighbour_links"]
+__all__ = [
+    "SOURCE", "NeighbourGraph", "graph_rows", "known_neighbours", "nearest", "neighbour_links",
+]  # fmt: skip
 
 SOURCE = NEIGHBOURS
 """The source of these links."""
 
 VALUES_AT_ONCE = 10_000_000  # of rows that are compared
 PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
+MOST_KNOWN = 50_000  # points of a fit among which those next to new ones are looked for
 
 
 @dataclass(frozen=True)
@@ -69,22 +73,55 @@ class NeighbourGraph:
 
 
 def graph_rows(problem: Problem) -> Matrix:
-    """Return the rows whose neighbours are the graph.
+    """Return the rows whose neighbours are the graph."""
+    return graph_space(problem).rows(problem.X)
+
+
+def graph_space(problem: Problem) -> GraphSpace:
+    """Return where neighbours are looked for.
 
     A family that learns weighs directions by what it has learned. Its graph would say what the
     family says already, so that its graph is that of plain distances, in the first principal
     directions: these keep the distances.
     """
     if not problem.family.learns:
-        return problem.family.neighbour_rows(problem.X)
-    rows = Gaussian().adapt(problem.X).neighbour_rows(problem.X)
+        return GraphSpace(problem.family)
+    plain = Gaussian().adapt(problem.X)
+    rows = plain.neighbour_rows(problem.X)
     center = column_means(rows)
     directions = principal_directions(rows, center, PRINCIPAL)
     if not len(directions):  # all points are equal
-        return np.zeros((problem.n, 1))
-    if len(directions) < PRINCIPAL and not sparse.issparse(rows):
-        return rows
-    return np.asarray(rows @ directions.T - center @ directions.T)
+        directions = np.zeros((1, rows.shape[1]))
+    elif len(directions) < PRINCIPAL and not sparse.issparse(rows):
+        return GraphSpace(plain)
+    return GraphSpace(plain, directions, center @ directions.T)
+
+
+def known_neighbours(
+    problem: Problem, labels: Index, count: int, reliability: tuple[float, float] | None
+) -> KnownNeighbours | None:
+    """Return the points of a fit as neighbours of new ones.
+
+    None where the fit had no neighbours, and where there are too many points to look at each of
+    them for each new one: then the clusters' families alone tell of new points.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data of the fit.
+    labels : array of shape (n,)
+        Their clusters.
+    count : int
+        Neighbours of each point in the fit.
+    reliability : (float, float), optional
+        p and q of the graph.
+    """
+    if not count or reliability is None or isinstance(problem, ChunkedProblem):
+        return None
+    if problem.n > MOST_KNOWN:
+        return None
+    space = graph_space(problem)
+    return KnownNeighbours(space, space.rows(problem.X), labels, count, *reliability)
 
 
 def are_equal(X: Matrix, i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.bool_]:
