@@ -69,8 +69,8 @@ CLASSES = (
     Ascent, Clustering, ColumnCode, DirichletProcess, Draws, EmbeddingView, Fit, Gibbs, GraphSpace,
     HeldOut, KnownNeighbours, LinkCounts, LinkedPosterior, MeansStream, Microclustering, Mixture,
     Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior, SampledPosterior, Schedule,
-    SpectralCandidate, Status, StreamPosterior, Sweep, TableCode, TextView, Totals, Trace, Tuning, Variational,
-    VariationalPosterior, VariationalSettings, VariationalStream,
+    SpectralCandidate, Status, StreamPosterior, Sweep, TableCode, TextView, Totals, Trace, Tuning,
+    Variational, VariationalPosterior, VariationalSettings, VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 
