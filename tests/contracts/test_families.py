@@ -147,6 +147,13 @@ def test_points_of_one_cluster_are_nearer_than_points_of_others(name):
     assert distance[same].sum() / (same.sum() - len(X)) < distance[~same].mean()
 
 
+def test_neighbour_rows_of_some_points_are_theirs_among_all(name):
+    family, X, _ = adapted(name, n=60, seed=2)
+    np.testing.assert_allclose(
+        family.neighbour_rows(X[:7], X), family.neighbour_rows(X)[:7], rtol=1e-9, atol=1e-12
+    )
+
+
 def test_neighbour_rows_keep_the_precision_and_sparse_data_sparse(name):
     X, _ = draw(name, 40, 0)
     single = X.astype(np.float32)

@@ -1,5 +1,7 @@
 """The neighbour graph in TVClust: what it changes, where it is left out, and who never sees it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,6 +12,7 @@ from maylink.errors import MaylinkError
 from maylink.families import Product
 from maylink.metrics import pair_f
 from maylink.tuning import race
+from maylink.views import neighbours as neighbours_file
 from maylink.views.neighbours import SOURCE
 from zoo import true_links
 
@@ -202,12 +205,90 @@ def test_a_model_with_neighbours_comes_back(tmp_path):
     assert again.suspect_links().equals(model.suspect_links())
 
 
-def test_predictions_ask_no_graph():
+# ---------------------------------------------------------------------- new points
+
+
+def test_new_points_go_where_their_neighbours_are():
+    """One Gaussian a ring tells no new point; the graph of the fit does."""
+    data = ml.datasets.make_pattern("rings", 480, rng=1)
+    X, y = data.X, data.y
+    model = TVClust(random_state=0).fit(X[::2], links=ml.sample_links(y[::2], 8 / 240, 0.9, rng=1))
+    assert model.n_neighbours_ == 5
+    found = model.predict(X[1::2])
+    alone = replace(model.mixture_, neighbours=None).responsibilities(X[1::2]).argmax(axis=1)
+    assert pair_f(y[1::2], found) > 0.95 > 0.8 > pair_f(y[1::2], alone)
+    proba = model.predict_proba(X[1:11:2])
+    np.testing.assert_array_equal(proba.argmax(axis=1), found[:5])
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_new_points_have_links_and_neighbours():
     X, y = moons()
     model = TVClust("gaussian", covariance="full", neighbours=8, **GIVEN)
     model.fit(X, links=true_links(y, 100, 0))
-    proba = model.predict_proba(X[:5])
-    assert proba.shape == (5, model.n_clusters_)
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    alone = model.predict_proba(X[:5])
     links = Links.from_pairs(may=[(0, 164)], n=165)
-    assert model.predict(X[:5], links=links).shape == (5,)
+    linked = model.predict_proba(X[:5], links=links)
+    np.testing.assert_allclose(linked[:4], alone[:4])
+    assert linked[4, model.labels_[0]] > alone[4, model.labels_[0]]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_new_counts_have_neighbours(form):
+    X, y = counts()
+    model = TVClust("multinomial", neighbours=5, **GIVEN).fit(form(X[:90]))
+    assert pair_f(y[90:], model.predict(form(X[90:]))) > 0.95
+
+
+def test_new_points_of_draws_have_neighbours():
+    X, y = moons(200)
+    short = Gibbs(n_draws=20, n_chains=1)
+    model = TVClust("gaussian", covariance="spherical", inference=short, neighbours=5, **GIVEN)
+    model.fit(X[::2], links=true_links(y[::2], 150, 0))
+    assert model.mixture_.neighbours.count == 5
+    assert pair_f(y[1::2], model.predict(X[1::2])) >= pair_f(y[::2], model.labels_) - 0.1
+
+
+def test_new_points_in_chunks_have_neighbours():
+    import dask.array
+
+    X, y = moons()
+    model = TVClust("gaussian", covariance="full", neighbours=5, **GIVEN)
+    model.fit(X, links=true_links(y, 100, 0))
+    chunks = dask.array.from_array(X[:50], chunks=(20, 2))
+    np.testing.assert_array_equal(model.predict(chunks).compute(), model.predict(X[:50]))
+
+
+def test_many_points_are_not_kept(monkeypatch):
+    monkeypatch.setattr(neighbours_file, "MOST_KNOWN", 100)
+    X, _ = moons(120)
+    model = TVClust("gaussian", covariance="full", neighbours=5, **GIVEN).fit(X)
+    assert model.n_neighbours_ == 5
+    assert model.mixture_.neighbours is None
+    assert model.predict(X[:3]).shape == (3,)
+
+
+# ---------------------------------------------------------------------- data of few features
+
+
+@pytest.mark.parametrize("estimator", [TVClust, ml.RDPMeans])
+def test_neighbours_are_chosen_where_no_family_fits(estimator):
+    data = ml.datasets.make_pattern("rings", 240, rng=0)
+    links = ml.sample_links(data.y, 4 / 240, 0.9, rng=0)
+    model = estimator(random_state=0).fit(data.X, links=links)
+    assert {0, 5} <= set(model.selection_["neighbours"])
+    assert model.n_neighbours_ == 5
+    assert pair_f(data.y, model.labels_) > 0.95
+    without = estimator(neighbours=False, random_state=0).fit(data.X, links=links)
+    assert set(without.selection_["neighbours"]) == {0}
+    assert pair_f(data.y, without.labels_) < 0.8
+
+
+@pytest.mark.parametrize("estimator", [TVClust, ml.RDPMeans])
+def test_few_links_choose_no_neighbours_of_few_features(estimator):
+    X, y = moons(80)
+    few = estimator(random_state=0).fit(X, links=true_links(y, 30, 0))
+    assert few.n_neighbours_ == 0
+    none = Tuning(neighbours_of_few=0)
+    model = estimator(tuning=none, random_state=0).fit(X, links=true_links(y, 100, 0))
+    assert 5 not in set(model.selection_["neighbours"])

@@ -292,10 +292,10 @@ class Family(ABC):
         """Return Σ T(x) of clusters from their Σ t and Σ φ(t), or None where these do not tell."""
         return None
 
-    def neighbour_rows(self, X: Matrix) -> Matrix:
+    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
         """Return rows whose Euclidean distance says which points are neighbours, shape (n, r).
 
-        They are for data as a whole: a scale may be taken from all rows of X.
+        Scales are taken from ``like``, the data as a whole; from X where it is all of them.
         """
         return self.points(X)
 

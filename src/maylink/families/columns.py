@@ -304,12 +304,12 @@ def units_differ(deviation: Array) -> bool:
     return bool(steps[-(-varying.size // 10) - 1 :].any())
 
 
-def in_one_unit(X: Matrix) -> Matrix:
+def in_one_unit(X: Matrix, like: Matrix | None = None) -> Matrix:
     """Return the data with columns that a distance can compare, dense ones counted from their mean.
 
     Where :func:`units_differ`, columns are divided by their deviations. Sparse data are left as
     they are: their columns are words or links, of one unit, and rare words have small deviations by
-    nature.
+    nature. Means and deviations are those of ``like``, where it is given.
 
     Examples
     --------
@@ -324,8 +324,9 @@ def in_one_unit(X: Matrix) -> Matrix:
     """
     if sparse.issparse(X):
         return X
-    rows = np.subtract(X, column_means(X), dtype=X.dtype, casting="same_kind")
-    unit = column_units(X)
+    like = X if like is None else like
+    rows = np.subtract(X, column_means(like), dtype=X.dtype, casting="same_kind")
+    unit = column_units(like)
     return rows if unit is None else scale_columns(rows, 1.0 / unit)
 
 

@@ -100,7 +100,7 @@ class DirichletMultinomial(Multinomial):
         """Return smoothed proportions of the fresh draws."""
         return super().points(self.statistics(X))
 
-    def neighbour_rows(self, X: Matrix) -> Matrix:
+    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
         """Return square roots of the proportions of the fresh draws."""
         return super().neighbour_rows(self.statistics(X))
 

@@ -157,9 +157,9 @@ class EuclideanFamily(Family):
             half = half[:, :width] + half[:, width:]
         return self.gradient(centers), half[:, 0]
 
-    def neighbour_rows(self, X: Matrix) -> Matrix:
+    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
         """Return the data, in deviations where the columns are not in one unit."""
-        return in_one_unit(self.drawn_in(X))
+        return in_one_unit(self.drawn_in(X), None if like is None else self.drawn_in(like))
 
     # ------------------------------------------------------------------ likelihood
 

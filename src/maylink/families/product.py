@@ -130,11 +130,15 @@ class Product(Family):
         """Return the coordinates of all parts side by side."""
         return _side_by_side([family.points(X[:, c]) for family, c in self._blocks()])
 
-    def neighbour_rows(self, X: Matrix) -> Matrix:
+    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
         """Return the rows of all parts side by side, each of variance 1: parts count alike."""
-        return _side_by_side(
-            [of_variance_one(family.neighbour_rows(X[:, c])) for family, c in self._blocks()]
-        )
+        blocks = []
+        for family, columns in self._blocks():
+            known = None if like is None else like[:, columns]
+            rows = family.neighbour_rows(X[:, columns], known)
+            scale = rows if known is None else family.neighbour_rows(known)
+            blocks.append(of_variance_one(rows, scale))
+        return _side_by_side(blocks)
 
     def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
         """Return the data with rounded values of all parts moved."""
@@ -320,9 +324,9 @@ def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
     return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
 
 
-def of_variance_one(rows: Matrix) -> Matrix:
-    """Divide rows by one number so that the variances of their columns add up to 1."""
-    total = float(column_variances(rows).sum())
+def of_variance_one(rows: Matrix, like: Matrix) -> Matrix:
+    """Divide rows by the number that makes the variances of the columns of ``like`` add up to 1."""
+    total = float(column_variances(like).sum())
     return scale_columns(rows, np.full(rows.shape[1], total**-0.5 if total > 0 else 1.0))
 
 

@@ -174,16 +174,22 @@ class ProductWithGaps(Product):
         """Return m·t_b and m of all parts side by side."""
         return _with_indicators((part, part.family.points(part.X)) for part in self._parts(X))
 
-    def neighbour_rows(self, X: Matrix) -> Matrix:
+    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
         """Return the rows of all parts side by side, of variance 1; gaps are at the mean."""
-        blocks = []
-        for part in self._parts(X):
+        known = list(self._filled(X if like is None else like, X if like is None else like))
+        blocks = known if like is None else self._filled(X, like)
+        return np.hstack([of_variance_one(*pair) for pair in zip(blocks, known, strict=True)])
+
+    def _filled(self, X: NDArray[Any], like: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Return the rows of each part, with the mean of those of ``like`` where it is missing."""
+        for part, known in zip(self._parts(X), self._parts(like), strict=True):
+            seen = known.X[known.there] if known.there.any() else known.X
+            middle = part.family.neighbour_rows(seen).mean(axis=0)
             some = part.there if part.there.any() else slice(None)
-            rows = part.family.neighbour_rows(part.X[some])
-            block = np.tile(rows.mean(axis=0), (len(X), 1)).astype(rows.dtype)
+            rows = part.family.neighbour_rows(part.X[some], seen)
+            block = np.tile(middle, (len(X), 1)).astype(rows.dtype)
             block[some] = rows
-            blocks.append(of_variance_one(block))
-        return np.hstack(blocks)
+            yield block
 
     def potential(self, T: Matrix) -> Array:
         """Return Σ_b w_b m φ_b(t_b)."""

@@ -42,9 +42,9 @@ class WhitenedFamily(EuclideanFamily):
         """Return the whitened data."""
         return self.centred(X)
 
-    def neighbour_rows(self, X: Matrix) -> Matrix:
+    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
         """Return the data as the Gaussian does; data that are prepared are in one unit already."""
-        return X if self.ready else super().neighbour_rows(X)
+        return X if self.ready else super().neighbour_rows(X, like)
 
     def units(self, centers: Array) -> Array:
         """Return the centres with whitening and offset undone."""

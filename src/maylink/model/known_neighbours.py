@@ -28,6 +28,8 @@ class GraphSpace:
     ----------
     family : Family
         Adapted to the data; its ``neighbour_rows`` are compared.
+    like : matrix of shape (m, d)
+        Points of the fit, some of them where there are many, from which scales are taken.
     directions : array of shape (r, s), optional
         Directions in which these rows are looked at; all of them by default.
     shift : array of shape (r,), optional
@@ -35,12 +37,13 @@ class GraphSpace:
     """
 
     family: Family
+    like: Matrix
     directions: Array | None = None
     shift: Array | None = None
 
     def rows(self, X: Matrix) -> Matrix:
         """Return the rows of data."""
-        rows = self.family.neighbour_rows(X)
+        rows = self.family.neighbour_rows(X, self.like)
         if self.directions is None:
             return rows
         return np.asarray(rows @ self.directions.T - self.shift)

@@ -35,6 +35,7 @@ SOURCE = NEIGHBOURS
 
 VALUES_AT_ONCE = 10_000_000  # of rows that are compared
 PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
+LIKE = 1000  # points of a fit from which scales are taken for new ones
 MOST_KNOWN = 50_000  # points of a fit among which those next to new ones are looked for
 
 
@@ -74,27 +75,34 @@ class NeighbourGraph:
 
 def graph_rows(problem: Problem) -> Matrix:
     """Return the rows whose neighbours are the graph."""
-    return graph_space(problem).rows(problem.X)
+    return graph_space(problem, problem.X).rows(problem.X)
 
 
-def graph_space(problem: Problem) -> GraphSpace:
+def graph_space(problem: Problem, like: Matrix) -> GraphSpace:
     """Return where neighbours are looked for.
 
     A family that learns weighs directions by what it has learned. Its graph would say what the
     family says already, so that its graph is that of plain distances, in the first principal
     directions: these keep the distances.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and family.
+    like : matrix of shape (m, d)
+        Points from which scales are taken.
     """
     if not problem.family.learns:
-        return GraphSpace(problem.family)
+        return GraphSpace(problem.family, like)
     plain = Gaussian().adapt(problem.X)
-    rows = plain.neighbour_rows(problem.X)
+    rows = plain.neighbour_rows(problem.X, like)
     center = column_means(rows)
     directions = principal_directions(rows, center, PRINCIPAL)
     if not len(directions):  # all points are equal
         directions = np.zeros((1, rows.shape[1]))
     elif len(directions) < PRINCIPAL and not sparse.issparse(rows):
-        return GraphSpace(plain)
-    return GraphSpace(plain, directions, center @ directions.T)
+        return GraphSpace(plain, like)
+    return GraphSpace(plain, like, directions, center @ directions.T)
 
 
 def known_neighbours(
@@ -120,7 +128,7 @@ def known_neighbours(
         return None
     if problem.n > MOST_KNOWN:
         return None
-    space = graph_space(problem)
+    space = graph_space(problem, problem.X[:: -(-problem.n // LIKE)])
     return KnownNeighbours(space, space.rows(problem.X), labels, count, *reliability)
 
 
