@@ -13,6 +13,10 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
 from maylink.datasets import make_embeddings, make_records
+from maylink.datasets.records import BEGINNINGS, GIVEN, SURNAME_ENDINGS, TOWN_ENDINGS, mistyped
+from maylink.tables.text import text_features
+
+STREETS = ("avenue", "lane", "road", "street", "way")
 
 
 def embeddings(seed, n=450, d=64, k=15):
@@ -30,13 +34,31 @@ def texts(seed, n=450, k=15, words=1200, length=10, shared=0.5):
     counts = np.array([rng.multinomial(max(3, rng.poisson(length)), topics[one]) for one in y])
     counts = sparse.csr_array(counts[:, (counts > 0).sum(axis=0) >= 2])
     weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
-    return normalize(TruncatedSVD(64, random_state=0).fit_transform(weights)), y
+    size = min(64, weights.shape[1] - 1)
+    return normalize(TruncatedSVD(size, random_state=0).fit_transform(weights)), y
 
 
 def records(seed, n=800):
     """Records of people: two and three letters in a row, 64 directions, unit rows."""
     drawn = make_records(n, n * 9 // 20, rng=seed)
     return drawn.X, drawn.y
+
+
+def singles(seed, n=300):
+    """Records by name and street, two thirds of the people with one record only."""
+    rng, lines, y = np.random.default_rng(seed), [], []
+    while len(lines) < n:
+        given, number = str(rng.choice(GIVEN)), int(rng.integers(1, 200))
+        surname = str(rng.choice(BEGINNINGS)) + str(rng.choice(SURNAME_ENDINGS))
+        street = f"{rng.choice(BEGINNINGS)}{rng.choice(TOWN_ENDINGS)} {rng.choice(STREETS)}"
+        person = y[-1] + 1 if y else 0
+        for _ in range(1 if rng.random() < 0.66 else int(rng.integers(2, 5))):
+            words = [given, surname, street]
+            words = [mistyped(word, rng) if rng.random() < 0.2 else word for word in words]
+            lines.append(f"{words[0]} {words[1]} {number} {words[2]}")
+            y.append(person)
+    order = rng.permutation(len(lines))[:n]
+    return text_features([lines[at] for at in order], "letters"), np.array(y)[order]
 
 
 def images(seed, n=500, k=10, side=8):

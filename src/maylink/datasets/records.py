@@ -148,9 +148,9 @@ def _record(person: Person, rng: np.random.Generator) -> str:
     if rng.random() < INITIAL:
         given = given[0]
     elif rng.random() < TYPO:
-        given = _mistyped(given, rng)
+        given = mistyped(given, rng)
     if rng.random() < TYPO:
-        surname = _mistyped(surname, rng)
+        surname = mistyped(surname, rng)
     names = [surname, given] if rng.random() < ORDER_SWAPPED else [given, surname]
     return " ".join(part for part in (*names, _date(person.born, rng), _town(person, rng)) if part)
 
@@ -173,10 +173,10 @@ def _date(born: tuple[int, int, int], rng: np.random.Generator) -> str:
 def _town(person: Person, rng: np.random.Generator) -> str:
     if rng.random() < TOWN_MISSING:
         return ""
-    return _mistyped(person.town, rng) if rng.random() < TYPO else person.town
+    return mistyped(person.town, rng) if rng.random() < TYPO else person.town
 
 
-def _mistyped(word: str, rng: np.random.Generator) -> str:
+def mistyped(word: str, rng: np.random.Generator) -> str:
     """Make one slip: two letters swapped, or one left out, doubled or another."""
     at = int(rng.integers(max(1, len(word) - 1)))
     slip = int(rng.integers(4))
