@@ -133,12 +133,13 @@ def test_starts_are_those_of_one_machine(init):
 
 @pytest.mark.parametrize("n_links", [80, 10])
 def test_what_is_auto_is_chosen_alike(n_links, monkeypatch):
-    """Among the families that Dask has: by held-out links, and by the evidence."""
+    """Among what Dask has, which is no graph: by held-out links, and by the evidence."""
     two = ["gaussian", "diagonal-gaussian"]
     monkeypatch.setattr(tvclust_choice, "candidates", lambda *_, **__: two)
     links = Links.from_labels(Y[:90], sample=n_links, rng=0)
-    theirs = without_draws(random_state=0, tuning=FEW).fit(X[:90], links=links)
-    ours = without_draws(random_state=0, tuning=FEW).fit(cut(X[:90], 3), links=links)
+    setting = {"neighbours": False, "tuning": FEW, "random_state": 0}
+    theirs = without_draws(**setting).fit(X[:90], links=links)
+    ours = without_draws(**setting).fit(cut(X[:90], 3), links=links)
     assert ours.selection_.equals(theirs.selection_)
     compare(ours, theirs, X)
 
