@@ -11,6 +11,7 @@ from maylink.families import all_families, as_family
 from maylink.families.base import Statistics
 from maylink.families.kinds import KINDS, kinds_of
 from maylink.families.registry import records
+from maylink.families.rows import neighbour_rows_of
 from reference import geometry
 from zoo import FAMILIES, N_FEATURES, draw, example
 
@@ -149,9 +150,10 @@ def test_points_of_one_cluster_are_nearer_than_points_of_others(name):
 
 def test_neighbour_rows_of_some_points_are_theirs_among_all(name):
     family, X, _ = adapted(name, n=60, seed=2)
-    np.testing.assert_allclose(
-        family.neighbour_rows(X[:7], X), family.neighbour_rows(X)[:7], rtol=1e-9, atol=1e-12
-    )
+    rows, scales = family.neighbour_rows(X), family.neighbour_scales(X)
+    for some in (slice(0, 7), slice(7, 8), slice(59, 60)):
+        found = neighbour_rows_of(family, X[some], scales)
+        np.testing.assert_allclose(found, rows[some], rtol=1e-9, atol=1e-12)
 
 
 def test_neighbour_rows_keep_the_precision_and_sparse_data_sparse(name):

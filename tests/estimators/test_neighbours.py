@@ -9,8 +9,9 @@ from scipy import sparse
 import maylink as ml
 from maylink import Gibbs, Links, Tuning, TVClust, Variational
 from maylink.errors import MaylinkError
-from maylink.families import Product
+from maylink.families import Gaussian, Product, ProductWithGaps
 from maylink.metrics import pair_f
+from maylink.problem import Problem
 from maylink.tuning import race
 from maylink.views import neighbours as neighbours_file
 from maylink.views.neighbours import SOURCE
@@ -240,13 +241,80 @@ def test_new_counts_have_neighbours(form):
     assert pair_f(y[90:], model.predict(form(X[90:]))) > 0.95
 
 
+FORMS = [np.asarray, sparse.csr_array]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("fitted", FORMS)
+@pytest.mark.parametrize(("family", "d"), [("gaussian", 3), ("plda", 80), ("poisson", 3)])
+def test_new_points_may_come_in_another_form(family, d, fitted, form):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.poisson(30.0 + 30.0 * np.resize(np.eye(3), (3, d))[y]).astype(float)
+    model = TVClust(family, neighbours=5, **GIVEN).fit(fitted(X[:90]))
+    expected = model.predict_proba(fitted(X[90:]))
+    np.testing.assert_allclose(model.predict_proba(form(X[90:])), expected, atol=1e-6)
+    assert pair_f(y[90:], expected.argmax(axis=1)) > 0.95
+
+
+def test_new_points_in_single_precision_are_compared_in_that_of_the_fit():
+    X, y = moons()
+    model = TVClust("gaussian", covariance="full", neighbours=5, **GIVEN)
+    model.fit(X, links=true_links(y, 100, 0))
+    known = model.mixture_.neighbours
+    assert known._alike(X[:3].astype(np.float32)).dtype == known.rows.dtype == np.float64
+    np.testing.assert_array_equal(model.predict(X.astype(np.float32)), model.predict(X))
+
+
+def test_new_rows_with_gaps_do_not_depend_on_the_rows_beside_them():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = rng.normal(size=(150, 4)) + 4.0 * rng.normal(size=(3, 4))[y]
+    X[0] += 50.0
+    X[rng.random(X.shape) < 0.2] = np.nan
+    family = ProductWithGaps([("diagonal-gaussian", [column]) for column in range(4)])
+    model = TVClust(family, neighbours=5, **GIVEN).fit(X)
+    together = model.predict_proba(X)
+    alone = np.vstack([model.predict_proba(X[at : at + 1]) for at in range(60)])
+    np.testing.assert_allclose(alone, together[:60], atol=1e-9)
+
+
+def test_rows_of_known_points_are_those_of_the_graph():
+    """Scales are taken from all points, also where few of them are far out."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    X[[1, 3, 5], 2] += 1e4
+    problem = Problem.build(X, None, "gaussian")
+    known = neighbours_file.known_neighbours(problem, np.zeros(1500, np.int64), 5, (0.8, 0.8))
+    np.testing.assert_array_equal(known.rows, neighbours_file.graph_rows(problem))
+    np.testing.assert_allclose(known.space.rows(X[:7]), known.rows[:7])
+
+
+def test_families_whose_rows_take_nothing_from_all_data_need_one_argument():
+    class Plain(Gaussian):
+        name = "plain-rows"
+
+        def neighbour_rows(self, X):
+            return X
+
+        def neighbour_scales(self, X):
+            return None
+
+    X, y = moons()
+    model = TVClust(Plain(), neighbours=5, **GIVEN).fit(X, links=true_links(y, 100, 0))
+    assert model.predict(X[:5]).shape == (5,)
+
+
 def test_new_points_of_draws_have_neighbours():
     X, y = moons(200)
     short = Gibbs(n_draws=20, n_chains=1)
     model = TVClust("gaussian", covariance="spherical", inference=short, neighbours=5, **GIVEN)
     model.fit(X[::2], links=true_links(y[::2], 150, 0))
-    assert model.mixture_.neighbours.count == 5
-    assert pair_f(y[1::2], model.predict(X[1::2])) >= pair_f(y[::2], model.labels_) - 0.1
+    known = model.mixture_.neighbours
+    assert known.count == 5
+    np.testing.assert_array_equal(known.labels, model.labels_)
+    alone = replace(model.mixture_, neighbours=None).responsibilities(X[1::2])
+    assert not np.allclose(model.predict_proba(X[1::2]), alone, atol=1e-3)
 
 
 def test_new_points_in_chunks_have_neighbours():

@@ -14,7 +14,9 @@ def known(n=60, d=3, k=4, count=5, p=0.8, q=0.7, form=np.asarray):
     X, labels = rng.normal(size=(n, d)), rng.permutation(np.arange(n) % k)
     family = Gaussian().adapt(X)
     rows = form(family.neighbour_rows(X))
-    return KnownNeighbours(GraphSpace(family, X), rows, labels, count, p, q), X
+    return KnownNeighbours(
+        GraphSpace(family, family.neighbour_scales(X)), rows, labels, count, p, q
+    ), X
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -48,5 +50,5 @@ def test_directions_are_those_of_the_fit():
     family = Gaussian().adapt(X)
     directions = np.eye(5)[:2]
     shift = np.array([1.0, -1.0])
-    rows = GraphSpace(family, X, directions, shift).rows(X[:4])
+    rows = GraphSpace(family, family.neighbour_scales(X), directions, shift).rows(X[:4])
     np.testing.assert_allclose(rows, family.neighbour_rows(X)[:4, :2] - shift)

@@ -24,7 +24,7 @@ def test_wrong_links_do_not_make_it_fall_apart():
     chosen = model.selection_[model.selection_["chosen"]].iloc[0]
     assert chosen["family"] == model.family_.name
     assert chosen["data_weight"] == model.data_weight_
-    assert chosen["neighbours"] == model.n_neighbours_
+    assert chosen["neighbours"] == model.n_neighbours_ == 5  # one mean a spiral says little
 
 
 def test_a_hundred_clusters():

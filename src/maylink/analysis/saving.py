@@ -31,6 +31,8 @@ from maylink.baselines import all_baselines
 from maylink.engines.totals import Totals
 from maylink.errors import FileError, MaylinkError, counted
 from maylink.estimators.parameter_objects import Gibbs, Schedule, Variational
+from maylink.families.columns import ColumnScales
+from maylink.families.product import PartScales
 from maylink.families.registry import records
 from maylink.io.records import Decoder, classes_by_name, is_lazy_array
 from maylink.io.states import OpenState, open_state, write_state
@@ -66,11 +68,12 @@ if TYPE_CHECKING:
 KIND = "model"
 DATA = "problem_"  # the attribute that holds the data of a fit
 CLASSES = (
-    Ascent, Clustering, ColumnCode, DirichletProcess, Draws, EmbeddingView, Fit, Gibbs, GraphSpace,
-    HeldOut, KnownNeighbours, LinkCounts, LinkedPosterior, MeansStream, Microclustering, Mixture,
-    Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior, SampledPosterior, Schedule,
-    SpectralCandidate, Status, StreamPosterior, Sweep, TableCode, TextView, Totals, Trace, Tuning,
-    Variational, VariationalPosterior, VariationalSettings, VariationalStream,
+    Ascent, Clustering, ColumnCode, ColumnScales, DirichletProcess, Draws, EmbeddingView, Fit,
+    Gibbs, GraphSpace, HeldOut, KnownNeighbours, LinkCounts, LinkedPosterior, MeansStream,
+    Microclustering, Mixture, PartScales, Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior,
+    SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, TableCode,
+    TextView, Totals, Trace, Tuning, Variational, VariationalPosterior, VariationalSettings,
+    VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 
@@ -86,7 +89,9 @@ def save(model: Any, path: str | Path, *, keep_data: bool = False, force: bool =
         The file; ``.npz`` is the usual ending.
     keep_data : bool, default False
         Whether to store the data of the fit, too, where the model holds them; only
-        :meth:`TVClust.log_joint` asks for them. Labels, links and draws are always stored.
+        :meth:`TVClust.log_joint` asks for them. Labels, links and draws are always stored, and so
+        are the rows by which a fit with neighbours tells where new points belong: they are the data
+        in another form.
     force : bool, default False
         Whether to write over a file that is there.
 

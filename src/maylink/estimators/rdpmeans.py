@@ -66,7 +66,8 @@ class RDPMeans(CenterEstimator):
         not with a given penalty or given link weights, which are in the unit of the distance.
     neighbours : "auto", False or int, default "auto"
         The neighbour graph of the data as one more source of links, with weights of its own. "auto"
-        chooses among none, 10 and 20 for more than 32 features; False leaves the graph out.
+        chooses among none and 5, or none, 10 and 20 for more than 32 features; False leaves the
+        graph out.
     cluster_penalty : float or "auto", default "auto"
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
         ``n_clusters_hint`` where that is given. Otherwise small pieces of the data are merged by

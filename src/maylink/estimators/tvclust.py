@@ -82,9 +82,9 @@ class TVClust(TVClustQueries):
     neighbours : "auto", False or int, default "auto"
         The neighbour graph of the data as one more source of links: each point and so many nearest
         neighbours may, as many random pairs may not; how reliable that is, is learned
-        (docs/neighbours.md). "auto" chooses among none, 10 and 20 where it also tries the family
-        "plda", and for counts of many features; False leaves the graph out. Streams, batches and
-        data on Dask do without it.
+        (docs/neighbours.md). "auto" chooses among none and 5 of few features, none, 10 and 20 of
+        many and under the family "plda"; False leaves the graph out. Streams, batches and data on
+        Dask do without it.
     alpha : float or (float, float), default (1, 1)
         Concentration of the Dirichlet or Pitman–Yor process; a pair is shape and rate of the Gamma
         prior under which it is learned.

@@ -221,8 +221,7 @@ class Family(ABC):
     def prepared(self, X: Matrix) -> tuple[Family, Matrix]:
         """Return the family and the data with what they need to compute done once and for all.
 
-        Partitions compare as before; of log h(x), which no partition changes, parts may be left
-        out where the family is never compared with another by its evidence.
+        Partitions compare as before. Parts of log h(x) may be left out where no evidence is.
         """
         return self, X
 
@@ -292,12 +291,13 @@ class Family(ABC):
         """Return Σ T(x) of clusters from their Σ t and Σ φ(t), or None where these do not tell."""
         return None
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
-        """Return rows whose Euclidean distance says which points are neighbours, shape (n, r).
-
-        Scales are taken from ``like``, the data as a whole; from X where it is all of them.
-        """
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
+        """Return rows whose Euclidean distance says which points are neighbours, shape (n, r)."""
         return self.points(X)
+
+    def neighbour_scales(self, X: Matrix) -> Any:
+        """Return what :meth:`neighbour_rows` takes from all data, for parts of them; or None."""
+        return None
 
     # ------------------------------------------------------------------ likelihood
 

@@ -304,12 +304,31 @@ def units_differ(deviation: Array) -> bool:
     return bool(steps[-(-varying.size // 10) - 1 :].any())
 
 
-def in_one_unit(X: Matrix, like: Matrix | None = None) -> Matrix:
-    """Return the data with columns that a distance can compare, dense ones counted from their mean.
+class ColumnScales(NamedTuple):
+    """What columns are counted from and divided by; None for what is left as it is."""
 
-    Where :func:`units_differ`, columns are divided by their deviations. Sparse data are left as
-    they are: their columns are words or links, of one unit, and rare words have small deviations by
-    nature. Means and deviations are those of ``like``, where it is given.
+    center: Array | None
+    unit: Array | None
+
+
+def column_scales(X: Matrix) -> ColumnScales:
+    """Return what brings columns into one unit: means, and deviations where :func:`units_differ`.
+
+    Sparse data are left as they are: their columns are words or links, of one unit, and rare words
+    have small deviations by nature.
+    """
+    return ColumnScales(None if sparse.issparse(X) else column_means(X), column_units(X))
+
+
+def in_one_unit(X: Matrix, scales: ColumnScales | None = None) -> Matrix:
+    """Return the data with columns that a distance can compare.
+
+    Parameters
+    ----------
+    X : matrix of shape (n, d)
+        The data.
+    scales : ColumnScales, optional
+        Those of the data that X is a part of; by default those of X.
 
     Examples
     --------
@@ -322,11 +341,11 @@ def in_one_unit(X: Matrix, like: Matrix | None = None) -> Matrix:
     array([[-1., -3.],
            [ 1.,  3.]])
     """
-    if sparse.issparse(X):
+    center, unit = column_scales(X) if scales is None else scales
+    if center is None:
         return X
-    like = X if like is None else like
-    rows = np.subtract(X, column_means(like), dtype=X.dtype, casting="same_kind")
-    unit = column_units(like)
+    dense = X.toarray() if sparse.issparse(X) else X
+    rows = np.subtract(dense, center, dtype=X.dtype, casting="same_kind")
     return rows if unit is None else scale_columns(rows, 1.0 / unit)
 
 

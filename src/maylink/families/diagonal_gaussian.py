@@ -91,7 +91,7 @@ class DiagonalGaussian(EuclideanFamily):
         T = self.centred(X)
         return T if self.scale is None else scale_columns(T, 1.0 / self.scale)
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return the standardised data."""
         return self.points(X)
 

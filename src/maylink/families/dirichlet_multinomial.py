@@ -18,7 +18,7 @@ such s, if need be 0 or ∞ (Levin & Reeds 1977).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import optimize, sparse
@@ -100,7 +100,7 @@ class DirichletMultinomial(Multinomial):
         """Return smoothed proportions of the fresh draws."""
         return super().points(self.statistics(X))
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return square roots of the proportions of the fresh draws."""
         return super().neighbour_rows(self.statistics(X))
 

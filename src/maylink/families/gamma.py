@@ -72,7 +72,7 @@ class Gamma(GammaFamily):
         """Return the values; a sparse matrix without zeros is a dense one."""
         return X.toarray() if sparse.issparse(X) else X
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return logarithms: what counts is the ratio of two values."""
         return np.log(self.points(X))
 

@@ -22,6 +22,7 @@ from maylink.families.columns import (
     Columns,
     column_means,
     column_range,
+    column_scales,
     column_variances,
     expected_clusters,
     in_one_unit,
@@ -157,9 +158,13 @@ class EuclideanFamily(Family):
             half = half[:, :width] + half[:, width:]
         return self.gradient(centers), half[:, 0]
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return the data, in deviations where the columns are not in one unit."""
-        return in_one_unit(self.drawn_in(X), None if like is None else self.drawn_in(like))
+        return in_one_unit(self.drawn_in(X), scales)
+
+    def neighbour_scales(self, X: Matrix) -> Any:
+        """Return means and deviations of the columns."""
+        return column_scales(self.drawn_in(X))
 
     # ------------------------------------------------------------------ likelihood
 

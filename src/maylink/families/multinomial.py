@@ -113,7 +113,7 @@ class Multinomial(Family):
         dense = X.toarray() if sparse.issparse(X) else X
         return ((dense + self.smoothing) / size[:, None]).astype(X.dtype)
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return square roots of the proportions (Hellinger distance); no counts stay zeros."""
         total = row_totals(X)
         return np.sqrt(scale_rows(X, 1.0 / np.where(total > 0, total, 1.0)))

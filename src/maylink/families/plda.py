@@ -223,7 +223,7 @@ class PLDA(WhitenedFamily):
             return X
         return self._project(self.drawn_in(X)).astype(X.dtype)
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return the whitened directions, each weighed by √(between/(1 + between)).
 
         That is the share of its deviation which is between clusters: directions in which clusters

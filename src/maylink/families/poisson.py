@@ -102,7 +102,7 @@ class Poisson(GammaFamily):
         """Return the counts."""
         return X
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return square roots, whose variance hardly depends on the rate."""
         return np.sqrt(X)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from scipy import sparse
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
-from maylink.families.columns import Columns, column_variances, scale_columns
+from maylink.families.columns import Columns, column_means, column_variances, scale_columns
 from maylink.families.marginal_parts import MarginalPart
 from maylink.families.registry import as_family
+from maylink.families.rows import neighbour_rows_of
 from maylink.kernels.codes import Block
 
 
@@ -130,15 +131,19 @@ class Product(Family):
         """Return the coordinates of all parts side by side."""
         return _side_by_side([family.points(X[:, c]) for family, c in self._blocks()])
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return the rows of all parts side by side, each of variance 1: parts count alike."""
+        if scales is None:
+            scales = self.neighbour_scales(X)
         blocks = []
-        for family, columns in self._blocks():
-            known = None if like is None else like[:, columns]
-            rows = family.neighbour_rows(X[:, columns], known)
-            scale = rows if known is None else family.neighbour_rows(known)
-            blocks.append(of_variance_one(rows, scale))
+        for (family, columns), part in zip(self._blocks(), scales, strict=True):
+            rows = neighbour_rows_of(family, X[:, columns], part.scales)
+            blocks.append(in_proportion(rows, part.variance))
         return _side_by_side(blocks)
+
+    def neighbour_scales(self, X: Matrix) -> Any:
+        """Return what the rows of each part take from all data."""
+        return tuple(PartScales.of(family, X[:, columns]) for family, columns in self._blocks())
 
     def dithered(self, X: Matrix, rng: np.random.Generator) -> Matrix:
         """Return the data with rounded values of all parts moved."""
@@ -324,10 +329,24 @@ def _cut(rows: Matrix, widths: Sequence[int]) -> list[Matrix]:
     return [rows[:, end - width : end] for end, width in zip(ends, widths, strict=True)]
 
 
-def of_variance_one(rows: Matrix, like: Matrix) -> Matrix:
-    """Divide rows by the number that makes the variances of the columns of ``like`` add up to 1."""
-    total = float(column_variances(like).sum())
-    return scale_columns(rows, np.full(rows.shape[1], total**-0.5 if total > 0 else 1.0))
+class PartScales(NamedTuple):
+    """What the rows of a part take from all data: its scales, the mean row, and the variance."""
+
+    scales: Any
+    middle: Array
+    variance: float
+
+    @classmethod
+    def of(cls, family: Family, X: Matrix) -> PartScales:
+        """Look at all data of a part."""
+        scales = family.neighbour_scales(X)
+        rows = neighbour_rows_of(family, X, scales)
+        return cls(scales, column_means(rows), float(column_variances(rows).sum()))
+
+
+def in_proportion(rows: Matrix, variance: float) -> Matrix:
+    """Divide rows by one number so that the variances of their columns, in sum, become 1."""
+    return scale_columns(rows, np.full(rows.shape[1], variance**-0.5 if variance > 0 else 1.0))
 
 
 def _side_by_side(blocks: list[Matrix]) -> Matrix:

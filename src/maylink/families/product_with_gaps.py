@@ -26,8 +26,8 @@ from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
 from maylink.families.base import Family, Statistics
 from maylink.families.marginal_parts import MarginalPart
-from maylink.families.product import Product, of_variance_one
-from maylink.families.rows import first_cell, in_deviations
+from maylink.families.product import PartScales, Product, in_proportion
+from maylink.families.rows import first_cell, in_deviations, neighbour_rows_of
 from maylink.kernels.codes import GAPS, Block
 
 
@@ -174,22 +174,27 @@ class ProductWithGaps(Product):
         """Return m·t_b and m of all parts side by side."""
         return _with_indicators((part, part.family.points(part.X)) for part in self._parts(X))
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return the rows of all parts side by side, of variance 1; gaps are at the mean."""
-        known = list(self._filled(X if like is None else like, X if like is None else like))
-        blocks = known if like is None else self._filled(X, like)
-        return np.hstack([of_variance_one(*pair) for pair in zip(blocks, known, strict=True)])
+        if scales is None:
+            scales = self.neighbour_scales(X)
+        blocks = []
+        for part, known in zip(self._parts(X), scales, strict=True):
+            block = np.tile(known.middle, (len(X), 1)).astype(X.dtype)
+            if part.there.any():
+                there = part.X[part.there]
+                block[part.there] = neighbour_rows_of(part.family, there, known.scales)
+            blocks.append(in_proportion(block, known.variance))
+        return np.hstack(blocks)
 
-    def _filled(self, X: NDArray[Any], like: NDArray[Any]) -> Iterator[NDArray[Any]]:
-        """Return the rows of each part, with the mean of those of ``like`` where it is missing."""
-        for part, known in zip(self._parts(X), self._parts(like), strict=True):
-            seen = known.X[known.there] if known.there.any() else known.X
-            middle = part.family.neighbour_rows(seen).mean(axis=0)
-            some = part.there if part.there.any() else slice(None)
-            rows = part.family.neighbour_rows(part.X[some], seen)
-            block = np.tile(middle, (len(X), 1)).astype(rows.dtype)
-            block[some] = rows
-            yield block
+    def neighbour_scales(self, X: Matrix) -> Any:
+        """Return what the rows of each part take from all that is there."""
+        found = []
+        for part in self._parts(X):
+            share = float(part.there.mean())  # the rest is at the mean, and does not vary
+            known = PartScales.of(part.family, part.X[part.there] if share else part.X)
+            found.append(known._replace(variance=share * known.variance))
+        return tuple(found)
 
     def potential(self, T: Matrix) -> Array:
         """Return Σ_b w_b m φ_b(t_b)."""

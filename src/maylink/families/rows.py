@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from scipy import sparse
 
 from maylink.arrays import Array, Matrix
 from maylink.errors import DomainError
+
+if TYPE_CHECKING:
+    from maylink.families.base import Family
 
 CHUNK = 2**16  # entries that are looked at together where a copy is made: half a megabyte
 COLUMNS = 64  # that are worked on together where all of them would take much memory
@@ -128,3 +131,18 @@ def check_proportions(centers: Array) -> None:
     if outside.any():
         row, column, value = first_cell(centers, outside)
         raise DomainError(f"init[{row}, {column}] = {value:g} is not between 0 and 1")
+
+
+def neighbour_rows_of(family: Family, X: Matrix, scales: Any) -> Matrix:
+    """Return the rows by which a part of the data has neighbours among all of them.
+
+    Parameters
+    ----------
+    family : Family
+        The family.
+    X : matrix of shape (n, d)
+        Some or all of the data.
+    scales
+        What the family's ``neighbour_scales`` made of all data; None where it needs none.
+    """
+    return family.neighbour_rows(X) if scales is None else family.neighbour_rows(X, scales)

@@ -42,9 +42,9 @@ class WhitenedFamily(EuclideanFamily):
         """Return the whitened data."""
         return self.centred(X)
 
-    def neighbour_rows(self, X: Matrix, like: Matrix | None = None) -> Matrix:
+    def neighbour_rows(self, X: Matrix, scales: Any = None) -> Matrix:
         """Return the data as the Gaussian does; data that are prepared are in one unit already."""
-        return X if self.ready else super().neighbour_rows(X, like)
+        return X if self.ready else super().neighbour_rows(X, scales)
 
     def units(self, centers: Array) -> Array:
         """Return the centres with whitening and offset undone."""

@@ -13,11 +13,15 @@ no family describes, are told from each other for new points as they were for th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maylink.arrays import Array, Index, Matrix
 from maylink.families import Family
+from maylink.families.rows import neighbour_rows_of
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class GraphSpace:
     ----------
     family : Family
         Adapted to the data; its ``neighbour_rows`` are compared.
-    like : matrix of shape (m, d)
-        Points of the fit, some of them where there are many, from which scales are taken.
+    scales
+        What the rows take from all points of the fit.
     directions : array of shape (r, s), optional
         Directions in which these rows are looked at; all of them by default.
     shift : array of shape (r,), optional
@@ -37,13 +41,13 @@ class GraphSpace:
     """
 
     family: Family
-    like: Matrix
+    scales: Any = None
     directions: Array | None = None
     shift: Array | None = None
 
     def rows(self, X: Matrix) -> Matrix:
         """Return the rows of data."""
-        rows = self.family.neighbour_rows(X, self.like)
+        rows = neighbour_rows_of(self.family, X, self.scales)
         if self.directions is None:
             return rows
         return np.asarray(rows @ self.directions.T - self.shift)
@@ -74,14 +78,27 @@ class KnownNeighbours:
     p: float
     q: float
 
-    def log_odds(self, X: Matrix) -> Array:
-        """Return by how much neighbours raise the log odds of each cluster, shape (m, K)."""
+    @cached_property
+    def search(self) -> Any:
+        """Finds the nearest of the known points."""
         from sklearn.neighbors import NearestNeighbors
 
+        return NearestNeighbors(n_neighbors=min(self.count, self.labels.size)).fit(self.rows)
+
+    def log_odds(self, X: Matrix) -> Array:
+        """Return by how much neighbours raise the log odds of each cluster, shape (m, K)."""
         n, size = self.labels.size, np.bincount(self.labels)
-        search = NearestNeighbors(n_neighbors=min(self.count, n)).fit(self.rows)
-        near = self.labels[search.kneighbors(self.space.rows(X), return_distance=False)]
+        near = self.labels[self.search.kneighbors(self._alike(X), return_distance=False)]
         friends = np.zeros((len(near), size.size))
         np.add.at(friends, (np.arange(len(near))[:, None], near), 1.0)
         may, may_not = np.log(self.p / (1.0 - self.q)), np.log(self.q / (1.0 - self.p))
         return np.asarray(may * friends - may_not * self.count * size / n)
+
+    def _alike(self, X: Matrix) -> Matrix:
+        """Return new points as rows in the form and the precision of the known ones."""
+        rows = self.space.rows(X)
+        if sparse.issparse(self.rows):
+            rows = sparse.csr_array(rows)
+        elif sparse.issparse(rows):
+            rows = rows.toarray()
+        return rows.astype(self.rows.dtype, copy=False)

@@ -89,9 +89,9 @@ class Mixture:
         return self.partition_prior.log_weights(self.sizes, self.alpha)
 
     def only(self, columns: Index) -> Mixture:
-        """Return the mixture of some of the clusters."""
+        """Return the mixture of some of the clusters, as their families tell them."""
         posteriors = [self.posteriors[k] for k in columns]
-        return replace(self, posteriors=posteriors, sizes=self.sizes[columns])
+        return replace(self, posteriors=posteriors, sizes=self.sizes[columns], neighbours=None)
 
     def log_predictive(self, X: Matrix) -> Array:
         """Return log predictive_k(x) of each point in each cluster, shape (n, K)."""

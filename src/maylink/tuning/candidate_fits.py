@@ -8,7 +8,6 @@ from small pieces (:mod:`maylink.tuning.pieces`). Neighbours are links like any 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from maylink.arrays import Index
@@ -19,7 +18,7 @@ from maylink.solvers import loop, variational
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.tuning.hard_fits import grown, hard_fit
 from maylink.tuning.pieces import LinksWithNeighbours, PieceFit, PieceView, fit_from_pieces
-from maylink.tuning.pool import joined_by_links, score_settings, worth_of
+from maylink.tuning.pool import score_settings, worth_of
 from maylink.tuning.prior_checks import checked_prior
 
 LOOSER = 10.0  # times the tolerance of the last fit, in a fold
@@ -75,11 +74,6 @@ class CandidateFits:
         self.views, self.links, self.settings, self.prior = views, links, settings, prior
         self.linked = LinksWithNeighbours(links)
 
-    @cached_property
-    def by_links(self) -> list[Index]:
-        """The partition that links alone make."""
-        return [joined_by_links(self.links)] if self.links.n_links else []
-
     def posterior(self, candidate: TVClustCandidate) -> Posterior:
         """Fit a candidate and return its posterior."""
         fit = self.fit(candidate)
@@ -102,7 +96,7 @@ class CandidateFits:
         if candidate.family in self.views.plain:
             return self._plain(candidate.family, links, settings, prior)
         problem, score = view.problem.linked(links), score_settings(settings)
-        more = [grown(problem, score, groups) for groups in self.by_links]
+        more = [grown(problem, score, groups, prior) for groups in self.linked.groups]
         return fit_from_pieces(view, links, settings, prior, more)
 
     def _plain(
@@ -112,7 +106,7 @@ class CandidateFits:
         view, alone = self.views.pieces[name], self.views.alone.get(name)
         problem = view.problem.linked(links)
         solver = VariationalSolver(problem, problem.prior if prior is None else prior, settings)
-        hard = hard_fit(view, links, score_settings(settings), self.by_links)
+        hard = hard_fit(view, links, score_settings(settings), self.linked.groups)
         starts = [hard.labels, *([] if alone is None else [alone])]
         fits = [loop.run(solver, solver.init(labels)) for labels in starts]
         return PieceFit(problem, solver, max(fits, key=lambda fit: worth_of(solver, fit)))

@@ -7,12 +7,10 @@ candidates are worth a variational fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from maylink.arrays import Index
 from maylink.links import Links
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers.score_settings import ScoreSettings
@@ -20,7 +18,6 @@ from maylink.tuning import race
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_fits import HardFit, hard_fit
 from maylink.tuning.pieces import LinksWithNeighbours, PieceView
-from maylink.tuning.pool import joined_by_links
 from maylink.tuning.scores import partition_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import Prior
@@ -46,18 +43,13 @@ class HardFits:
     """
 
     def __init__(self, views: dict[str, PieceView], links: Links) -> None:
-        self.views, self.links, self.linked = views, links, LinksWithNeighbours(links)
-
-    @cached_property
-    def by_links(self) -> list[Index]:
-        """The partition that judged links alone make."""
-        return [joined_by_links(self.links)] if self.links.n_links else []
+        self.views, self.linked = views, LinksWithNeighbours(links)
 
     def fit(self, candidate: HardCandidate) -> HardFit:
         """Fit a candidate."""
         name, weight, count = candidate
         view, score = self.views[name], ScoreSettings(weight, alpha=None)
-        return hard_fit(view, self.linked.to(view, count), score, self.by_links)
+        return hard_fit(view, self.linked.to(view, count), score, self.linked.groups)
 
 
 def hard_race(

@@ -40,7 +40,7 @@ from maylink.solvers.partition_weights import expected_alpha
 from maylink.solvers.score_settings import ScoreSettings
 from maylink.solvers.variational import VariationalSettings, VariationalSolver, VariationalState
 from maylink.tuning.kmeans_starts import kmeans_partitions
-from maylink.tuning.pool import score_settings
+from maylink.tuning.pool import joined_by_links, score_settings
 from maylink.views.neighbours import NeighbourGraph
 
 FEWEST_PIECES = 32  # of few points; many points have a tenth as many
@@ -137,6 +137,11 @@ class LinksWithNeighbours:
     def __init__(self, links: Links) -> None:
         self.links = links
         self._last: tuple[Links, Links] | None = None  # of neighbours, and all of them
+
+    @cached_property
+    def groups(self) -> list[Index]:
+        """The groups of points that judged links alone make, if there are links."""
+        return [joined_by_links(self.links)] if self.links.n_links else []
 
     def to(self, view: PieceView, count: int) -> Links:
         """Return the links, with those of so many neighbours in a view of the data."""
@@ -301,22 +306,24 @@ def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
 
 
 def _narrowed(problem: Problem, family: Family) -> tuple[Problem, Index]:
-    """Return data and pieces under clusters of twice the variance that makes them most probable.
+    """Return data and pieces one halving of the variance before they are most probable.
 
     Where many points are alone, their nearest neighbours are strangers, and a variance that is
     taken from neighbours is too wide. The most probable one is too narrow: pieces hold what is near
     each other, so that they never hold what the tails of a cluster do. Variances are halved while
-    the exact score rises, and the last but one is taken.
+    the exact score rises, and the last but one is taken; the first where no halving helps.
     """
     before = best = _in_pieces(problem, family)
+    highest = _joint(best)
     for _ in range(HALVINGS):
         narrower = family.narrower()
         if narrower is None:
             break
         family, closer = narrower, _in_pieces(problem, narrower)
-        if _joint(closer) <= _joint(best):
+        score = _joint(closer)
+        if score <= highest:
             break
-        before, best = best, closer
+        before, best, highest = best, closer, score
     return before
 
 

@@ -239,13 +239,10 @@ def _near(
 ) -> list[HardCandidate]:
     """Return candidates with neighbours for data of few features, which links alone may choose."""
     sample = next(iter(samples.values()))
-    if sample.X.shape[1] > FEW_FEATURES or request.neighbours != "auto":
+    if request.neighbours != "auto":
         return []
-    return [
-        HardCandidate(name, *setting)
-        for name in samples
-        for setting in near_settings(tuning, sample.links)
-    ]
+    near = near_settings(tuning, sample.links, sample.X.shape[1])
+    return [HardCandidate(name, *setting) for name in samples for setting in near]
 
 
 def _without_links(

@@ -7,7 +7,7 @@ assumed: p and q of this source are learned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,6 @@ SOURCE = NEIGHBOURS
 
 VALUES_AT_ONCE = 10_000_000  # of rows that are compared
 PRINCIPAL = 64  # directions in which the neighbours of many features are looked for
-LIKE = 1000  # points of a fit from which scales are taken for new ones
 MOST_KNOWN = 50_000  # points of a fit among which those next to new ones are looked for
 
 
@@ -75,34 +74,28 @@ class NeighbourGraph:
 
 def graph_rows(problem: Problem) -> Matrix:
     """Return the rows whose neighbours are the graph."""
-    return graph_space(problem, problem.X).rows(problem.X)
+    return graph_space(problem).rows(problem.X)
 
 
-def graph_space(problem: Problem, like: Matrix) -> GraphSpace:
+def graph_space(problem: Problem) -> GraphSpace:
     """Return where neighbours are looked for.
 
     A family that learns weighs directions by what it has learned. Its graph would say what the
     family says already, so that its graph is that of plain distances, in the first principal
     directions: these keep the distances.
-
-    Parameters
-    ----------
-    problem : Problem
-        Data and family.
-    like : matrix of shape (m, d)
-        Points from which scales are taken.
     """
+    family = Gaussian().adapt(problem.X) if problem.family.learns else problem.family
+    space = GraphSpace(family, family.neighbour_scales(problem.X))
     if not problem.family.learns:
-        return GraphSpace(problem.family, like)
-    plain = Gaussian().adapt(problem.X)
-    rows = plain.neighbour_rows(problem.X, like)
+        return space
+    rows = space.rows(problem.X)
     center = column_means(rows)
     directions = principal_directions(rows, center, PRINCIPAL)
     if not len(directions):  # all points are equal
         directions = np.zeros((1, rows.shape[1]))
     elif len(directions) < PRINCIPAL and not sparse.issparse(rows):
-        return GraphSpace(plain, like)
-    return GraphSpace(plain, like, directions, center @ directions.T)
+        return space
+    return replace(space, directions=directions, shift=center @ directions.T)
 
 
 def known_neighbours(
@@ -128,7 +121,7 @@ def known_neighbours(
         return None
     if problem.n > MOST_KNOWN:
         return None
-    space = graph_space(problem, problem.X[:: -(-problem.n // LIKE)])
+    space = graph_space(problem)
     return KnownNeighbours(space, space.rows(problem.X), labels, count, *reliability)
 
 
