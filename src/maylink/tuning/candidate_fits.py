@@ -16,7 +16,7 @@ from maylink.model.partition_priors import DIRICHLET_PROCESS, as_partition_prior
 from maylink.model.posterior import Posterior
 from maylink.solvers import loop, variational
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
-from maylink.tuning.hard_fits import grown, hard_fit
+from maylink.tuning.hard_fits import hard_fit
 from maylink.tuning.pieces import LinksWithNeighbours, PieceFit, PieceView, fit_from_pieces
 from maylink.tuning.pool import score_settings, worth_of
 from maylink.tuning.prior_checks import checked_prior
@@ -95,9 +95,7 @@ class CandidateFits:
         links = self.linked.to(view, candidate.neighbours)
         if candidate.family in self.views.plain:
             return self._plain(candidate.family, links, settings, prior)
-        problem, score = view.problem.linked(links), score_settings(settings)
-        more = [grown(problem, score, groups, prior) for groups in self.linked.groups]
-        return fit_from_pieces(view, links, settings, prior, more)
+        return fit_from_pieces(view, links, settings, prior)
 
     def _plain(
         self, name: str, links: Links, settings: VariationalSettings, prior: Any

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -107,26 +106,14 @@ def _improved(fit: HardFit, score: ScoreSettings) -> HardFit:
     return _merged(problem, score, labels)
 
 
-def grown(problem: Problem, score: ScoreSettings, groups: Index, prior: Any = None) -> Index:
-    """Let groups draw in the points that are in none, then let points move.
-
-    Parameters
-    ----------
-    problem : Problem
-        Data, links and family.
-    score : ScoreSettings
-        Holds the data weight.
-    groups : array of shape (n,)
-        Groups of some points, −1 for all others.
-    prior : optional
-        Prior of the clusters' parameters; None for that of the family.
-    """
+def grown(problem: Problem, score: ScoreSettings, groups: Index) -> Index:
+    """Let groups draw in the points that are in none, then let points move."""
     size = int(groups.max()) + 1
     if size < 2:
         return np.zeros(groups.size, np.int64)
     family, members = problem.family, groups >= 0
     statistics = family.cluster_statistics(problem.X[members], groups[members], size)
-    posterior = family.posterior(problem.prior if prior is None else prior, statistics)
+    posterior = family.posterior(problem.prior, statistics)
     nearest = problem.expected_log_likelihood(posterior).argmax(axis=1)
     return swept(problem, score, np.where(members, groups, nearest))
 

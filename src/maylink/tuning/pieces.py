@@ -14,7 +14,6 @@ pieces have the higher exact score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -169,11 +168,7 @@ class PieceFit:
 
 
 def fit_from_pieces(
-    view: PieceView,
-    links: Links,
-    settings: VariationalSettings,
-    prior: Any = None,
-    more: Sequence[Index] = (),
+    view: PieceView, links: Links, settings: VariationalSettings, prior: Any = None
 ) -> PieceFit:
     """Start from the most probable of the merged starts; fit, learn and merge in turn.
 
@@ -188,14 +183,11 @@ def fit_from_pieces(
     prior : optional
         Prior of the clusters' parameters, under which the family does not learn; None for that of
         the family, which may learn.
-    more : sequence of array of shape (n,), optional
-        More partitions to start from: what these links make of the data.
     """
     problem, score = view.problem.linked(links), score_settings(settings)
     known = view.known if prior is None else [None] * len(view.starts)
     starts = zip(view.starts, known, strict=True)
     merged = [_merged(problem, score, labels, prior, mergers) for labels, mergers in starts]
-    merged += [_merged(problem, score, labels, prior) for labels in more]
     labels = max(merged, key=lambda one: one.log_joint).labels
     short = replace(settings, max_sweeps=min(SWEEPS, settings.max_sweeps))
     learns = problem.family.learns and prior is None  # a prior is one of the family as it is
