@@ -350,17 +350,17 @@ class TVClustTuner:
     ) -> list[TVClustCandidate]:
         """Return the candidates worth a variational fit: those whose hard fits predict links best.
 
-        What was chosen without links stays among them.
+        What was chosen without links stays among them. Where data hardly count, all are.
         """
         tried = {
             HardCandidate(one.family, one.data_weight, one.neighbours): one
             for one in self.candidates
             if one.data_weight >= self.tuning.least_weight_of_pieces
         }
-        views = self.views.pieces
-        rows = hard_race(
-            views, self.links, list(tried), prior, self.tuning, self.rng, progress, False
-        ).rows
+        if not tried:
+            return self.candidates
+        views, rng = self.views.pieces, self.rng
+        rows = hard_race(views, self.links, list(tried), prior, self.tuning, rng, progress).rows
         ordered = sorted(rows, key=lambda row: (row["folds"], row["score"]), reverse=True)
         best = [
             tried[HardCandidate(*(row[name] for name in HardCandidate._fields))]
