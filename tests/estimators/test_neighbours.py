@@ -206,6 +206,17 @@ def test_a_model_with_neighbours_comes_back(tmp_path):
     assert again.suspect_links().equals(model.suspect_links())
 
 
+def test_a_table_with_neighbours_comes_back(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = np.column_stack([4.0 * rng.normal(size=3)[y] + rng.normal(size=90), rng.poisson(3 + 9 * y)])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    family = ProductWithGaps([("diagonal-gaussian", [0]), ("poisson", [1])])
+    model = TVClust(family, neighbours=5, **GIVEN).fit(X)
+    again = ml.load(ml.save(model, tmp_path / "model.npz"))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
 # ---------------------------------------------------------------------- new points
 
 
