@@ -290,14 +290,20 @@ def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:
     usual, finer = _in_pieces(problem, family), family.finer()
     if finer is None:
         return usual
-    closer = _in_pieces(problem, finer.adapt(problem.X))
+    adapted = finer.adapt(problem.X)
+    closer = _in_pieces(problem, adapted)
     if _joint(closer) <= _joint(usual):
         return usual
     widest = finer.widest(problem.n)
-    return _narrowed(problem, widest.adapt(problem.X))
+    if widest != finer:
+        adapted = widest.adapt(problem.X)
+        closer = _in_pieces(problem, adapted)
+    return _narrowed(problem, adapted, closer)
 
 
-def _narrowed(problem: Problem, family: Family) -> tuple[Problem, Index]:
+def _narrowed(
+    problem: Problem, family: Family, first: tuple[Problem, Index]
+) -> tuple[Problem, Index]:
     """Return data and pieces one halving of the variance before they are most probable.
 
     Where many points are alone, their nearest neighbours are strangers, and a variance that is
@@ -305,7 +311,7 @@ def _narrowed(problem: Problem, family: Family) -> tuple[Problem, Index]:
     each other, so that they never hold what the tails of a cluster do. Variances are halved while
     the exact score rises, and the last but one is taken; the first where no halving helps.
     """
-    before = best = _in_pieces(problem, family)
+    before = best = first
     highest = _joint(best)
     for _ in range(HALVINGS):
         narrower = family.narrower()
