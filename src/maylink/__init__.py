@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from maylink.links import Links
     from maylink.model import partitions
     from maylink.model.joint import log_joint
-    from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
+    from maylink.model.partition_priors import (
+        DirichletProcess,
+        Microclustering,
+        PitmanYor,
+        UniformPartitions,
+    )
     from maylink.questions import Answer, Interview, Question, next_questions
     from maylink.tables.reading import read_table
     from maylink.tables.text import text_features
@@ -53,6 +58,7 @@ __all__ = [
     "SpectralRDPMeans",
     "TVClust",
     "Tuning",
+    "UniformPartitions",
     "Variational",
     "__version__",
     "ask",
@@ -93,6 +99,7 @@ _HOMES = {
     "Schedule": "maylink.estimators.parameter_objects",
     "TVClust": "maylink.estimators",
     "Tuning": "maylink.tuning.settings",
+    "UniformPartitions": "maylink.model.partition_priors",
     "Variational": "maylink.estimators.parameter_objects",
     "ask": "maylink.label.judges",
     "by_confidence": "maylink.io.links",

@@ -29,7 +29,9 @@ def test_records_of_many_things_are_found(inference):
     assert np.isfinite(model.score(X))
 
 
-@pytest.mark.parametrize("prior", ["pitman-yor", ml.PitmanYor(0.8), ml.Microclustering(2.5)])
+@pytest.mark.parametrize(
+    "prior", ["pitman-yor", ml.PitmanYor(0.8), ml.Microclustering(2.5), "uniform"]
+)
 def test_the_exact_score_is_that_of_the_prior(prior):
     model = model_of(prior, alpha=2.0).fit(X, links=LINKS)
     expected = ml.log_joint(
@@ -39,7 +41,9 @@ def test_the_exact_score_is_that_of_the_prior(prior):
     assert model.log_joint(model.labels_) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("prior", ["pitman-yor", ml.PitmanYor(0.8), ml.Microclustering((2, 3))])
+@pytest.mark.parametrize(
+    "prior", ["pitman-yor", ml.PitmanYor(0.8), ml.Microclustering((2, 3)), "uniform"]
+)
 def test_saved_models_come_back(prior, tmp_path):
     model = model_of(prior).fit(X, links=LINKS)
     ml.save(model, tmp_path / "model.npz")

@@ -34,7 +34,7 @@ PARAMETERS = {
     "inference": st.sampled_from(("variational", "variational", *INFERENCES)),
     "data_weight": numbers,
     "alpha": st.sampled_from((1.0, 1e-9, 1e9, 0.0)),
-    "partition_prior": st.sampled_from(("auto", "pitman-yor", "microclustering")),
+    "partition_prior": st.sampled_from(("auto", "pitman-yor", "microclustering", "uniform")),
     "neighbours": st.sampled_from(("auto", False, 0, 3, 50)),
     "scale": st.sampled_from(("auto", "auto", True, False)),
     "cluster_penalty": numbers,

@@ -1,17 +1,19 @@
 """Priors of the partition: probabilities that sum to one, the rules of joining and opening."""
 
-from math import factorial
+from math import factorial, log
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from maylink.errors import MaylinkError
 from maylink.model.partition_priors import (
     DirichletProcess,
     Microclustering,
     PitmanYor,
+    UniformPartitions,
     as_partition_prior,
+    log_all_partitions,
     log_renewal,
     negative_binomial,
 )
@@ -26,6 +28,8 @@ PRIORS = [
     Microclustering(2.0, 1.0),
     Microclustering(1.001, 30.0),
     Microclustering(mean_size=(3.0, 40.0), shape=0.3),
+    UniformPartitions(),
+    UniformPartitions(0.0),
 ]
 
 
@@ -131,6 +135,26 @@ def test_weights_of_a_next_point_are_ratios(prior):
     np.testing.assert_allclose(weights - weights[0], np.array(after) - after[0], atol=1e-9)
 
 
+@pytest.mark.parametrize("cost", [-2.0, 0.0, 3.0, 8.0, 40.0])
+def test_all_partitions_are_counted(cost):
+    """Against Stirling numbers of the second kind, S(n, K) = K S(n − 1, K) + S(n − 1, K − 1)."""
+    row = [1]
+    for n in range(301):
+        logs = [log(one) - cost * k for k, one in enumerate(row) if one]
+        assert log_all_partitions(n, cost) == pytest.approx(logsumexp(logs), abs=1e-9)
+        both = zip([*row, 0], [0, *row], strict=True)
+        row = [k * one + before for k, (one, before) in enumerate(both)]
+
+
+def test_all_partitions_of_many_points_are_counted():
+    """Against the sum of all terms."""
+    n, cost = 1_000_000, 8.0
+    k = np.arange(1.0, n)
+    terms = n * np.log(k) - cost * k - gammaln(k + 1.0)
+    expected = logsumexp(terms) - np.exp(-cost)
+    assert log_all_partitions(n, cost) == pytest.approx(expected, rel=1e-13)
+
+
 def test_words_and_objects():
     assert as_partition_prior("pitman-yor") == PitmanYor()
     assert as_partition_prior(Microclustering(2)).mean_size == 2.0
@@ -148,6 +172,7 @@ def test_words_and_objects():
         (lambda: Microclustering(1.0), "mean_size: 1.0; give finite numbers above 1"),
         (lambda: Microclustering(shape=(1.0, 0.0)), r"shape: \(1.0, 0.0\); give finite"),
         (lambda: Microclustering(()), r"mean_size: \(\)"),
+        (lambda: UniformPartitions(np.inf), "cluster_cost: inf is not between"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(make, message):

@@ -8,7 +8,7 @@ import pytest
 from maylink import Links
 from maylink.labels import first_appearance
 from maylink.model.joint import joint_of
-from maylink.model.partition_priors import Microclustering, PitmanYor
+from maylink.model.partition_priors import Microclustering, PitmanYor, UniformPartitions
 from maylink.model.reliability import votes_between
 from maylink.problem import Problem
 from maylink.solvers.merging import MergingClusters, cut, merge
@@ -24,6 +24,7 @@ SETTINGS = [
     ScoreSettings(reliability_prior=(4.0, 2.0)),
     ScoreSettings(partition_prior=PitmanYor(0.3)),
     ScoreSettings(0.3, partition_prior=Microclustering()),
+    ScoreSettings(0.1, partition_prior=UniformPartitions()),
 ]
 
 

@@ -7,7 +7,12 @@ from maylink import Links
 from maylink.labels import first_appearance
 from maylink.metrics import adjusted_rand
 from maylink.model.joint import joint_of
-from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
+from maylink.model.partition_priors import (
+    DirichletProcess,
+    Microclustering,
+    PitmanYor,
+    UniformPartitions,
+)
 from maylink.model.reliability import count_links, votes_between
 from maylink.problem import Problem
 from maylink.solvers.merging import FEW, merge
@@ -21,6 +26,7 @@ SETTINGS = [
     ScoreSettings(0.5, 0.7, reliability=(0.85, 0.7)),
     ScoreSettings(partition_prior=PitmanYor(0.3)),
     ScoreSettings(0.3, partition_prior=Microclustering()),
+    ScoreSettings(0.1, partition_prior=UniformPartitions()),
 ]
 FAMILIES = ["gaussian", "diagonal-gaussian", "full-gaussian", "multinomial", "product"]
 

@@ -18,7 +18,7 @@ from exact import (
 )
 from geweke import z_scores
 from maylink import Links
-from maylink.model.partition_priors import Microclustering, PitmanYor
+from maylink.model.partition_priors import Microclustering, PitmanYor, UniformPartitions
 from maylink.problem import Problem
 from maylink.solvers import loop
 from maylink.solvers.gibbs import CollapsedSampler, GibbsSettings
@@ -27,7 +27,7 @@ from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.solvers.variational_batches import BatchSolver
 from zoo import draw, example
 
-PRIORS = [PitmanYor(0.6), Microclustering(), Microclustering(2.0, 1.0)]
+PRIORS = [PitmanYor(0.6), Microclustering(), UniformPartitions(1.0), Microclustering(2.0, 1.0)]
 MOVES = {
     "both": {"n_split_merge": 1},
     "points": {"n_split_merge": 0},
@@ -49,7 +49,7 @@ def draws_of(kind, problem, settings, n_draws):
 # ---------------------------------------------------------------------- samplers
 
 
-@pytest.mark.parametrize("prior", PRIORS[:2])
+@pytest.mark.parametrize("prior", PRIORS[:3])
 @pytest.mark.parametrize("moves", MOVES)
 def test_draws_have_the_exact_posterior(prior, moves):
     problem = small_problem(n_sources=1)  # Geweke's test has two, which take ten times as long
@@ -59,7 +59,7 @@ def test_draws_have_the_exact_posterior(prior, moves):
     assert total_variation(draws.labels, exact) < 0.02
 
 
-@pytest.mark.parametrize("prior", PRIORS[:2])
+@pytest.mark.parametrize("prior", PRIORS[:3])
 def test_draws_with_parameters_have_the_exact_posterior(prior):
     X, _ = draw("gaussian", 4, 0, n_clusters=2)
     problem = Problem.build(X, Links(4, [0, 1], [1, 2], [1, -1]), "gaussian")
@@ -102,7 +102,7 @@ def test_a_learned_alpha_is_integrated_out():
     assert draws.alpha.mean() == pytest.approx(mean, rel=0.03)
 
 
-@pytest.mark.parametrize("prior", PRIORS[:2])
+@pytest.mark.parametrize("prior", PRIORS[:3])
 def test_geweke(prior):
     settings = GibbsSettings(n_split_merge=1, partition_prior=prior)
 
@@ -132,7 +132,9 @@ def fit(problem, start, **settings):
     return loop.run(solver, solver.init(np.array(start)))
 
 
-@pytest.mark.parametrize("prior", [PitmanYor(0.3), PitmanYor(0.9), Microclustering()])
+@pytest.mark.parametrize(
+    "prior", [PitmanYor(0.3), PitmanYor(0.9), Microclustering(), UniformPartitions(1.0)]
+)
 @pytest.mark.parametrize("alpha", [None, 0.7])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_bound_never_falls(prior, alpha, seed):
@@ -144,9 +146,9 @@ def test_the_bound_never_falls(prior, alpha, seed):
     assert bounds[-1] > bounds[0]
 
 
-@pytest.mark.parametrize("discount", [0.2, 0.7])
-def test_the_bound_never_exceeds_the_evidence(discount):
-    problem, prior = small_problem(6), PitmanYor(discount)
+@pytest.mark.parametrize("prior", [PitmanYor(0.2), PitmanYor(0.7), UniformPartitions(1.0)])
+def test_the_bound_never_exceeds_the_evidence(prior):
+    problem = small_problem(6)
     exact = evidence(problem, problem.prior, alpha=0.8, partition_prior=prior)
     starts = ([0] * 6, [0, 0, 0, 1, 1, 1], range(6))
     bounds = [fit(problem, one, alpha=0.8, partition_prior=prior).objective for one in starts]

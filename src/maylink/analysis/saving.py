@@ -39,7 +39,12 @@ from maylink.io.states import OpenState, open_state, write_state
 from maylink.model.draws import Draws
 from maylink.model.known_neighbours import GraphSpace, KnownNeighbours
 from maylink.model.mixture import Mixture
-from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
+from maylink.model.partition_priors import (
+    DirichletProcess,
+    Microclustering,
+    PitmanYor,
+    UniformPartitions,
+)
 from maylink.model.posterior import (
     LinkedPosterior,
     SampledPosterior,
@@ -72,8 +77,8 @@ CLASSES = (
     Gibbs, GraphSpace, HeldOut, KnownNeighbours, LinkCounts, LinkedPosterior, MeansStream,
     Microclustering, Mixture, PartScales, Parts, PenaltyStep, PitmanYor, Problem, RefinedPosterior,
     SampledPosterior, Schedule, SpectralCandidate, Status, StreamPosterior, Sweep, TableCode,
-    TextView, Totals, Trace, Tuning, Variational, VariationalPosterior, VariationalSettings,
-    VariationalStream,
+    TextView, Totals, Trace, Tuning, UniformPartitions, Variational, VariationalPosterior,
+    VariationalSettings, VariationalStream,
 )  # fmt: skip
 """What a saved model may hold besides families and their priors."""
 

@@ -91,9 +91,9 @@ class TVClust(TVClustQueries):
     partition_prior : str or PartitionPrior, default "auto"
         Prior of the partition: "dirichlet-process" expects few large clusters, "pitman-yor" many
         small ones beside them, "microclustering" clusters that stay small however many points there
-        are. Objects of :class:`maylink.PitmanYor` and :class:`maylink.Microclustering` set more.
-        "auto" is the Dirichlet process; where clusters turn out to hold a few points each, held-out
-        links choose among the three.
+        are, "uniform" nothing of sizes. Objects of :class:`maylink.PitmanYor` and the like set
+        more. "auto" is the Dirichlet process at a data weight of 1, "uniform" below; where clusters
+        turn out to hold a few points each, held-out links choose among the four.
     reliability : (float, float), optional
         p and q of all sources, where they are known; learned if not given.
     reliability_prior : "shared" or (float, float), default "shared"
@@ -140,7 +140,7 @@ class TVClust(TVClustQueries):
     posterior_ : Posterior
         The draws or factors behind all of it.
     alpha_ : float
-        Posterior mean of α; NaN under microclustering, which has none.
+        Posterior mean of α; NaN under microclustering and "uniform", which have none.
     bound_ : float
         Variational: the bound on ``log p(x, E)``, under microclustering given the number of
         clusters; ``bounds_`` holds it after each sweep.
@@ -301,7 +301,8 @@ class TVClust(TVClustQueries):
         self, problems: list[Problem], request: TVClustRequest, session: Session
     ) -> TVClustChoice:
         """Choose family, covariance and data weight where the user left them open."""
-        if self._partition_prior().small_clusters and isinstance(problems[0], ChunkedProblem):
+        in_chunks = isinstance(problems[0], ChunkedProblem)
+        if self._partition_prior().small_clusters and in_chunks:
             raise MaylinkError(
                 "partition_prior: 'microclustering' needs all data in memory, as a sample of the "
                 "points cuts small clusters up; load X, or use partition_prior='pitman-yor'"
@@ -309,7 +310,9 @@ class TVClust(TVClustQueries):
         device = device_for(self.device, self._device, problems, as_inference(self.inference))
         if device is not self._device:
             self._device = device
-        request, tuning = replace(request, device=device), as_tuning(self.tuning)
+        is_open = request.prior_is_open and not in_chunks  # no chunk knows of the others' clusters
+        request = replace(request, device=device, prior_is_open=is_open)
+        tuning = as_tuning(self.tuning)
         with session.progress("tuning", tuning.folds_of(problems[0].links), "fit") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 

@@ -9,6 +9,8 @@ All are of one form. Of K clusters of n_1 … n_K points, n in all, given what t
 * Microclustering: α = d = 1, which makes the first two sums log K! − log n!, and
   f(m) = log m! + log μ(m), where μ is the distribution of the size of a cluster and u_n the
   probability that sizes drawn one after the other add up to n at some time.
+* Uniform: α = 1, d = 0, f(m) = −c, the same for all sizes, and ``n! u_n = Σ_K S(n, K) e^(−cK)``,
+  where the Stirling number S(n, K) is how many partitions into K clusters there are.
 
 So the weight of opening a cluster beside K others is ``e^f(1) · (α + K·d)``, and that of joining
 one of m points ``e^(f(m+1) − f(m))``. A prior may average over several settings of f, each alike:
@@ -24,7 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln, lambertw, logsumexp
 
 from maylink.arrays import Array
 from maylink.errors import MaylinkError, not_one_of
@@ -32,6 +34,7 @@ from maylink.errors import MaylinkError, not_one_of
 FEW_SIZES = 50  # clusters; of more, sizes that occur several times are looked at once
 N_ALPHAS = 50  # values of α that an average is taken over
 NEGLIGIBLE = 1e-17  # probability of all larger sizes that may be left out of the renewal equation
+MOST_COST = 50.0  # nats for a cluster
 SETTLED = 1e-12  # relative distance from its limit below which a renewal probability is the limit
 
 
@@ -47,6 +50,9 @@ class PartitionPrior(ABC):
 
     small_clusters: ClassVar[bool] = False
     """Whether clusters stay small however many points there are: the microclustering property."""
+
+    sizes_matter: ClassVar[bool] = True
+    """Whether partitions of different sizes of clusters differ in probability."""
 
     @property
     @abstractmethod
@@ -279,10 +285,66 @@ class Microclustering(PartitionPrior):
         return tuple(column.reshape(-1, *[1] * n_axes) for column in rows.T)
 
 
+@dataclass(frozen=True)
+class UniformPartitions(PartitionPrior):
+    """Partitions into equally many clusters are alike, whatever the sizes; each cluster costs c.
+
+    Under the other priors a point is in a given one of K clusters with probability about 1 / K.
+    Data of weight 1 outweigh that. Where they count for a tenth, it would outweigh them and the
+    links, too: answers about pairs do not pay log K for every point.
+
+    Parameters
+    ----------
+    cluster_cost : float, default 8
+        c, by how many nats one cluster more is less probable: about log n of a few thousand points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maylink import UniformPartitions
+    >>> alike = UniformPartitions(cluster_cost=0)  # three points have five partitions
+    >>> float(np.exp(alike.log_probability(np.array([2.0, 1.0]), None)).round(6))
+    0.2
+    """
+
+    name: ClassVar[str] = "uniform"
+    uses_alpha: ClassVar[bool] = False
+    sizes_matter: ClassVar[bool] = False
+
+    cluster_cost: float = 8.0
+
+    def __post_init__(self) -> None:
+        if not -MOST_COST <= self.cluster_cost <= MOST_COST:
+            raise MaylinkError(
+                f"cluster_cost: {self.cluster_cost!r} is not between −{MOST_COST:g} and "
+                f"{MOST_COST:g}"
+            )
+
+    @property
+    def discount(self) -> float:
+        """0: each cluster costs the same."""
+        return 0.0
+
+    def log_size(self, sizes: Array) -> Array:
+        """Return −c."""
+        return np.full((1, *np.shape(sizes)), -float(self.cluster_cost))
+
+    def log_join(self, sizes: Array) -> Array:
+        """Return 0."""
+        return np.zeros((1, *np.shape(sizes)))
+
+    def log_constant(self, n: int) -> Array:
+        """Return −log u_n, shape (1,)."""
+        return np.array([gammaln(n + 1.0) - log_all_partitions(n, float(self.cluster_cost))])
+
+
 DIRICHLET_PROCESS = DirichletProcess()
 """The prior of a model that says nothing else."""
 
-PRIORS = (DirichletProcess, PitmanYor, Microclustering)
+UNIFORM_PARTITIONS = UniformPartitions()
+"""The prior where data count for less than they say."""
+
+PRIORS = (DirichletProcess, PitmanYor, Microclustering, UniformPartitions)
 
 
 def as_partition_prior(value: Any) -> PartitionPrior:
@@ -294,7 +356,8 @@ def as_partition_prior(value: Any) -> PartitionPrior:
         words = tuple(by_name)
         raise MaylinkError(
             f"partition_prior: {not_one_of(value, words)}, or give an object of "
-            "maylink.DirichletProcess, maylink.PitmanYor or maylink.Microclustering"
+            "maylink.DirichletProcess, maylink.PitmanYor, maylink.Microclustering or "
+            "maylink.UniformPartitions"
         )
     return by_name[value]()
 
@@ -352,3 +415,18 @@ def log_renewal(mean_size: float, shape: float, n: int) -> float:
         if i % size == 0 and np.abs(u[i + 1 : size + i + 1] * mean_size - 1.0).max() < SETTLED:
             return float(-np.log(mean_size))
     return float(np.log(u[-1]))
+
+
+@lru_cache(maxsize=256)
+def log_all_partitions(n: int, cost: float) -> float:
+    """Return ``log Σ_K S(n, K) x^K``, with x = e^−cost, by ``e^−x Σ_k kⁿ x^k / k!``.
+
+    At cost 0 these are the Bell numbers, and Dobiński's formula.
+    """
+    if n == 0:
+        return 0.0
+    x = np.exp(-cost)
+    middle = x * np.exp(lambertw(n / x).real)  # the largest term is near k log(k / x) = n
+    wide = 10.0 * np.sqrt(middle) + 30.0
+    k = np.arange(max(1.0, np.floor(middle - wide)), middle + wide)
+    return float(logsumexp(n * np.log(k) - cost * k - gammaln(k + 1.0)) - x)

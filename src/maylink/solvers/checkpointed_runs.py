@@ -17,7 +17,12 @@ from maylink.engines.totals import Totals
 from maylink.errors import MaylinkError
 from maylink.families.registry import records
 from maylink.io.fingerprint import fingerprint
-from maylink.model.partition_priors import DirichletProcess, Microclustering, PitmanYor
+from maylink.model.partition_priors import (
+    DirichletProcess,
+    Microclustering,
+    PitmanYor,
+    UniformPartitions,
+)
 from maylink.model.reliability import LinkCounts
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress
@@ -46,7 +51,7 @@ class SavedRun(NamedTuple):
 RECORDS = (
     Ascent, Assignment, ChunkedState, DirichletProcess, Factors, LinkCounts, Microclustering,
     MostProbable, Partition, PitmanYor, RDPMeansState, Rule, SavedRun, SoftRule, Status, Sweep,
-    Totals, VariationalSettings,
+    Totals, UniformPartitions, VariationalSettings,
 )  # fmt: skip
 """The classes of what a checkpoint holds, families and their priors aside."""
 

@@ -12,6 +12,10 @@ Under microclustering the weights of a mean-field factor have no closed form. Th
 that *given the number of clusters T*: every point is in each of the T clusters with probability
 1/T, and the bound is one on the log probability of data and links under that model. Where all T
 hold points, that is exact if sizes have a Poisson distribution without 0.
+
+Where all partitions are alike, a partition into K clusters has ``T!/(T − K)!``, so at most T! ways
+of naming its clusters 1 … T. Each way gets 1/T! of the probability of a partition: all weights are
+1, and the bound is one on the log probability under that prior.
 """
 
 from __future__ import annotations
@@ -41,6 +45,11 @@ def fit_weights(
     if prior.small_clusters:
         equal = equal_weights(len(sizes))
         return PartitionWeights(equal, alpha, float(sizes @ equal))
+    if not prior.sizes_matter:
+        of_names = -float(gammaln(len(sizes) + 1.0))
+        return PartitionWeights(
+            np.zeros(len(sizes)), alpha, prior.log_probability(sizes, None) + of_names
+        )
     sticks = fit_sticks(sizes, alpha, prior.discount)
     logs = log_sticks(sticks)
     if not math.isinf(alpha[0]):
@@ -53,6 +62,8 @@ def weights_given_alpha(sizes: Array, alpha: Array, prior: PartitionPrior) -> Ar
     """Return E ln π_k of weights that fit the sizes, shape (K,)."""
     if prior.small_clusters:
         return equal_weights(len(sizes))
+    if not prior.sizes_matter:
+        return np.zeros(len(sizes))
     return log_weights(log_sticks(fit_sticks(sizes, alpha, prior.discount)))
 
 

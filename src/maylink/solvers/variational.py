@@ -162,7 +162,8 @@ def check_width(
 ) -> int:
     """Return how many clusters points may choose among, or raise where these are too many."""
     most = settings.truncation
-    if settings.partition_prior.small_clusters:  # the model given their number: none to spare
+    prior = settings.partition_prior
+    if prior.small_clusters or not prior.sizes_matter:  # the number is given: none to spare
         width = min(most or n_clusters, n_clusters)
     else:
         width = most or n_clusters + SPARE

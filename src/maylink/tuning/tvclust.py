@@ -142,7 +142,8 @@ class TVClustTuner:
         request, first = self.request, self.first
         fresh = first.family.learns or request.wants_neighbours
         if len(self.problems) == len(request.open_weights) == 1 and (self.in_chunks or not fresh):
-            return TVClustChoice(first, request.open_weights[0], "given", request.partition_prior)
+            weight = request.open_weights[0]
+            return TVClustChoice(first, weight, "given", request.partition_prior(weight))
         chosen, by, rows = self.candidates[0], "given", list[dict[str, Any]]()
         if len(self.candidates) > 1:
             chosen, by, rows = self.by_links_or_without(progress)
@@ -200,7 +201,7 @@ class TVClustTuner:
         if clear is None:
             return None
         name, weight, count = clear.result.chosen
-        chosen = TVClustCandidate(name, weight, count, request.partition_prior.name)
+        chosen = request.candidate(name, weight, count)
         word = {"partition_prior": chosen.partition_prior}
         others = [one for one in self.candidates if one.family != name]
         rows = [{**row, **word} for row in clear.result.rows]
@@ -254,14 +255,14 @@ class TVClustTuner:
         self.leave_out_unused()
         self.add_variants()
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
-        weights, word = request.open_weights, request.partition_prior.name
+        weights = request.open_weights
         near = near_settings(tuning, self.links, self.sample.X.shape[1])
         if self.in_chunks or not request.neighbours == request.data_weight == "auto":
             near = []
         for name, problem in self.problems.items():
             if not self.has_pieces(problem.given_family):
-                tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
-                tried += [TVClustCandidate(name, *setting, word) for setting in near]
+                settings = [(weight, 0) for weight in weights] + near
+                tried += [request.candidate(name, *setting) for setting in settings]
                 continue
             counts = tuning.neighbours
             if not problem.given_family.learns or name in self.variants:
@@ -270,7 +271,7 @@ class TVClustTuner:
                 counts = (int(request.neighbours),)
             within = sorted({min(count, self.sample.n - 1) for count in counts})
             tried += [
-                TVClustCandidate(name, weight, count, word)
+                request.candidate(name, weight, count)
                 for count in within
                 for weight in weights
                 if len(weights) == 1 or weight >= tuning.least_weight_of_pieces
@@ -327,6 +328,7 @@ class TVClustTuner:
     ) -> race.RaceResult:
         """Let held-out links choose."""
         settings = quick(self.request.settings)
+        several = len({one.data_weight for one in tried}) > 1
 
         def prepare(fold: Fold) -> race.Predictor:
             fits = self.fits(fold.train, settings)
@@ -339,7 +341,7 @@ class TVClustTuner:
             self.rng,
             self.tuning,
             progress,
-            path=lambda one: (one.family, one.neighbours, one.partition_prior),
+            path=(lambda one: (one.family, one.neighbours)) if several else None,
             prior=prior,
             rank=None if prior is None or self.views.plain else lambda one: round(-prior(one)),
             is_small=self.is_small,
@@ -375,14 +377,13 @@ class TVClustTuner:
         probability of the data is chosen.
         """
         request, views = self.request, self.views
-        word = request.partition_prior.name
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
         if not views.plain:
             usual = usual_setting(self.candidates)
             view = views.pieces[usual.family]
             found = best_by_neighbours(view, self.candidates, usual)
             return found.chosen, found.by, found.rows
-        settings = replace(request.settings, data_weight=weight)
+        settings = request.settings_at(weight)
         fits = {}
         for name in sorted(views.plain):
             tick(without_links=name)
@@ -394,7 +395,7 @@ class TVClustTuner:
         best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
         self.without = fits[best].labels
-        tried = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
+        tried = {name: request.candidate(name, weight, 0) for name in comparable}
         rows = [
             {**tried[name]._asdict(), "bound": fits[name].bound, "chosen": name == best}
             for name in comparable
