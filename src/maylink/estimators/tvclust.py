@@ -92,8 +92,8 @@ class TVClust(TVClustQueries):
         Prior of the partition: "dirichlet-process" expects few large clusters, "pitman-yor" many
         small ones beside them, "microclustering" clusters that stay small however many points there
         are, "uniform" nothing of sizes. Objects of :class:`maylink.PitmanYor` and the like set
-        more. "auto" is the Dirichlet process at a data weight of 1, "uniform" below; where clusters
-        turn out to hold a few points each, held-out links choose among the four.
+        more. "auto" is the Dirichlet process. Of data of many features held-out links may choose
+        "uniform" or, where clusters turn out to hold a few points each, another of the first three.
     reliability : (float, float), optional
         p and q of all sources, where they are known; learned if not given.
     reliability_prior : "shared" or (float, float), default "shared"
@@ -301,8 +301,7 @@ class TVClust(TVClustQueries):
         self, problems: list[Problem], request: TVClustRequest, session: Session
     ) -> TVClustChoice:
         """Choose family, covariance and data weight where the user left them open."""
-        in_chunks = isinstance(problems[0], ChunkedProblem)
-        if self._partition_prior().small_clusters and in_chunks:
+        if self._partition_prior().small_clusters and isinstance(problems[0], ChunkedProblem):
             raise MaylinkError(
                 "partition_prior: 'microclustering' needs all data in memory, as a sample of the "
                 "points cuts small clusters up; load X, or use partition_prior='pitman-yor'"
@@ -310,9 +309,7 @@ class TVClust(TVClustQueries):
         device = device_for(self.device, self._device, problems, as_inference(self.inference))
         if device is not self._device:
             self._device = device
-        is_open = request.prior_is_open and not in_chunks  # no chunk knows of the others' clusters
-        request = replace(request, device=device, prior_is_open=is_open)
-        tuning = as_tuning(self.tuning)
+        request, tuning = replace(request, device=device), as_tuning(self.tuning)
         with session.progress("tuning", tuning.folds_of(problems[0].links), "fit") as progress:
             return tune(problems, request, tuning, session.rng, self.n_jobs, progress)
 

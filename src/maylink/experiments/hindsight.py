@@ -13,8 +13,9 @@ from maylink.links import Links
 from maylink.metrics import pair_f
 from maylink.problem import check
 from maylink.solvers.variational import VariationalSettings
+from maylink.tuning.heavy_tails import with_tails
 from maylink.tuning.settings import as_tuning
-from maylink.tuning.tvclust import fit_every_candidate
+from maylink.tuning.tvclust import TVClustTuner
 from maylink.tuning.tvclust_choice import TVClustRequest
 
 
@@ -33,7 +34,9 @@ def best_in_hindsight(truth: Dataset, links: Links, rng: np.random.Generator) ->
         "auto", "auto", "auto", None, VariationalSettings(), tuning.data_weights
     )
     problems = check(truth.X, links, request.families)
-    tried = fit_every_candidate(problems, request, tuning, rng, n_jobs=1)
+    tuner = TVClustTuner(with_tails(problems), request, tuning, rng, n_jobs=1)
+    fits = tuner.fits(problems[0].links, VariationalSettings())
+    tried = {candidate: fits.labels(candidate) for candidate in tuner.candidates}
     scores = {candidate: pair_f(truth.y, labels) for candidate, labels in tried.items()}
     best = max(scores, key=lambda candidate: scores[candidate])
     by_name = {f"{one.family}, {one.data_weight:g}": value for one, value in scores.items()}

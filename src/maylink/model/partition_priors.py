@@ -341,9 +341,6 @@ class UniformPartitions(PartitionPrior):
 DIRICHLET_PROCESS = DirichletProcess()
 """The prior of a model that says nothing else."""
 
-UNIFORM_PARTITIONS = UniformPartitions()
-"""The prior where data count for less than they say."""
-
 PRIORS = (DirichletProcess, PitmanYor, Microclustering, UniformPartitions)
 
 

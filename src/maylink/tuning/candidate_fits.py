@@ -7,12 +7,18 @@ from small pieces (:mod:`maylink.tuning.pieces`). Neighbours are links like any 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from maylink.arrays import Index
 from maylink.links import Links
-from maylink.model.partition_priors import DIRICHLET_PROCESS, as_partition_prior
+from maylink.model.partition_priors import (
+    DIRICHLET_PROCESS,
+    PRIORS,
+    UniformPartitions,
+    as_partition_prior,
+)
 from maylink.model.posterior import Posterior
 from maylink.solvers import loop, variational
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
@@ -108,6 +114,30 @@ class CandidateFits:
         starts = [hard.labels, *([] if alone is None else [alone])]
         fits = [loop.run(solver, solver.init(labels)) for labels in starts]
         return PieceFit(problem, solver, max(fits, key=lambda fit: worth_of(solver, fit)))
+
+
+def under_other_priors(
+    chosen: TVClustCandidate, are_small: bool, weights: Sequence[float]
+) -> list[TVClustCandidate]:
+    """Return what was chosen, and the same under other priors of the partition.
+
+    Small clusters have priors of their own. If clusters are not small, the uniform prior is tried
+    where data count for less than they say: the other priors then count for too much.
+
+    Parameters
+    ----------
+    chosen : TVClustCandidate
+        What was chosen.
+    are_small : bool
+        Whether its clusters hold a few points each.
+    weights : sequence of float
+        The data weights that are open to choice.
+    """
+    if are_small:
+        words = [prior.name for prior in PRIORS if prior.sizes_matter]
+        return [chosen._replace(partition_prior=word) for word in words]
+    alike = chosen._replace(partition_prior=UniformPartitions.name)
+    return [chosen, *(alike._replace(data_weight=one) for one in weights if one < 1.0)]
 
 
 def quick(settings: VariationalSettings) -> VariationalSettings:

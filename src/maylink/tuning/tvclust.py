@@ -26,7 +26,6 @@ import numpy as np
 from maylink.arrays import Index
 from maylink.families import Family
 from maylink.links import Links
-from maylink.model.partition_priors import PRIORS
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress, tick
 from maylink.solvers import merging
@@ -34,7 +33,13 @@ from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
 from maylink.tuning.by_neighbours import best_by_neighbours
-from maylink.tuning.candidate_fits import CandidateFits, DataViews, TVClustCandidate, quick
+from maylink.tuning.candidate_fits import (
+    CandidateFits,
+    DataViews,
+    TVClustCandidate,
+    quick,
+    under_other_priors,
+)
 from maylink.tuning.candidates import (
     FEW_FEATURES,
     compared_by_evidence,
@@ -66,7 +71,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("maylink")
 
-PRIOR_WORDS = tuple(prior.name for prior in PRIORS)
 VARIANT_WEIGHTS = (0.3, 0.1)  # data weights of other numbers of directions: the usual ones
 SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
 
@@ -99,25 +103,6 @@ def tune(
     return TVClustTuner(with_tails(problems), request, tuning, rng, n_jobs).choose(progress)
 
 
-def fit_every_candidate(
-    problems: Sequence[Problem],
-    request: TVClustRequest,
-    tuning: Tuning,
-    rng: np.random.Generator,
-    n_jobs: int | None = None,
-) -> dict[TVClustCandidate, Index]:
-    """Fit every candidate to all links and return its labels: what a choice chooses among.
-
-    Parameters
-    ----------
-    problems, request, tuning, rng, n_jobs
-        As in :func:`tune`.
-    """
-    tuner = TVClustTuner(with_tails(problems), request, tuning, rng, n_jobs)
-    fits = tuner.fits(problems[0].links, VariationalSettings())
-    return {candidate: fits.labels(candidate) for candidate in tuner.candidates}
-
-
 class TVClustTuner:
     """Chooses what the user left open; parameters as in :func:`tune`."""
 
@@ -142,19 +127,18 @@ class TVClustTuner:
         request, first = self.request, self.first
         fresh = first.family.learns or request.wants_neighbours
         if len(self.problems) == len(request.open_weights) == 1 and (self.in_chunks or not fresh):
-            weight = request.open_weights[0]
-            return TVClustChoice(first, weight, "given", request.partition_prior(weight))
+            return TVClustChoice(first, request.open_weights[0], "given", request.partition_prior)
         chosen, by, rows = self.candidates[0], "given", list[dict[str, Any]]()
         if len(self.candidates) > 1:
             chosen, by, rows = self.by_links_or_without(progress)
         fit = self.fits(self.links, quick(request.settings)).fit(chosen)
         is_open = request.prior_is_open and chosen.family not in self.views.plain
-        if is_open and self.are_small(fit.labels) and by == "held-out links":
-            several = [chosen._replace(partition_prior=word) for word in PRIOR_WORDS]
-            result = self.race(several, SILENT, None)
+        several = under_other_priors(chosen, self.are_small(fit.labels), self.weights_of_pieces)
+        if is_open and by == "held-out links" and len(several) > 1:
+            result = self.race(several, SILENT, around(chosen))
             rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]
             if result.is_fair and result.chosen != chosen:
-                chosen = result.chosen
+                chosen, self.held_out = result.chosen, result.held_out
                 fit = self.fits(self.links, quick(request.settings)).fit(chosen)
             rows = race.flagged(rows, chosen)
         return self.taken_to_all(chosen, fit, by, rows)
@@ -201,7 +185,7 @@ class TVClustTuner:
         if clear is None:
             return None
         name, weight, count = clear.result.chosen
-        chosen = request.candidate(name, weight, count)
+        chosen = TVClustCandidate(name, weight, count, request.partition_prior.name)
         word = {"partition_prior": chosen.partition_prior}
         others = [one for one in self.candidates if one.family != name]
         rows = [{**row, **word} for row in clear.result.rows]
@@ -255,14 +239,14 @@ class TVClustTuner:
         self.leave_out_unused()
         self.add_variants()
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
-        weights = request.open_weights
+        weights, word = request.open_weights, request.partition_prior.name
         near = near_settings(tuning, self.links, self.sample.X.shape[1])
         if self.in_chunks or not request.neighbours == request.data_weight == "auto":
             near = []
         for name, problem in self.problems.items():
             if not self.has_pieces(problem.given_family):
-                settings = [(weight, 0) for weight in weights] + near
-                tried += [request.candidate(name, *setting) for setting in settings]
+                tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
+                tried += [TVClustCandidate(name, *setting, word) for setting in near]
                 continue
             counts = tuning.neighbours
             if not problem.given_family.learns or name in self.variants:
@@ -271,13 +255,18 @@ class TVClustTuner:
                 counts = (int(request.neighbours),)
             within = sorted({min(count, self.sample.n - 1) for count in counts})
             tried += [
-                request.candidate(name, weight, count)
+                TVClustCandidate(name, weight, count, word)
                 for count in within
-                for weight in weights
-                if len(weights) == 1 or weight >= tuning.least_weight_of_pieces
+                for weight in self.weights_of_pieces
                 if name not in self.variants or weight in VARIANT_WEIGHTS
             ]
         return tried
+
+    @property
+    def weights_of_pieces(self) -> tuple[float, ...]:
+        """The data weights of families that are fitted from pieces."""
+        weights, least = self.request.open_weights, self.tuning.least_weight_of_pieces
+        return weights if len(weights) == 1 else tuple(one for one in weights if one >= least)
 
     def has_pieces(self, family: Family) -> bool:
         """Whether a family is fitted from pieces: it must, or is compared with one that learns."""
@@ -328,7 +317,6 @@ class TVClustTuner:
     ) -> race.RaceResult:
         """Let held-out links choose."""
         settings = quick(self.request.settings)
-        several = len({one.data_weight for one in tried}) > 1
 
         def prepare(fold: Fold) -> race.Predictor:
             fits = self.fits(fold.train, settings)
@@ -341,7 +329,7 @@ class TVClustTuner:
             self.rng,
             self.tuning,
             progress,
-            path=(lambda one: (one.family, one.neighbours)) if several else None,
+            path=lambda one: (one.family, one.neighbours, one.partition_prior),
             prior=prior,
             rank=None if prior is None or self.views.plain else lambda one: round(-prior(one)),
             is_small=self.is_small,
@@ -377,13 +365,14 @@ class TVClustTuner:
         probability of the data is chosen.
         """
         request, views = self.request, self.views
+        word = request.partition_prior.name
         weight = 1.0 if request.data_weight == "auto" else float(request.data_weight)
         if not views.plain:
             usual = usual_setting(self.candidates)
             view = views.pieces[usual.family]
             found = best_by_neighbours(view, self.candidates, usual)
             return found.chosen, found.by, found.rows
-        settings = request.settings_at(weight)
+        settings = replace(request.settings, data_weight=weight)
         fits = {}
         for name in sorted(views.plain):
             tick(without_links=name)
@@ -395,7 +384,7 @@ class TVClustTuner:
         best = max(comparable, key=lambda name: fits[name].bound)
         logger.info("the evidence chose %s", best)
         self.without = fits[best].labels
-        tried = {name: request.candidate(name, weight, 0) for name in comparable}
+        tried = {name: TVClustCandidate(name, weight, 0, word) for name in comparable}
         rows = [
             {**tried[name]._asdict(), "bound": fits[name].bound, "chosen": name == best}
             for name in comparable

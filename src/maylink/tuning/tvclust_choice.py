@@ -9,10 +9,9 @@ from maylink.arrays import Index
 from maylink.engines.choice import DeviceRequest
 from maylink.families import Family, Gaussian
 from maylink.links import Links
-from maylink.model.partition_priors import UNIFORM_PARTITIONS, PartitionPrior
+from maylink.model.partition_priors import PartitionPrior
 from maylink.problem import DataFacts, Problem
 from maylink.solvers.variational import VariationalSettings
-from maylink.tuning.candidate_fits import TVClustCandidate
 from maylink.tuning.candidates import AUTO, candidates, knowing_rounded
 from maylink.tuning.scores import HeldOut
 
@@ -62,25 +61,10 @@ class TVClustRequest:
         is_open = self.family in (AUTO, Gaussian.name) and self.covariance == AUTO
         return knowing_rounded(names) if is_open else names
 
-    def partition_prior(self, data_weight: float) -> PartitionPrior:
-        """Return the prior of the partition at a data weight, if no other is chosen.
-
-        Where the data count for less than they say, so does what clusters are expected to be:
-        all partitions are alike (docs/decisions, 88).
-        """
-        if self.prior_is_open and data_weight < 1.0:
-            return UNIFORM_PARTITIONS
+    @property
+    def partition_prior(self) -> PartitionPrior:
+        """The prior of the partition that fits have, if no other is chosen."""
         return self.settings.partition_prior
-
-    def settings_at(self, data_weight: float) -> VariationalSettings:
-        """Return how fits with a data weight run."""
-        prior = self.partition_prior(data_weight)
-        return replace(self.settings, data_weight=data_weight, partition_prior=prior)
-
-    def candidate(self, family: str, data_weight: float, neighbours: int) -> TVClustCandidate:
-        """Return a candidate with the usual prior of the partition."""
-        prior = self.partition_prior(data_weight).name
-        return TVClustCandidate(family, data_weight, neighbours, prior)
 
     @property
     def wants_neighbours(self) -> bool:
