@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import maylink as ml
+from maylink.datasets import sample_look_alikes
 from maylink.errors import MaylinkError
 from maylink.metrics import adjusted_rand
+from maylink.tuning.candidate_fits import TVClustCandidate, under_other_priors
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(np.arange(100), RNG.integers(2, 4, 100))
@@ -75,3 +77,35 @@ def test_data_in_chunks_are_refused_under_microclustering():
 def test_a_word_that_is_no_prior_is_refused():
     with pytest.raises(MaylinkError, match=r"partition_prior: 'crp' is not one of dirichlet-proc"):
         model_of("crp").fit(X)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_right_links_in_plenty_are_heard(seed):
+    """Under the Dirichlet process a low data weight merges clusters against the links."""
+    data = ml.datasets.make_embeddings(250, 48, 15, rng=seed)
+    links = sample_look_alikes(data.X, data.y, 1000, accuracy=1.0, rng=seed)
+    models = {
+        prior: ml.TVClust(partition_prior=prior, random_state=0, n_jobs=1).fit(data.X, links=links)
+        for prior in ("auto", "dirichlet-process")
+    }
+    auto, plain = models["auto"], models["dirichlet-process"]
+    assert auto.mixture_.partition_prior == ml.UniformPartitions()
+    assert auto.data_weight_ < 1.0
+    assert adjusted_rand(data.y, auto.labels_) > adjusted_rand(data.y, plain.labels_) + 0.05
+    assert auto.held_out_.score > plain.held_out_.score
+    chosen = auto.selection_[auto.selection_["chosen"]]
+    assert chosen["partition_prior"].tolist() == ["uniform"]
+
+
+def test_what_is_tried_under_other_priors():
+    chosen = TVClustCandidate("plda", 0.3, 10)
+    alike = under_other_priors(chosen, False, (1.0, 0.3, 0.1))
+    assert alike == [
+        chosen,
+        TVClustCandidate("plda", 0.3, 10, "uniform"),
+        TVClustCandidate("plda", 0.1, 10, "uniform"),
+    ]
+    small = under_other_priors(chosen, True, (1.0, 0.3))
+    words = [one.partition_prior for one in small]
+    assert words == ["dirichlet-process", "pitman-yor", "microclustering"]
+    assert under_other_priors(chosen, False, (1.0,)) == [chosen]
