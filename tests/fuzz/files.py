@@ -28,6 +28,7 @@ LINKS = {
     ".jsonl": b'{"i": 0, "j": 1, "kind": "may"}\n{"i": 2, "j": 3, "kind": "may-not"}\n',
     "labels.csv": b"id,label\n0,a\n1,a\n2,b\n3,\n",
     "answers.jsonl": b'{"i": 0, "j": 1, "answer": "yes"}\n{"i": 2, "j": 3, "answer": "no"}\n',
+    "tallies.csv": b"i,j,votes_yes,votes_no\n0,1,3,1\n2,3,0,2\n",
     "splink.csv": b"unique_id_l,unique_id_r,match_probability\n0,1,0.9\n2,3,0.1\n",
     ".mtx": b"%%MatrixMarket matrix coordinate real symmetric\n6 6 2\n2 1 1\n4 3 -1\n",
 }

@@ -173,6 +173,7 @@ SAME = {
     "splink labels": "unique_id_l,unique_id_r,clerical_match_score\n0,3,1.0\n1,2,0.0\n",
     "dedupe": '{"distinct": [[{"id": 1}, {"id": "2"}]], "match": [{"__class__": "tuple", '
     '"__value__": [{"Id": 0}, {"Id": 3}]}]}',
+    "tallies": "id_l,id_r,n_same,n_different\n0,3,1,0\n1,2,0,1\n",
     "answers": '{"i": 0, "j": 3, "answer": "Yes."}\n{"i": 1, "j": 2, "answer": "no"}\n',
     "matrix": "0,0,0,1\n0,0,-1,0\n0,-1,0,0\n1,0,0,0\n",
     "matrix by spaces": "1 0 0 1\n0 1 -1 0\n0 -1 1 0\n1 0 0 1\n",
@@ -188,6 +189,24 @@ def test_the_same_two_links(text):
     assert links.sources == (0,)
     assert (links.weight == 1).all()
     assert read(text, n=4).n == 4
+
+
+def test_counted_answers(caplog):
+    text = "id_a,id_b,votes_yes,votes_no,note\n0,1,3,0,x\n1,2,1,2,y\n0,2,0,,z\n"
+    with caplog.at_level("INFO", "maylink"):
+        links = read(text)
+    columns = (links.i, links.j, links.kind, links.weight)
+    found = list(zip(*(one.tolist() for one in columns), strict=True))
+    assert found == [(0, 1, 1, 3.0), (1, 2, 1, 1.0), (1, 2, -1, 2.0)]
+    assert "left out: 1" in caplog.text
+    by_source = read("i,j,yes_count,no_count,source\n0,1,2,0,ann\n0,1,0,2,bob\n")
+    assert by_source.sources == ("ann", "bob")
+    with pytest.raises(LinkFileError, match=r"line 2.*votes = -1; votes are 0 or more"):
+        read("i,j,n_yes,n_no\n0,1,-1,0\n")
+    with pytest.raises(LinkFileError, match=r"votes = 'many' is not a number"):
+        read("i,j,n_yes,n_no\n0,1,many,0\n")
+    with pytest.raises(LinkFileError, match=r"no columns i, j, votes_yes and votes_no"):
+        read("i,j,n_yes\n0,1,2\n", format="tallies")
 
 
 def test_a_table_holds_weights_and_sources():

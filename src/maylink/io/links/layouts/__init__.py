@@ -9,12 +9,14 @@ from maylink.io.links.layouts.pairs import PairsLayout
 from maylink.io.links.layouts.pccc import PcccLayout
 from maylink.io.links.layouts.splink import SplinkLayout
 from maylink.io.links.layouts.table import TableLayout
+from maylink.io.links.layouts.tallies import TalliesLayout
 from maylink.io.links.layouts.text import TextLayout
 
 LAYOUTS: dict[str, LinkLayout] = {  # in the order in which they are tried
     layout.name: layout
     for layout in (
         SplinkLayout(),
+        TalliesLayout(),
         AnswersLayout(),
         TableLayout(),
         PcccLayout(),
