@@ -142,6 +142,22 @@ def test_the_best_step_may_lie_between():
     assert outcome.chosen == candidates[3]
 
 
+def test_all_steps_are_tried_where_the_first_say_no_more_than_a_guess():
+    """Data weights 1, .3 and .1 of bursty counts predict alike: all rows are clusters."""
+    candidates = [ScoredCandidate(-0.9, 0.0) for _ in range(6)]
+    candidates[3] = ScoredCandidate(-0.3, 0.1)
+    outcome = race.compete(
+        candidates,
+        links_of()[1],
+        prepare,
+        np.random.default_rng(0),
+        Tuning(),
+        path=lambda candidate: 0,
+    )
+    assert outcome.chosen == candidates[3]
+    assert outcome.says_something
+
+
 def test_few_pairs_are_not_held_out():
     tuning, links = Tuning(), links_of()[1]
     assert tuning.can_hold_out(links)

@@ -92,10 +92,10 @@ def has_many_features(shape: tuple[int, int]) -> bool:
     return n >= ENOUGH_POINTS and d > FEW_FEATURES
 
 
-def near_settings(tuning: Tuning, links: Links, n_features: int) -> list[tuple[float, int]]:
-    """Return data weights and numbers of neighbours that are tried of data of few features.
+def near_settings(tuning: Tuning, links: Links) -> list[tuple[float, int]]:
+    """Return data weights and numbers of neighbours that are tried beside none.
 
-    Links choose them, beside settings without neighbours, where there are links enough. Clusters
+    Links choose them, where there are enough, for families that are not fitted from pieces. Clusters
     that are long or bent are chains of neighbours, whatever the family. The largest data weight
     would leave neighbours no say, so that there must be others.
 
@@ -105,21 +105,19 @@ def near_settings(tuning: Tuning, links: Links, n_features: int) -> list[tuple[f
         Which weights there are, and how many neighbours.
     links : Links
         All judged links.
-    n_features : int
-        Columns of the data.
 
     Examples
     --------
     >>> import maylink as ml
     >>> from maylink.tuning.candidates import near_settings
     >>> links = ml.Links.from_pairs(may=[(i, i + 1) for i in range(40)], n=50)
-    >>> near_settings(ml.Tuning(), links, 2)
+    >>> near_settings(ml.Tuning(), links)
     [(0.3, 5), (0.1, 5), (0.03, 5), (0.01, 5)]
-    >>> near_settings(ml.Tuning(), links[:30], 2)  # too few links
+    >>> near_settings(ml.Tuning(), links[:30])  # too few links
     []
     """
     count = min(tuning.neighbours_of_few, links.n - 1)
-    if count < 1 or n_features > FEW_FEATURES or not tuning.can_hold_out(links):
+    if count < 1 or not tuning.can_hold_out(links):
         return []
     lower = [weight for weight in tuning.data_weights if weight < max(tuning.data_weights)]
     return [(weight, count) for weight in lower if weight >= tuning.least_weight_of_pieces]

@@ -8,7 +8,8 @@ are left predict alike. In the end the leader wins; where candidates have ranks,
 lowest rank within one standard error of the leader wins.
 
 Candidates may be steps of a path, as the data weights of TVClust are: then every other step runs
-first, and a step in between only beside one that is still in the race.
+first, and a step in between only beside one that is still in the race, or where none of the first
+says more than a guess.
 """
 
 from __future__ import annotations
@@ -148,8 +149,14 @@ def compete(
             drop(contestants, votes, limit)
             _drop_equal(contestants, group)
         if waiting and not progress.stopped:
-            due = [one for one, beside in waiting if any(other.racing for other in beside)]
-            turns.take(due)
+            clear = says_more(leader(contestants, votes), guess, votes)
+            turns.take(
+                [
+                    one
+                    for one, beside in waiting
+                    if not clear or any(other.racing for other in beside)
+                ]
+            )
             waiting = []
             if not progress.stopped:
                 drop(contestants, votes, limit)
@@ -168,9 +175,8 @@ def compete(
         for one in contestants:
             one.racing = one.racing and rank(one.candidate) == lowest
     winner = leader(contestants, votes)
-    ahead = winner.ahead_of(guess, votes)
+    says_something = says_more(winner, guess, votes)
     rows = [row_of(one, votes, winner) for one in contestants]
-    says_something = ahead.mean > ONE_ERROR * ahead.error
     if not progress.stopped:
         _predict_rest(winner, guess, votes, folds, prepare, rng)
     return RaceResult(winner.candidate, rows, says_something, _held_out(winner, guess, votes))
@@ -252,6 +258,12 @@ def leader(contestants: Sequence[C], votes: list[Array]) -> C:
     """Return who has the highest mean score of those in the race."""
     racing = [one for one in contestants if one.racing]
     return max(racing, key=lambda one: one.score(votes).mean)
+
+
+def says_more(one: Contestant, guess: Contestant, votes: list[Array]) -> bool:
+    """Say whether one predicts links better than a guess does, by more than a standard error."""
+    ahead = one.ahead_of(guess, votes)
+    return ahead.mean > ONE_ERROR * ahead.error
 
 
 def drop(contestants: Sequence[Contestant], votes: list[Array], limit: float) -> None:

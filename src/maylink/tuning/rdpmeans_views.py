@@ -239,9 +239,9 @@ def _near(
 ) -> list[HardCandidate]:
     """Return candidates with neighbours for data of few features, which links alone may choose."""
     sample = next(iter(samples.values()))
-    if request.neighbours != "auto":
+    if request.neighbours != "auto" or sample.X.shape[1] > FEW_FEATURES:
         return []
-    near = near_settings(tuning, sample.links, sample.X.shape[1])
+    near = near_settings(tuning, sample.links)
     return [HardCandidate(name, *setting) for name in samples for setting in near]
 
 

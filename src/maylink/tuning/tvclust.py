@@ -240,7 +240,7 @@ class TVClustTuner:
         self.add_variants()
         request, tuning, tried = self.request, self.tuning, list[TVClustCandidate]()
         weights, word = request.open_weights, request.partition_prior.name
-        near = near_settings(tuning, self.links, self.sample.X.shape[1])
+        near = near_settings(tuning, self.links)
         if self.in_chunks or not request.neighbours == request.data_weight == "auto":
             near = []
         for name, problem in self.problems.items():
