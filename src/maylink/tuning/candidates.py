@@ -95,9 +95,9 @@ def has_many_features(shape: tuple[int, int]) -> bool:
 def near_settings(tuning: Tuning, links: Links) -> list[tuple[float, int]]:
     """Return data weights and numbers of neighbours that are tried beside none.
 
-    Links choose them, where there are enough, for families that are not fitted from pieces. Clusters
-    that are long or bent are chains of neighbours, whatever the family. The largest data weight
-    would leave neighbours no say, so that there must be others.
+    Links choose them, where there are enough, for families that are not fitted from pieces.
+    Clusters that are long or bent are chains of neighbours, whatever the family. The largest data
+    weight would leave neighbours no say, so that there must be others.
 
     Parameters
     ----------
