@@ -199,11 +199,14 @@ def test_counted_answers(caplog):
     found = list(zip(*(one.tolist() for one in columns), strict=True))
     assert found == [(0, 1, 1, 3.0), (1, 2, 1, 1.0), (1, 2, -1, 2.0)]
     assert "left out: 1" in caplog.text
-    by_source = read("i,j,yes_count,no_count,source\n0,1,2,0,ann\n0,1,0,2,bob\n")
+    by_source = read("i,j,yes_count,no_count,annotator\n0,1,2,0,ann\n0,1,0,2,bob\n")
     assert by_source.sources == ("ann", "bob")
-    with pytest.raises(LinkFileError, match=r"line 2.*votes = -1; votes are 0 or more"):
+    judged = "i,j,verdict,votes_yes,votes_no\n0,1,yes,1,2\n"  # what the votes came to
+    assert triples(read(judged)) == triples(read(judged, columns={"kind": "verdict"}))
+    assert triples(read(judged)) == [(0, 1, 1)]
+    with pytest.raises(LinkFileError, match=r"line 2.*n_yes = -1; votes are 0 or more"):
         read("i,j,n_yes,n_no\n0,1,-1,0\n")
-    with pytest.raises(LinkFileError, match=r"votes = 'many' is not a number"):
+    with pytest.raises(LinkFileError, match=r"n_yes = 'many' is not a number"):
         read("i,j,n_yes,n_no\n0,1,many,0\n")
     with pytest.raises(LinkFileError, match=r"no columns i, j, votes_yes and votes_no"):
         read("i,j,n_yes\n0,1,2\n", format="tallies")

@@ -135,7 +135,7 @@ def test_weights_of_a_next_point_are_ratios(prior):
     np.testing.assert_allclose(weights - weights[0], np.array(after) - after[0], atol=1e-9)
 
 
-@pytest.mark.parametrize("cost", [-2.0, 0.0, 3.0, 8.0, 40.0])
+@pytest.mark.parametrize("cost", [0.0, 3.0, 8.0, 40.0])
 def test_all_partitions_are_counted(cost):
     """Against Stirling numbers of the second kind, S(n, K) = K S(n − 1, K) + S(n − 1, K − 1)."""
     row = [1]
@@ -172,7 +172,9 @@ def test_words_and_objects():
         (lambda: Microclustering(1.0), "mean_size: 1.0; give finite numbers above 1"),
         (lambda: Microclustering(shape=(1.0, 0.0)), r"shape: \(1.0, 0.0\); give finite"),
         (lambda: Microclustering(()), r"mean_size: \(\)"),
-        (lambda: UniformPartitions(np.inf), "cluster_cost: inf is not between"),
+        (lambda: UniformPartitions(np.inf), "cluster_cost: inf is not a number from 0 to 50"),
+        (lambda: UniformPartitions(-1), "cluster_cost: -1 is not a number from 0"),
+        (lambda: UniformPartitions("x"), "cluster_cost: 'x' is not a number"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(make, message):

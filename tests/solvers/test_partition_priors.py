@@ -146,7 +146,9 @@ def test_the_bound_never_falls(prior, alpha, seed):
     assert bounds[-1] > bounds[0]
 
 
-@pytest.mark.parametrize("prior", [PitmanYor(0.2), PitmanYor(0.7), UniformPartitions(1.0)])
+@pytest.mark.parametrize(
+    "prior", [PitmanYor(0.2), PitmanYor(0.7), UniformPartitions(1.0), UniformPartitions(0.0)]
+)
 def test_the_bound_never_exceeds_the_evidence(prior):
     problem = small_problem(6)
     exact = evidence(problem, problem.prior, alpha=0.8, partition_prior=prior)

@@ -289,9 +289,11 @@ class Microclustering(PartitionPrior):
 class UniformPartitions(PartitionPrior):
     """Partitions into equally many clusters are alike, whatever the sizes; each cluster costs c.
 
-    Under the other priors a point is in a given one of K clusters with probability about 1 / K.
-    Data of weight 1 outweigh that. Where they count for a tenth, it would outweigh them and the
-    links, too: answers about pairs do not pay log K for every point.
+    Made for data of a weight below 1, with links. Under the other priors a point is in a given one
+    of K clusters with probability about 1 / K. Data of weight 1 outweigh that. Where they count for
+    a tenth, it would outweigh them and the links, too: answers about pairs do not pay log K for
+    every point. There are so many fine partitions that this prior expects about n / (c + log n)
+    clusters: of data of weight 1, more than there are.
 
     Parameters
     ----------
@@ -314,11 +316,15 @@ class UniformPartitions(PartitionPrior):
     cluster_cost: float = 8.0
 
     def __post_init__(self) -> None:
-        if not -MOST_COST <= self.cluster_cost <= MOST_COST:
+        try:
+            cost = float(self.cluster_cost)
+        except (TypeError, ValueError):
+            cost = -1.0
+        if not 0.0 <= cost <= MOST_COST:
             raise MaylinkError(
-                f"cluster_cost: {self.cluster_cost!r} is not between −{MOST_COST:g} and "
-                f"{MOST_COST:g}"
+                f"cluster_cost: {self.cluster_cost!r} is not a number from 0 to {MOST_COST:g}"
             )
+        object.__setattr__(self, "cluster_cost", cost)
 
     @property
     def discount(self) -> float:
@@ -327,15 +333,15 @@ class UniformPartitions(PartitionPrior):
 
     def log_size(self, sizes: Array) -> Array:
         """Return −c."""
-        return np.full((1, *np.shape(sizes)), -float(self.cluster_cost))
+        return np.full((1, *np.shape(sizes)), -self.cluster_cost)
 
     def log_join(self, sizes: Array) -> Array:
-        """Return 0."""
-        return np.zeros((1, *np.shape(sizes)))
+        """Return 0; of fractions below 1, log m, so that nothing joins a cluster of no points."""
+        return np.log(np.minimum(sizes, 1.0))[None]
 
     def log_constant(self, n: int) -> Array:
         """Return −log u_n, shape (1,)."""
-        return np.array([gammaln(n + 1.0) - log_all_partitions(n, float(self.cluster_cost))])
+        return np.array([gammaln(n + 1.0) - log_all_partitions(n, self.cluster_cost)])
 
 
 DIRICHLET_PROCESS = DirichletProcess()

@@ -14,8 +14,8 @@ that *given the number of clusters T*: every point is in each of the T clusters 
 hold points, that is exact if sizes have a Poisson distribution without 0.
 
 Where all partitions are alike, a partition into K clusters has ``T!/(T − K)!``, so at most T! ways
-of naming its clusters 1 … T. Each way gets 1/T! of the probability of a partition: all weights are
-1, and the bound is one on the log probability under that prior.
+of naming its clusters 1 … T. Each way gets 1/T! of the probability of a partition, as if all T
+held points: all weights are 1, and the bound is one on the log probability under that prior.
 """
 
 from __future__ import annotations

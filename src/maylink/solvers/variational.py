@@ -163,7 +163,7 @@ def check_width(
     """Return how many clusters points may choose among, or raise where these are too many."""
     most = settings.truncation
     prior = settings.partition_prior
-    if prior.small_clusters or not prior.sizes_matter:  # the number is given: none to spare
+    if prior.small_clusters or not prior.sizes_matter:  # empty clusters would count: none to spare
         width = min(most or n_clusters, n_clusters)
     else:
         width = most or n_clusters + SPARE

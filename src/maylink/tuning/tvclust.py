@@ -133,7 +133,8 @@ class TVClustTuner:
             chosen, by, rows = self.by_links_or_without(progress)
         fit = self.fits(self.links, quick(request.settings)).fit(chosen)
         is_open = request.prior_is_open and chosen.family not in self.views.plain
-        several = under_other_priors(chosen, self.are_small(fit.labels), self.weights_of_pieces)
+        lower = self.weights_of_pieces if self.sample.X.shape[1] > FEW_FEATURES else ()
+        several = under_other_priors(chosen, self.are_small(fit.labels), lower)
         if is_open and by == "held-out links" and len(several) > 1:
             result = self.race(several, SILENT, around(chosen))
             rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]

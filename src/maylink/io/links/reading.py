@@ -56,8 +56,8 @@ class LinkFile:
     links : Links
         The links.
     layout : str
-        What the file says: "table", "splink", "answers", "labels", "pairs", "pccc", "dedupe",
-        "text" or "matrix".
+        What the file says: "table", "splink", "answers", "tallies", "labels", "pairs", "pccc",
+        "dedupe", "text" or "matrix".
     container : str
         What kind of file it is: "csv", "tsv", "txt", "json", "jsonl", "parquet", "npy", "npz" or
         "mtx".
@@ -128,9 +128,9 @@ def read_links(
         The id of each row of the data; the links then name rows by id. Otherwise they name
         positions, from 0. The numbers 7 and 7.0 and the word "7" are the same id.
     format : str, optional
-        A layout ("table", "splink", "answers", "labels", "pairs", "pccc", "dedupe", "text",
-        "matrix") or a container ("csv", "tsv", "txt", "json", "jsonl", "parquet", "npy", "npz",
-        "mtx"), where the file itself does not tell.
+        A layout ("table", "splink", "answers", "tallies", "labels", "pairs", "pccc", "dedupe",
+        "text", "matrix") or a container ("csv", "tsv", "txt", "json", "jsonl", "parquet", "npy",
+        "npz", "mtx"), where the file itself does not tell.
     source : str or int, optional
         Source of the links that name none; 0 by default.
     kind : str or int, optional

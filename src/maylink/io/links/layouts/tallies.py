@@ -14,8 +14,17 @@ from typing import Any
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import ENDS, SPLINK_ENDS, Content, TableContent, column_name, few
+from maylink.io.links.content import (
+    ENDS,
+    JUDGED,
+    SPLINK_ENDS,
+    Content,
+    TableContent,
+    column_name,
+    few,
+)
 from maylink.io.links.kinds import ZERO, named_kind
+from maylink.io.links.layouts.answers import MODEL_COLUMNS
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import KIND_NAMES, Links
 from maylink.row_ids import missing
@@ -34,6 +43,8 @@ class TalliesLayout(LinkLayout):
         """Say whether two columns name rows and two others count votes."""
         if not isinstance(content, TableContent) or content.ends(*ENDS, SPLINK_ENDS) is None:
             return False
+        if options.kind is not None or content.find(*JUDGED) is not None:
+            return False  # the file says what the votes came to
         return _votes(content) is not None
 
     def read(self, content: TableContent, into: Collector, options: Options) -> Links:
@@ -44,11 +55,14 @@ class TalliesLayout(LinkLayout):
                 f"{into.name}: no columns i, j, votes_yes and votes_no (found: "
                 f"{few(content.columns)})"
             )
-        source = content.find("source")
+        source = content.find(*MODEL_COLUMNS)
         into.unused = content.others(*ends, *votes.values(), source)
 
         def take(place: Place, cells: Sequence[Any]) -> None:
-            counts = {kind: _count(cells[at], place, into) for kind, at in votes.items()}
+            counts = {
+                kind: _count(cells[at], place, content.columns[at], into)
+                for kind, at in votes.items()
+            }
             if not any(counts.values()):
                 into.drop()
             for kind, count in counts.items():
@@ -75,11 +89,11 @@ def _votes(content: TableContent) -> dict[int, int] | None:
     return found if len(found) == 2 else None
 
 
-def _count(value: Any, place: Place, into: Collector) -> float:
+def _count(value: Any, place: Place, column: str, into: Collector) -> float:
     """Return how many votes a cell says; an empty cell says none."""
     if missing(value) or value == "":
         return 0.0
-    count = into.number(value, place, "votes")
+    count = into.number(value, place, column)
     if count < 0:
-        into.fail(place, f"votes = {count:g}; votes are 0 or more")
+        into.fail(place, f"{column} = {count:g}; votes are 0 or more")
     return count
