@@ -40,7 +40,8 @@ def read_parquet_table(path: str | Path, name: str, options: ReadOptions) -> Raw
         raise FileError(
             f"{name}: reading Parquet needs pyarrow: pip install 'maylink[parquet]'"
         ) from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, LookupError, TypeError, AttributeError) as error:
+        # pandas trusts its own notes in the file, whatever they are
         raise damaged(name, "Parquet", error) from error
     columns = [str(column) for column in frame.columns]
     builder = TableBuilder(name, options, columns, lambda row: f"row {row}")
