@@ -146,21 +146,12 @@ def compete(
         limit = tuning.limit(len(votes))
         turns.take([one for one in contestants if one.racing])
         if not progress.stopped:
-            drop(contestants, votes, limit)
-            _drop_equal(contestants, group)
+            _thin_out(contestants, votes, limit, group)
         if waiting and not progress.stopped:
-            clear = says_more(leader(contestants, votes), guess, votes)
-            turns.take(
-                [
-                    one
-                    for one, beside in waiting
-                    if not clear or any(other.racing for other in beside)
-                ]
-            )
+            turns.take(_worth_a_turn(waiting, says_more(leader(contestants, votes), guess, votes)))
             waiting = []
             if not progress.stopped:
-                drop(contestants, votes, limit)
-                _drop_equal(contestants, group)
+                _thin_out(contestants, votes, limit, group)
         if progress.stopped:
             if not _count_common_folds(contestants):
                 return _unfair(contestants, votes)
@@ -297,6 +288,27 @@ def _wait(
     for one, _ in waiting:
         one.racing = False
     return waiting
+
+
+def _worth_a_turn(
+    waiting: list[tuple[Contestant, list[Contestant]]], clear: bool
+) -> list[Contestant]:
+    """Return the steps in between that are worth a fit.
+
+    They are those beside one in the race, or all where nobody clearly says more than a guess.
+    """
+    return [one for one, beside in waiting if not clear or any(other.racing for other in beside)]
+
+
+def _thin_out(
+    contestants: list[Contestant],
+    votes: list[Array],
+    limit: float,
+    group: Callable[[Any], Any] | None,
+) -> None:
+    """Drop who is clearly behind the leader, and who predicts alike with a plainer one."""
+    drop(contestants, votes, limit)
+    _drop_equal(contestants, group)
 
 
 def _drop_equal(contestants: list[Contestant], group: Callable[[Any], Any] | None) -> None:
