@@ -94,6 +94,31 @@ def test_each_source_is_named_by_what_its_intervals_say():
     assert any(one.startswith("Check sources lost, wide: their links may say") for one in advice)
 
 
+def test_a_source_that_differs_from_the_others_is_named():
+    def links(source, accuracy, seed):
+        some = ml.sample_links(Y, 0.1, accuracy, rng=seed)
+        return ml.Links(60, some.i, some.j, some.kind, source=np.full(some.n_links, source))
+
+    others = links("a", 0.9, 0) + links("b", 0.9, 1)
+    for accuracy, named in ((0.9, False), (0.6, True)):
+        model = ml.TVClust("gaussian", data_weight=1.0, random_state=0)
+        model.fit(X, links=others + links("c", accuracy, 2))
+        assert (model.reliability_.loc["c", "differs"] > 0.95) == named
+        less = [one for one in model.summary().advice if "less often than other" in one]
+        assert [one.split(":")[0] for one in less] == ["Look at source c"] * named
+
+
+def test_those_who_are_right_more_often_are_named_apart():
+    table = pd.DataFrame({"differs": [0.99, 0.2, np.nan, 0.96, 0.97, 0.98]}, list("abcdef"))
+    table = table.assign(**dict.fromkeys(ENDS, 0.9), p=[0.9, 0.8, 0, 0.7, 0.6, 0.5], q=0.8)
+    told = [s for s in judge(fitted(reliability_=table)).advice if s.startswith("Look")]
+    assert [one.split("often")[0] for one in told] == [
+        "Look at sources e, f: right less ", "Look at sources a, d: right more ",
+    ]  # fmt: skip
+    for few in (table.assign(differs=0.9), table[:3]):
+        assert not any("Look at" in one for one in judge(fitted(reliability_=few)).advice)
+
+
 def test_right_links_confirm_and_wrong_ones_are_counted():
     i, j = LINKS.i, LINKS.j
     verdict = judge(fitted(held(-0.3, -0.7, 0.05), labels=np.r_[Y[:-1], 0]), links=LINKS)

@@ -35,6 +35,8 @@ OTHERS = {
     "telephones": (lambda rng: rng.integers(2 * 10**9, 10**10, N), "too wide"),
     "four digits": (lambda rng: rng.integers(1000, 10000, N), "too wide"),
     "ratings": (lambda rng: rng.integers(1, 6, N), "ends too early"),
+    "row numbers": (lambda rng: np.arange(1, N + 1), "no value twice"),
+    "codes": (lambda rng: 40 + rng.permutation(N), "no value twice"),
 }
 SEEDS = [0, 1, 2, 3]
 
@@ -102,6 +104,21 @@ def test_dask_arrays_tell_the_same():
         told = look_at_chunks(dask_array.from_array(X, chunks=(70, 1))).told()
         assert told == kinds_of(X)
         assert ("counts" in told) == (X.min() == 0)
+
+
+def test_only_every_number_once_was_given_out_one_by_one():
+    """Few values may be all different by chance; one that is there twice may be a count."""
+    for n in range(2, 200):
+        alike = n * np.log(n) - np.log(np.arange(1, n + 1)).sum()  # minus log of n! / nⁿ
+        found = not_counts(whole_columns(np.arange(1.0, n + 1)[:, None]))
+        assert (found is not None) == (alike > MISSED)
+    numbers = np.arange(1.0, 61.0)
+    for at, value in ((30, 32.0), (59, 59.0)):
+        twice = np.where(np.arange(60) == at, value, numbers)
+        assert not_counts(whole_columns(twice[:, None])) is None
+    same_sum = numbers.copy()
+    same_sum[[10, 20]] += [1.0, -1.0]  # one up, one down
+    assert not_counts(whole_columns(same_sum[:, None])) is None
 
 
 @pytest.mark.filterwarnings("error")

@@ -18,7 +18,7 @@ from maylink.analysis import methods
 from maylink.analysis.comparison import held_out_score
 from maylink.analysis.source_counts import count_by_source
 from maylink.errors import counted
-from maylink.estimators.verdict import about_sources
+from maylink.estimators.verdict import about_sources, unlike_sources
 from maylink.links import MAY, Links
 from maylink.tuning.folds import LinkFolds, n_judgements
 from maylink.tuning.settings import as_tuning
@@ -343,7 +343,8 @@ def _advice(diagnosis: Diagnosis, uncertain_sources: list[str]) -> list[str]:
         for name in uncertain_sources
         if not about_sources(many[many.index.astype(str) == name])
     ]
-    advice += [_in_small_letters(sentence) for sentence in about_sources(many)]
+    told = about_sources(many) + unlike_sources(many)
+    advice += [_in_small_letters(sentence) for sentence in told]
     if len(diagnosis.pairs):
         advice.append("judge the pairs below: the model is least sure of them")
     else:

@@ -40,6 +40,7 @@ MOST_WRONG = 1 / 3  # of the links: right clusters that links confirm go against
 APART = 2.0  # times as many clusters in draws as in the fit, or the other way round
 MATCHED = 1000  # clusters up to which old and new ones are matched, to count points that moved
 NAMED = 3  # sources that a sentence names, at most
+UNLIKE = 0.95  # probability from which a source is said to differ from the others
 HEADLINES = {
     CONFIRMED: "Links that the fit had not seen confirm these clusters.",
     WEAK: "Links that the fit had not seen confirm these clusters only weakly.",
@@ -145,7 +146,7 @@ def judge(
     if posterior is not None and level in (CONFIRMED, WEAK):
         advice += _about_suspects(posterior)
     if table is not None:
-        advice += about_sources(table)
+        advice += about_sources(table) + unlike_sources(table)
     if level == CONFIRMED:
         advice += _about_unsure(model)
     return Verdict(level, tuple(trust), tuple(changed), tuple(advice))
@@ -371,6 +372,27 @@ def about_sources(table: pd.DataFrame) -> list[str]:
             "of p and q reach p + q = 1)."
         )
     return sentences
+
+
+def unlike_sources(table: pd.DataFrame) -> list[str]:
+    """Return sentences on sources that are right more or less often than the others.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What is known by source, as ``reliability_`` has it. Of two sources nothing is said: neither
+        is the rule.
+    """
+    if "differs" not in table or table["differs"].notna().sum() < 3:
+        return []
+    right = table["p"] + table["q"]
+    unlike, less = table["differs"] > UNLIKE, right < right[table["differs"].notna()].median()
+    return [
+        f"Look at {_named(table.index[some])}: right {often} often than other sources (probability "
+        f"above {UNLIKE:.0%})."
+        for often, some in (("less", unlike & less), ("more", unlike & ~less))
+        if some.any()
+    ]
 
 
 def _named(sources: pd.Index) -> str:

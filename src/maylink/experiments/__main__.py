@@ -18,6 +18,7 @@ from maylink.experiments import (
     grid,
     heldout,
     questions,
+    reliability,
     rivals,
     today,
 )
@@ -107,7 +108,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     size.add_argument("--full", action="store_true", help=f"{FULL} trials a cell")
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
-    data = list(dict.fromkeys([*grid.DATA, *today.SETS, *questions.PATTERNS]))
+    sets = [*grid.DATA, *today.SETS, *reliability.SETS, *questions.PATTERNS]
+    data = list(dict.fromkeys([*sets, *annotators.ACCURACY]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
     named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS
     named += [*annotators.METHODS, *coverage.METHODS, *rivals.METHODS, *questions.METHODS]

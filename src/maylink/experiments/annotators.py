@@ -3,13 +3,15 @@
 Points lie in four overlapping Gaussian clusters. Every annotator answers some pairs, half of them
 of one cluster, out of a pool in which about three answers fall on a pair. Annotators are alike,
 each right in seven of ten answers, or mixed: of ten, six are right in six to nineteen of twenty
-answers, two always say may, one guesses, and one says the opposite in four of five answers.
+answers, two always say may, one guesses, and one says the opposite in four of five answers. Weak
+ones are right in six of ten, and so are those beside an expert, who gives 3,000 answers more, nine
+of ten of them right.
 
 TVClust is run with the prior that sources share, its default, with one source for all (pooled),
-and with Beta(9, 1) for each source by itself (separate); family and data weight are given, as the
-question is what links weigh. PCKMeans is told the number of clusters and obeys the majority of each
-pair, or what the model of Dawid and Skene makes of the answers, by crowd-kit where that is
-installed.
+with Beta(9, 1) for each source by itself (separate), and without links; family and data weight are
+given, as the question is what links weigh. PCKMeans is told the number of clusters and obeys the
+majority of each pair, or what the model of Dawid and Skene makes of the answers, by crowd-kit where
+that is installed.
 
 Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments annotators``.
 """
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 
 TITLE = "From one annotator to a thousand"
 N, K, APART = 160, 4, 3.0  # points, clusters, and their distance in standard deviations
-CROWDS = ("alike", "mixed")
+ACCURACY = {"alike": 0.7, "mixed": 0.7, "weak": 0.6, "expert": 0.6}  # of mixed ones, about
+EXPERT_ANSWERS, EXPERT_ACCURACY = 3000, 0.9
+SPECIAL = {"weak": ((100, 4),), "expert": ((500, 4),)}  # crowds of one size
 ANNOTATORS = (1, 10, 100, 1000)
 ANSWERS = (1, 4, 10, 100, 1000)  # of each annotator
 FEWEST, MOST = 100, 10_000  # answers of all
@@ -45,7 +49,7 @@ QUICK = ((1, 1000), (10, 10), (10, 100), (100, 4), (100, 10), (1000, 1), (1000, 
 PER_PAIR = 3
 TVCLUST = ("TVClust", "pooled", "separate")
 PCK = ("majority, PCKMeans", "Dawid–Skene, PCKMeans")
-METHODS = (*TVCLUST, *PCK, "K-means")
+METHODS = (*TVCLUST, "no links", *PCK, "K-means")
 
 
 def cells(plan: RunPlan) -> list[Cell]:
@@ -57,11 +61,12 @@ def cells(plan: RunPlan) -> list[Cell]:
         warnings.warn(f"annotators goes without {PCK[1]}: pip install crowd-kit", stacklevel=2)
         methods.remove(PCK[1])
     return [
-        Cell("annotators", "stated", method, crowd, answers / N, 0.7, trial, plan.seed,
+        Cell("annotators", "stated", method, crowd, answers / N, accuracy, trial, plan.seed,
              f"{annotators} × {answers}")
         for trial in range(plan.trials)
-        for crowd in CROWDS
-        for annotators, answers in (QUICK if plan.quick else sizes)
+        for crowd, accuracy in ACCURACY.items()
+        if crowd in plan.data
+        for annotators, answers in SPECIAL.get(crowd, QUICK if plan.quick else sizes)
         for method in methods
     ]  # fmt: skip
 
@@ -119,15 +124,18 @@ def make_answers(
     y: NDArray[np.int64], crowd: str, annotators: int, answers: int, rng: np.random.Generator
 ) -> Links:
     """Draw what each annotator says of some pairs of a pool, each annotator a source."""
-    size = max(answers, annotators * answers // PER_PAIR)
+    n_answers = np.full(annotators, answers)
+    if crowd == "expert":
+        n_answers = np.append(n_answers, EXPERT_ANSWERS)
+    size = max(n_answers.max(), n_answers.sum() // PER_PAIR)
     first = rng.integers(N, size=size)
     second = (first + rng.integers(1, N, size=size)) % N
     inside = np.flatnonzero(np.arange(size) % 2)  # every other pair is of one cluster
     step = K * rng.integers(1, N // K, size=inside.size)
     second[inside] = (first[inside] + step) % N
     p, q = make_annotators(crowd, annotators, rng)
-    pairs = np.concatenate([rng.choice(size, answers, replace=False) for _ in range(annotators)])
-    source = np.repeat(np.arange(annotators), answers)
+    pairs = np.concatenate([rng.choice(size, number, replace=False) for number in n_answers])
+    source = np.repeat(np.arange(n_answers.size), n_answers)
     i, j = first[pairs], second[pairs]
     may = rng.random(pairs.size) < np.where(y[i] == y[j], p[source], 1.0 - q[source])
     return Links(N, i, j, np.where(may, 1, -1), source=source)
@@ -136,9 +144,11 @@ def make_answers(
 def make_annotators(
     crowd: str, annotators: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Draw p and q of each annotator; a single one of a mixed crowd is a good one."""
-    if crowd == "alike":
-        return np.full(annotators, 0.7), np.full(annotators, 0.7)
+    """Draw p and q of each annotator; the first of a mixed crowd is a good one, an expert last."""
+    if crowd != "mixed":
+        right = np.full(annotators, ACCURACY[crowd])
+        right = np.append(right, EXPERT_ACCURACY) if crowd == "expert" else right
+        return right, right.copy()
     p = rng.uniform(0.6, 0.95, annotators)
     q = p.copy()
     kind = np.arange(annotators) % 10
@@ -156,7 +166,9 @@ def fit_method(method: str, X: NDArray[np.float64], links: Links, seed: int) -> 
         judged = majority(links) if method == PCK[0] else dawid_skene(links)
         return PCKMeans(K, n_init=10, random_state=seed).fit(X, links=judged).labels_
     prior = PRIOR if method == "separate" else SHARED
-    if method == "pooled":
+    if method == "no links":
+        links = Links.empty(links.n)
+    elif method == "pooled":
         links = Links(links.n, links.i, links.j, links.kind, links.weight)
     model = TVClust(
         Gaussian(), data_weight=1.0, reliability_prior=prior, n_jobs=1, random_state=seed

@@ -2,12 +2,15 @@
 
 Links at r = .03 are right with probability p = q ∈ {1, .95, .9, .8, .7}; what is wrong at .95 stays
 so below. Data are iris, wine, and draws from the model itself ("two-view": 300 points, two
-features, Gaussians with covariances), where the family fits. Measured are
+features, Gaussians with covariances), where the family fits; and with two links a point breast
+cancer, digits, and simulated tables of numbers, counts, categories and yes or no ("mixed table").
+Measured are
 
 * the posterior means of p and q, and whether their 95% intervals hold the truth. At p = 1 none can,
   since intervals between quantiles of a Beta end below 1: that row shows how near they come;
 * the precision of suspicion: of as many most suspect links as there are wrong ones, the proportion
-  that is wrong, beside what suspecting at random would give (1 − p).
+  that is wrong, beside what suspecting at random would give (1 − p);
+* how many links are said to be wrong with a probability above .99, and the share that is.
 
 Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments reliability``.
 """
@@ -18,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maylink.arrays import Index
 from maylink.datasets import Dataset, load, make_two_view
 from maylink.estimators import TVClust
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.protocols import Task, make_task
 from maylink.experiments.scoring import RunResult, score
 from maylink.links import MAY, Links
+from maylink.tables.reading import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +37,11 @@ TITLE = "Reliability of links, learned"
 PROTOCOL = "stated"
 RATE = 0.03
 ACCURACIES = (1.0, 0.95, 0.9, 0.8, 0.7)
-SETS = ("iris", "wine")
-MODEL = "two-view"
-POINTS = 300
+MODEL, TABLE = "two-view", "mixed table"
+POINTS, ROWS = 300, 400
+FEW = {"breast_cancer": 4 / 569, "digits": 4 / 1797, TABLE: 4 / ROWS}  # r: two links a point
+SETS = ("iris", "wine", MODEL, *FEW)
+SURE = 0.99  # probability from which a link is said to be wrong
 INFERENCE = {"TVClust": "variational", "TVClust, Gibbs": "gibbs"}
 
 
@@ -42,10 +49,10 @@ def cells(plan: RunPlan) -> list[Cell]:
     """Return the runs of both kinds of inference."""
     plan = plan.once()
     return [
-        Cell("reliability", PROTOCOL, method, name, RATE, accuracy, trial, plan.seed)
+        Cell("reliability", PROTOCOL, method, name, FEW.get(name, RATE), accuracy, trial, plan.seed)
         for trial in range(plan.trials)
-        for name in (*SETS, MODEL)
-        if name == MODEL or name in plan.data
+        for name in SETS
+        if name in plan.data
         for accuracy in ACCURACIES
         for method in INFERENCE
         if plan.wants(method)
@@ -56,8 +63,9 @@ def run(cell: Cell) -> RunResult:
     """Draw the links of the trial, fit TVClust, score its partition and its judgement of links."""
     truth, task = make_trial(cell)
     inference: Any = INFERENCE[cell.method]
+    X: Any = draw_table(cell.nested_seed)[0] if cell.data == TABLE else task.X
     model = TVClust(inference=inference, random_state=task.rng, n_jobs=1)
-    model.fit(task.X, links=task.links)
+    model.fit(X, links=task.links)
     return score(
         truth, model.labels_, task.links, link_measures(model, truth, task.links, cell.accuracy)
     )
@@ -68,8 +76,8 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if runs.empty:
         return {}
     return {
-        f"{PROTOCOL}, r = {RATE:g}, all data": table(runs, ["method", "p"]),
-        f"{PROTOCOL}, r = {RATE:g}, by data set": table(runs, ["data", "method", "p"]),
+        f"{PROTOCOL}, all data": table(runs, ["r", "method", "p"]),
+        f"{PROTOCOL}, by data set": table(runs, ["data", "r", "method", "p"]),
     }
 
 
@@ -126,9 +134,30 @@ def make_trial(cell: Cell) -> tuple[Dataset, Task]:
         )
         classes = tuple(str(k) for k in range(int(draw.y.max()) + 1))
         truth = Dataset(MODEL, draw.X, draw.y, classes, "simulated")
+    elif cell.data == TABLE:
+        frame, y = draw_table(key)
+        truth = Dataset(TABLE, read_table(frame).X, y, tuple("0123"), "simulated")
     else:
         truth = load(cell.data)
     return truth, make_task(truth, cell.rate, cell.accuracy, cell.protocol, key)
+
+
+def draw_table(key: list[int]) -> tuple[pd.DataFrame, Index]:
+    """Draw a table of numbers, counts, categories and yes or no, and the group of each row."""
+    import pandas as pd
+
+    rng = np.random.default_rng([*key, 2])
+    y = np.arange(ROWS) % 4
+    colour = np.array(["red", "green", "blue", "grey"])[(y + (rng.random(ROWS) < 0.4)) % 4]
+    columns = {
+        "height": 2.0 * (y // 2) + rng.normal(size=ROWS),
+        "width": 2.0 * (y % 2) + rng.normal(size=ROWS),
+        "visits": rng.poisson(np.array([1.0, 3.0, 6.0, 3.0])[y]),
+        "colour": colour,
+        "plan": np.array(["free", "firm", "team"])[rng.integers(0, 3, ROWS)],
+        "smokes": np.where(rng.random(ROWS) < np.array([0.2, 0.8, 0.5, 0.5])[y], "yes", "no"),
+    }
+    return pd.DataFrame(columns), y
 
 
 def link_measures(
@@ -143,7 +172,9 @@ def link_measures(
         measures[f"{name}_learned"] = float(row[name])
         measures[f"{name}_width"] = float(row[f"{name}_high"] - row[f"{name}_low"])
         measures[f"{name}_held"] = bool(row[f"{name}_low"] <= accuracy <= row[f"{name}_high"])
-    most = model.suspect_links().index[: int(wrong.sum())]
+    suspects = model.suspect_links()["wrong"]
+    most, sure = suspects.index[: int(wrong.sum())], suspects.index[suspects > SURE]
+    measures |= {"sure": len(sure), "sure_wrong": int(wrong[sure].sum())}
     measures["precision"] = float(wrong[most].mean()) if wrong.any() else None
     return measures
 
@@ -162,6 +193,9 @@ def table(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         )
         columns[f"{name} width"] = groups[f"{name}_width"].mean()
     columns["precision"] = groups["precision"].mean()
+    sure = groups["sure"].sum()
+    columns[f"above {SURE:g}"] = sure / groups.size()
+    columns["truly wrong"] = groups["sure_wrong"].sum() / sure
     columns["wrong links"] = groups["wrong_links"].mean()
     columns |= {name: groups[name].mean() for name in ("F", "F_unlinked", "K", "seconds")}
     return pd.DataFrame(columns)

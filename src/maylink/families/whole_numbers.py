@@ -9,6 +9,9 @@ taken for something else where one of these holds:
   smallest value, as of ratings from 1 to 5. Counts that vary more reach further down still.
 * It is **too wide**: 2√x, whose deviation is 1 for the counts of one cluster, has a deviation above
   30, as of postcodes or telephone numbers. Hardly two points would be of one cluster.
+* It was **given out one by one**, as row numbers and codes are: n values fill the range from the
+  smallest to the largest, n wide, and their sum and their squares are those of one value each. Of n
+  values by chance hardly ever no two are alike.
 
 One such column is enough: a family describes all columns, and its sum would count most. Constant
 columns tell nothing. What looks like counts may be none: ages from 0 up, codes from 1 to 50.
@@ -22,12 +25,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import pdtr
+from scipy.special import gammaln, pdtr
 
 from maylink.arrays import Array
 
 FAR = 5.0  # deviations between 0 and the smallest value
 MISSED = 7.0  # values expected below the smallest, where there are none: chance is exp(−7)
+ROUNDING = 1e-12  # of sums, as a share
 WIDE = 30.0  # deviations of 2√x
 
 
@@ -108,13 +112,25 @@ def not_counts(columns: WholeColumns) -> NotCounts | None:
         deviation = np.sqrt(np.maximum(squares / n - mean**2, 0.0))
         width = 2.0 * np.sqrt(np.maximum(mean - (roots / n) ** 2, 0.0))
     below = np.where(smallest > 0, n * pdtr(np.maximum(smallest - 1.0, 0.0), mean), 0.0)
+    chance = MISSED + np.log(mean.size)
     reasons = (
         (smallest > FAR * deviation, "is far from 0"),
-        (below > MISSED + np.log(mean.size), "ends too early for counts"),
+        (below > chance, "ends too early for counts"),
         (width > WIDE, "is too wide for counts"),
+        (_one_each(columns) & (n * np.log(n) - gammaln(n + 1.0) > chance), "has no value twice"),
     )
     varies = largest > smallest
     for column in np.flatnonzero(varies & np.any([holds for holds, _ in reasons], axis=0)):
         why = next(words for holds, words in reasons if holds[column])
         return NotCounts(int(column), float(smallest[column]), float(largest[column]), why)
     return None
+
+
+def _one_each(columns: WholeColumns) -> NDArray[np.bool_]:
+    """Whether sums are those of every whole number from the smallest to the largest, once each."""
+    n, smallest, largest, total, squares, _ = columns
+    mean = (smallest + largest) / 2.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = n * (mean**2 + (n**2 - 1.0) / 12.0)
+        alike = np.abs(squares - expected) <= ROUNDING * expected
+    return np.asarray((largest - smallest + 1.0 == n) & (total == n * mean) & alike)
