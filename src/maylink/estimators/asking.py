@@ -90,5 +90,5 @@ class AsksQuestions:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
+        state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != WARM}

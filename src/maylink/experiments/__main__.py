@@ -107,7 +107,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     size.add_argument("--full", action="store_true", help=f"{FULL} trials a cell")
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
-    data = list(dict.fromkeys([*grid.DATA, *today.SETS, *questions.PATTERNS]))
+    data = list(dict.fromkeys([*grid.DATA, *today.SETS, *questions.SETS]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
     named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS
     named += [*annotators.METHODS, *coverage.METHODS, *rivals.METHODS, *questions.METHODS]
