@@ -173,6 +173,16 @@ def test_links_by_the_name_of_the_file_and_rows_that_were_left_out(folder):
         assert ((links.kind > 0) == (links.i % 4 == links.j % 4)).all()
 
 
+def test_the_option_tells_the_format_and_where_answers_are_kept(folder):
+    words = ("--judge", COMMAND, "--questions", "9", "--no-fit", "-q", "--answers", "kept.db")
+    for out, layout in (("all", "csv"), ("o.json", "answers"), ("o.csv", "splink")):
+        assert run("ask", *DATA, *words, "--out", out, "--to", layout) == 0
+        found = read_links(out, ids=[f"p{row}" for row in range(30)])
+        assert found.n_links == 9
+        assert ((found.kind > 0) == (found.i % 4 == found.j % 4)).all()
+        assert not Path(f"{out}.answers.db").exists()
+
+
 def test_columns_that_judges_see(folder):
     Path("spy.py").write_text(JUDGE.replace("same =", 'open("seen", "a").write(line); same ='))
     spy = f"{sys.executable} spy.py"
