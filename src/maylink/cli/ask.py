@@ -85,6 +85,7 @@ def ask(
 
     Every answer is on disk before the next one is looked at; the same command goes on where it was.
     """
+    # Long because each option of the command is a parameter, and has a line of its own.
     made_of = features.FeatureOptions.of(data, text, text_as, embeddings, ids)
     reading = ReadingOptions(
         id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
