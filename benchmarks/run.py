@@ -22,6 +22,7 @@ NAMES = (
     "cold_start", "first_minutes", "links", "product", "sweep", "roofline", "fit", "whole_fits",
     "dp_means", "gibbs",
     "variational", "growth", "memory", "cli_scale", "others", "baselines", "choosing", "today",
+    "questions",
 )  # fmt: skip
 
 
