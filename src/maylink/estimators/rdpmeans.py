@@ -32,7 +32,7 @@ from maylink.problem import Problem
 from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
 from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
-from maylink.solvers.fit import Clustering, Fit
+from maylink.solvers.fit import Clustering, Fit, warn_unsettled
 from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.placing import faithful, in_parts
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
@@ -268,6 +268,7 @@ class RDPMeans(CenterEstimator):
             rate=float(schedule.rate),
             patience=int(schedule.patience),
             max_sweeps=int(schedule.max_sweeps),
+            stretch=float(schedule.stretch),
             keep=self.keep,
         )
         penalty = None if self.cluster_penalty == "auto" else float(self.cluster_penalty)
@@ -319,7 +320,7 @@ class RDPMeans(CenterEstimator):
         self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]
     ) -> CenterDescription:
         """Return the fitted attributes."""
-        rdpmeans.warn_unsettled(fit, stacklevel=4)
+        warn_unsettled(fit, stacklevel=4)
         return describe(choice, fit)
 
     @property
@@ -410,7 +411,7 @@ class RDPMeans(CenterEstimator):
         stream, fit = stream.add(
             data, batch_links, order, shuffle, max_sweeps=sweeps, n_jobs=self.n_jobs
         )
-        rdpmeans.warn_unsettled(fit, stacklevel=2)
+        warn_unsettled(fit, stacklevel=2)
         linked = batch_links is not None and batch_links.n_links > 0
         names = [field.name for field in fields(CenterDescription)]
         first: dict[str, Any] = {name: getattr(self, f"{name}_", None) for name in names}

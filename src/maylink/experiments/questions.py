@@ -25,7 +25,6 @@ Paper: not in it. Protocol: ``stated``. Command: ``python -m maylink.experiments
 
 from __future__ import annotations
 
-import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -241,8 +240,7 @@ def other_pairs(method: str, truth: Dataset, most: int, rng: np.random.Generator
 def ask_rival(cell: Cell, truth: Dataset, points: list[int]) -> tuple[list[Step], str | None]:
     """Let a rival ask; return its clusters, and why it stopped early."""
     rival = ASKERS[cell.method]
-    if rival.variable and not os.environ.get(rival.variable):
-        raise MissingError(f"no checkout is named by {rival.variable}")
+    peers.look_for_checkout(rival.variable)
     python = peers.environment(rival.package, None, rival.needs)
     seed = int(np.random.default_rng(cell.links_seed).integers(2**31))
     with tempfile.TemporaryDirectory() as folder:
