@@ -57,8 +57,8 @@ class RDPMeans(CenterEstimator):
         "full-gaussian" (Mahalanobis), "shared-gaussian" (Mahalanobis within clusters), "plda" (the
         same in few directions), "multinomial", "dirichlet-multinomial", "poisson", "bernoulli",
         "gamma", "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`. "auto"
-        chooses by held-out links among those that the values allow; without 40 links it is
-        "gaussian", or "plda" for large data of many features. It is "gaussian" on Dask, and where
+        chooses by held-out links among those that the values allow, with fewer than 16 linked pairs
+        by the data alone; of many features that is "plda". It is "gaussian" on Dask, and where
         penalty, hint, link weight, start or ``keep="objective"`` are given.
     scale : "auto", True or False, default "auto"
         Whether "auto" has "diagonal-gaussian" in place of "gaussian": columns in units of their
@@ -72,8 +72,8 @@ class RDPMeans(CenterEstimator):
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
         ``n_clusters_hint`` where that is given. Otherwise small pieces of the data are merged by
         the exact probability of data and links (:mod:`maylink.tuning.rdpmeans_views`), and λ is
-        just above the divergence of the furthest point. With fewer than 40 links it is the one of a
-        path whose partition is the most probable (:mod:`maylink.tuning.penalty`).
+        just above the divergence of the furthest point. On Dask, and of a given family with no such
+        choice, it is that of the most probable partition (:mod:`maylink.tuning.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
@@ -81,7 +81,7 @@ class RDPMeans(CenterEstimator):
         ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, or λ where the weights do not
         grow, which makes the result independent of the unit of the data; the paper's own value is
         0.001. "auto" is what the reliability of the links of each source is worth, as the partition
-        shows it; with ``keep="objective"`` or fewer than 40 links it is None.
+        shows it; None with ``keep="objective"``, or a given λ and fewer than 40 linked pairs.
     init : array, optional
         Labels of shape (n,) or centres of shape (k, d) to start from; by default the partition that
         held-out links chose, or one cluster.
