@@ -95,8 +95,8 @@ def has_many_features(shape: tuple[int, int]) -> bool:
 def numbers_of_neighbours(learns: bool, one_learns: bool, tuning: Tuning) -> tuple[int, ...]:
     """Return how many neighbours are tried with a family on data of many features.
 
-    The family that learns is tried with all numbers, one beside it with none: with neighbours or
-    without, it never won. Where no family learns, ten are better than twenty.
+    The family that learns is tried with all numbers, one beside it with none: with neighbours it
+    hardly ever won. Where no family learns, ten are better than twenty.
 
     Parameters
     ----------
