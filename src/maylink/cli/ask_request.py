@@ -111,8 +111,8 @@ class AskRequest(GatherRequest):
             raise CommandError("--rate: give a number above 0", USAGE)
         if self.check_pairs and self.links is None:
             raise CommandError("--check: of which links? name them with --links", USAGE)
-        _ = self.seconds
         super().check()
+        _ = self.seconds
 
     # ------------------------------------------------------------------ judges
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from maylink.cli.cluster_file import Clustered, cluster_table
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INTERRUPTED, CommandError, write_errors
@@ -99,6 +97,8 @@ def end(
 
 def links_in_file(links: Links, table: Table) -> Links:
     """Return links that name rows by their place in the file, those that were dropped counted."""
+    import numpy as np
+
     from maylink.links import Links as LinksOf
 
     names = np.array([*links.sources, None], object)[:-1]
