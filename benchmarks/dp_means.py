@@ -7,12 +7,12 @@ ours up to the sweep whose objective is not higher; ours is also timed until not
 import tempfile
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from maylink import DPMeans
+from maylink import DPMeans, Schedule
 from peers import MissingError, Peer
 from timing import blobs, markdown, seconds, verdict
 
@@ -21,8 +21,10 @@ LIMIT = 1 / 8
 PROGRAM = """
 from pdc_dp_means import DPMeans
 def run(X, a):
+    begin = time.process_time()
     model = DPMeans(n_clusters=1, n_init=1, delta=a["penalty"], random_state=0).fit(X)
-    return {"labels": model.labels_.tolist(), "sweeps": int(model.n_iter_)}
+    processor = time.process_time() - begin
+    return {"labels": model.labels_.tolist(), "sweeps": int(model.n_iter_), "processor": processor}
 """
 
 
@@ -34,18 +36,24 @@ def objective(X, labels, penalty):
     return float((total - sum(means)).sum()) + penalty * len(size)
 
 
+class Compared(NamedTuple):
+    """Both programs on one set of data; times are seconds."""
+
+    whole: float  # ours until nothing changes
+    n_clusters: int
+    n_sweeps: int
+    why_not: str = ""  # there is no peer
+    theirs: float = np.nan
+    processor: float = np.nan  # theirs in seconds of the processor
+    their_clusters: int = 0
+    their_sweeps: int = 0
+    ours: float = np.nan  # until ours is not worse
+    enough: int = 0  # sweeps for that; 0 where it never is
+    ratio: float = np.nan  # of our last objective to theirs
+
+
 def table():
-    rows = []
-    for n, d, k in SIZES:
-        for apart, what in ((2.0, "clear"), (1.0, "overlapping")):
-            X, _, _ = blobs(n, d, k, np.float32, apart)
-            penalty = (3.0 + apart) * d
-            model = DPMeans(cluster_penalty=penalty, n_init=1, keep="objective", random_state=0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(X)
-                shown = compare(X, penalty, model)
-            rows.append((f"{n:,}", d, what, *shown))
+    rows = [(f"{n:,}", d, what, *shown(compare(X, penalty))) for n, d, what, X, penalty in data()]
     columns = (
         "n", "d", "clusters", "pdc-dp-means, s", "DPMeans until not worse, s",
         "ratio (0.125 asked)", "DPMeans until nothing changes, s", "clusters, theirs / ours",
@@ -54,36 +62,64 @@ def table():
     return markdown("DP-means from one cluster, one run, float32", columns, rows)
 
 
-def compare(X, penalty, model):
-    """Time both, interleaved; ours also up to the sweep that is as good as their result."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "X.npy"
-        np.save(data, X)
-        try:
-            with Peer("pdc-dp-means", PROGRAM, data) as peer:
-                theirs = [peer.run(penalty=penalty)]
-                whole = seconds(lambda: model.fit(X))
-                trace, n_clusters, labels = model.trace_, model.n_clusters_, model.labels_
-                goal = objective(X, np.array(theirs[0]["labels"]), penalty)
-                enough = int(np.argmax(trace["objective"] <= goal)) + 1
-                reached = bool((trace["objective"] <= goal).any())
-                short = clone(model).set_params(schedule__max_sweeps=enough if reached else 300)
-                ours = []
-                for _ in range(2):
-                    ours.append(seconds(lambda: short.fit(X)))
-                    theirs.append(peer.run(penalty=penalty))
-        except MissingError as error:
-            whole = seconds(lambda: model.fit(X))
-            return (str(error), "", "", f"{whole:.2f}", f"– / {model.n_clusters_}",
-                    f"– / {model.n_iter_}", "")  # fmt: skip
-    best = min(answer["seconds"] for answer in theirs)
-    ratio = objective(X, labels, penalty) / goal
+def data():
+    """The data that both fit, and λ."""
+    for n, d, k in SIZES:
+        for apart, what in ((2.0, "clear"), (1.0, "overlapping")):
+            yield n, d, what, blobs(n, d, k, np.float32, apart)[0], (3.0 + apart) * d
+
+
+def ours(penalty, max_sweeps=300, n_jobs=None):
+    return DPMeans(
+        cluster_penalty=penalty, n_init=1, keep="objective", n_jobs=n_jobs, random_state=0,
+        schedule=Schedule(max_sweeps=max_sweeps),
+    )  # fmt: skip
+
+
+def shown(found):
+    """What a row of the table says."""
+    if found.why_not:
+        return (found.why_not, "", "", f"{found.whole:.2f}", f"– / {found.n_clusters}",
+                f"– / {found.n_sweeps}", "")  # fmt: skip
     return (
-        f"{best:.2f}",
-        f"{min(ours):.3f}" if reached else "never",
-        verdict(min(ours) / best, LIMIT) if reached else "(lost)",
-        f"{whole:.2f}",
-        f"{len(set(theirs[0]['labels']))} / {n_clusters}",
-        f"{theirs[0]['sweeps']} / {len(trace)}",
-        f"{ratio:.3f}" + (" (higher)" if ratio > 1.0005 else ""),
+        f"{found.theirs:.2f}",
+        f"{found.ours:.3f}" if found.enough else "never",
+        verdict(found.ours / found.theirs, LIMIT) if found.enough else "(lost)",
+        f"{found.whole:.2f}",
+        f"{found.their_clusters} / {found.n_clusters}",
+        f"{found.their_sweeps} / {found.n_sweeps}",
+        f"{found.ratio:.3f}" + (" (higher)" if found.ratio > 1.0005 else ""),
+    )
+
+
+def compare(X, penalty):
+    """Time both, interleaved; ours also up to the sweep that is as good as their result."""
+    model = ours(penalty)
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+        whole = seconds(lambda: model.fit(X))
+        known = Compared(whole, model.n_clusters_, len(model.trace_))
+        np.save(Path(folder) / "X.npy", X)
+        try:
+            with Peer("pdc-dp-means", PROGRAM, Path(folder) / "X.npy") as peer:
+                answers = [peer.run(penalty=penalty)]
+                labels = np.array(answers[0]["labels"])
+                goal = objective(X, labels, penalty)
+                good = model.trace_["objective"] <= goal
+                enough = int(good.argmax()) + 1 if good.any() else 0
+                short, times = ours(penalty, enough or 300), []
+                for _ in range(2):
+                    times.append(seconds(lambda: short.fit(X)))
+                    answers.append(peer.run(penalty=penalty))
+        except MissingError as error:
+            return known._replace(why_not=str(error))
+    return known._replace(
+        theirs=min(answer["seconds"] for answer in answers),
+        processor=min(answer["processor"] for answer in answers),
+        their_clusters=len(set(answers[0]["labels"])),
+        their_sweeps=answers[0]["sweeps"],
+        ours=min(times),
+        enough=enough,
+        ratio=objective(X, model.labels_, penalty) / goal,
     )

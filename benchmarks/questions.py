@@ -1,23 +1,36 @@
-"""How long a question takes: the start with the first ten, ten more, an answer.
+"""How long a question takes: the start with the first ten, ten more, an answer, a call again.
 
-``python benchmarks/questions.py`` prints seconds for 10,000 and 100,000 rows of 64 numbers in 30
-clusters, and for records of people, 20 of 9 (:func:`maylink.datasets.make_records`), best of five,
-on one thread beside those that look for neighbours at the start. The peer is the fit of KMeans with
-30 clusters (n_init=1) in the same run.
+Processor seconds for 10,000 and 100,000 rows of 64 numbers in 30 clusters, and for records of
+people, 20 of 9 (:func:`maylink.datasets.make_records`), best of five, on one thread beside those
+that look for neighbours at the start. *Smaller pieces* is the answer after which pieces are cut
+smaller and all answers are taken in again, once. *Called again* is ``model.questions`` after a call
+before, and *with an answer more* the same with a link that came since. The peer is the fit of
+KMeans with 30 clusters (n_init=1) in the same run.
+
+``python benchmarks/questions.py 10000`` leaves out what has more rows.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 import maylink as ml
+from timing import markdown
 
 SIZES, D, K = (10_000, 100_000), 64, 30
 RECORDS = (2_000, 10_000)
 REPEATS = 5
+ANSWERS = 100, 300  # after the first pieces are not cut yet; after the second they have been
+TITLE = "Questions, processor seconds; 64 columns in 30 clusters, or records of people"
+COLUMNS = (
+    "data", "rows", "start", "ten questions", "an answer", "both", "smaller pieces",
+    "called again", "with an answer more", "KMeans",
+)  # fmt: skip
 
 
 def data(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,39 +47,71 @@ def records(n: int) -> tuple[np.ndarray, np.ndarray]:
     return drawn.X, drawn.y
 
 
-def row(name: str, X: np.ndarray, y: np.ndarray) -> str:
+def seconds(work: Callable[[], object]) -> float:
+    """How long something takes, whatever else runs on the machine."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def row(name: str, X: np.ndarray, y: np.ndarray) -> list[str]:
     """Time everything for some data."""
-    n = len(y)
-    peers, ask, hear = [], [], []
-    for _ in range(REPEATS):
-        begin = time.perf_counter()
-        KMeans(K, n_init=1, random_state=0).fit(X)
-        peers.append(time.perf_counter() - begin)
-    begin = time.perf_counter()
+    peers = [seconds(lambda: KMeans(K, n_init=1, random_state=0).fit(X)) for _ in range(REPEATS)]
+    begin = time.process_time()
     interview = ml.Interview(X, random_state=0)
     interview.questions(10)
-    start = time.perf_counter() - begin
+    start = time.process_time() - begin
+    ask, hear = [], []
     for _ in range(REPEATS):
-        begin = time.perf_counter()
-        one = interview.questions(10)[0]
-        ask.append(time.perf_counter() - begin)
-        begin = time.perf_counter()
-        interview.add([ml.Answer(one.i, one.j, 1 if y[one.i] == y[one.j] else -1)])
-        hear.append(time.perf_counter() - begin)
+        ask.append(seconds(lambda: interview.questions(10)))
+        one = interview.questions(1)[0]
+        said = answer(y, one.i, one.j)
+        hear.append(seconds(lambda said=said: interview.add([said])))
     both = min(a + b for a, b in zip(ask, hear, strict=True))
-    times = f"{start:8.2f} {min(ask):14.3f} {min(hear):10.3f} {both:6.3f} {min(peers):7.2f}"
-    return f"{name:8} {n:8d} {times}"
+    several = (start, min(ask), min(hear), both, smaller(interview, y), *again(X, y), min(peers))
+    return [name, f"{len(y):,}", *("–" if one is None else f"{one:.3f}" for one in several)]
 
 
-def main() -> None:
-    """Print the table."""
+def answer(y: np.ndarray, i: int, j: int) -> ml.Answer:
+    """Answer rightly."""
+    return ml.Answer(int(i), int(j), 1 if y[i] == y[j] else -1)
+
+
+def smaller(interview: ml.Interview, y: np.ndarray) -> float | None:
+    """Time the first answer after which pieces are smaller; None where they stay."""
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(len(y), size=(ANSWERS[1], 2))
+    several = [answer(y, i, j) for i, j in pairs if i != j]
+    interview.add(several[: ANSWERS[0]])
+    before = interview._mind.pieces.count
+    for one in several[ANSWERS[0] :]:
+        took = seconds(lambda one=one: interview.add([one]))
+        if interview._mind.pieces.count != before:
+            return took
+    return None
+
+
+def again(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Time calls of ``model.questions`` after the first."""
+    model = ml.baselines.PlainKMeans(K, random_state=0).fit(X)
+    links = ml.Links.empty(len(y))
+    model.questions(10, X, links=links)
+    same = min(seconds(lambda: model.questions(10, X, links=links)) for _ in range(REPEATS))
+    more = []
+    for _ in range(REPEATS):
+        one = model.questions(1, X, links=links)[0]
+        links += ml.Links(len(y), [one.i], [one.j], [answer(y, one.i, one.j).kind])
+        more.append(seconds(lambda: model.questions(10, X, links=links)))  # noqa: B023
+    return same, min(more)
+
+
+def table(most: int = max(SIZES)) -> str:
+    """Return the table."""
     ml.Interview(data(500)[0], random_state=0).questions(10)  # compiles
-    print("data         rows    start  ten questions  an answer   both  KMeans")
-    for n in SIZES:
-        print(row("clusters", *data(n)))
-    for n in RECORDS:
-        print(row("records", *records(n)))
+    rows = [row("clusters", *data(n)) for n in SIZES if n <= most]
+    rows += [row("records", *records(n)) for n in RECORDS if n <= most]
+    return markdown(TITLE, COLUMNS, rows)
 
 
 if __name__ == "__main__":
-    main()
+    print(table(*map(int, sys.argv[1:])))

@@ -13,15 +13,23 @@ linked points that are visited in order, threads that are started.
 The sampler visits one point after the other, so its floor is that of one thread: the quadratic
 forms, and a logarithm and an exponential for each point and cluster, at the speed at which plain
 compiled loops make them. For counts a plain loop takes the logarithm of a gamma function for each
-feature, too; who multiplies instead can go below that.
+feature, too; who multiplies instead can go below that. Where the time goes is told apart by sizes:
+forms grow with the square of the features, choices with the clusters, and a point's own cluster
+takes the same time among few clusters and among many.
+
+A whole fit of DP-means has the floor of a sweep times its sweeps; what it takes before any, to
+check the data and lay them out, is what a fit of a single sweep takes.
 """
 
 import time
+import warnings
 from math import exp, lgamma, log
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+import dp_means
 import gibbs
 from maylink.kernels.compile import compiled
 from maylink.problem import Problem
@@ -33,6 +41,7 @@ ROUNDS = 3  # of everything, in turns
 TIMES = 5  # that a call is made in a row, as sweeps are: the best counts
 SIDE = 1536  # of the square matrices
 FUNCTIONS = 1_000_000  # values whose functions are timed
+CPU = time.process_time  # the clock of what is on one thread, which others do not disturb as much
 
 
 @compiled()
@@ -69,14 +78,14 @@ def log_gammas(values):
     return total
 
 
-def best(work):
+def best(work, clock=time.perf_counter):
     """The least seconds of several calls in a row."""
     time.sleep(PAUSE)
     least = np.inf
     for _ in range(TIMES):
-        begin = time.perf_counter()
+        begin = clock()
         work()
-        least = min(least, time.perf_counter() - begin)
+        least = min(least, clock() - begin)
     return least
 
 
@@ -100,7 +109,7 @@ def square_rate(dtype):
 
 
 def table():
-    return sweeps() + "\n" + sampler()
+    return "\n".join((sweeps(), descents(), sampler(), parts_of_a_sweep()))
 
 
 def sweeps():
@@ -134,6 +143,59 @@ def sweeps():
     )  # fmt: skip
     title = f"The floor of a sweep, float32, 10% linked, {thread_count(None)} threads"
     return markdown(title, columns, rows)
+
+
+def descents():
+    """Whole fits of DP-means beside pdc-dp-means, in seconds of the processor, and their floor."""
+    rows = []
+    for n, d, what, X, penalty in dp_means.data():
+        found = dp_means.compare(X, penalty)
+        start = X[np.random.default_rng(0).choice(n, found.n_clusters, replace=False)]
+        values, scores = X.reshape(-1).view(np.int64), np.empty((n, len(start)), X.dtype)
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            floor = max(
+                best(lambda: read(values, 0, values.size), CPU),  # noqa: B023
+                best(lambda: np.matmul(X, start.T, out=scores), CPU),  # noqa: B023
+            )
+            single, whole = (
+                best(lambda: dp_means.ours(penalty, sweeps, 1).fit(X), CPU)  # noqa: B023
+                for sweeps in (1, found.enough or found.n_sweeps)
+            )
+        rows.append((
+            f"{n:,}", d, what, found.n_clusters, found.enough or "never", f"{1000 * floor:.1f}",
+            f"{1000 * floor * (found.enough or found.n_sweeps):.1f}", f"{1000 * single:.1f}",
+            f"{1000 * whole:.1f}", found.why_not or f"{1000 * found.processor:.1f}",
+        ))  # fmt: skip
+    columns = (
+        "n", "d", "clusters", "k", "sweeps until not worse", "floor of one, ms", "of all, ms",
+        "a fit of one sweep, ms", "DPMeans until not worse, ms", "pdc-dp-means, ms",
+    )  # fmt: skip
+    title = "The floor of DP-means, one run, float32, one thread, milliseconds of the processor"
+    return markdown(title, columns, rows)
+
+
+def parts_of_a_sweep():
+    """Where a sweep of full Gaussians goes: the seconds of a point, by clusters and features."""
+    rows = []
+    with threadpool_limits(1):
+        for n, d, most in gibbs.SIZES:
+            sizes, times = sorted({most, most // 2, 4 * most}), []
+            for k in sizes:
+                X, y = gibbs.data(n, d, k, 9.0)  # so far apart that no label changes
+                problem = Problem.build(X, None, "full-gaussian")
+                times.append(min(gibbs.sweep(problem, y, clock=CPU)[0] for _ in range(ROUNDS)) / n)
+            each, own = np.polyfit(sizes, times, 1, w=1.0 / np.array(times))
+            whole = own + most * each
+            rows.append((
+                f"{n:,}", d, most, f"{1e9 * whole:.0f}", f"{own / whole:.0%}",
+                f"{most * each / whole:.0%}", f"{1e9 * each:.1f}",
+            ))  # fmt: skip
+    columns = (
+        "n", "d", "clusters", "a point, ns", "of which its own cluster", "all clusters",
+        "one of them, ns",
+    )  # fmt: skip
+    return markdown("Where the sampler's time goes, full Gaussian, one thread", columns, rows)
 
 
 def sampler():

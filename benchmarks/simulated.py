@@ -25,22 +25,27 @@ def embeddings(seed, n=450, d=64, k=15):
     return drawn.X, drawn.y
 
 
-def texts(seed, n=450, k=15, words=1200, length=10, shared=0.5):
-    """Short texts of overlapping topics: TF-IDF, 64 directions, unit rows."""
-    weights, y = weighted_words(seed, n, k, words, length, shared)
-    size = min(64, weights.shape[1] - 1)
-    return normalize(TruncatedSVD(size, random_state=0).fit_transform(weights)), y
-
-
-def weighted_words(seed, n=450, k=15, words=1200, length=10, shared=0.5):
-    """The same texts as sparse TF-IDF."""
+def counted_words(seed, n=450, k=15, words=1200, length=10, shared=0.5):
+    """Short texts of overlapping topics: how often each word comes, sparse."""
     rng = np.random.default_rng(seed)
     common = rng.dirichlet(np.full(words, 0.05))
     topics = shared * common + (1 - shared) * rng.dirichlet(np.full(words, 0.01), k)
     y = rng.integers(0, k, n)
     counts = np.array([rng.multinomial(max(3, rng.poisson(length)), topics[one]) for one in y])
-    counts = sparse.csr_array(counts[:, (counts > 0).sum(axis=0) >= 2])
+    return sparse.csr_array(counts[:, (counts > 0).sum(axis=0) >= 2]), y
+
+
+def weighted_words(seed, n=450, k=15, words=1200, length=10, shared=0.5):
+    """The same texts: TF-IDF of single words, sparse unit rows."""
+    counts, y = counted_words(seed, n, k, words, length, shared)
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts), y
+
+
+def texts(seed, n=450, k=15, words=1200, length=10, shared=0.5):
+    """The same texts in 64 directions, unit rows."""
+    weights, y = weighted_words(seed, n, k, words, length, shared)
+    size = min(64, weights.shape[1] - 1)
+    return normalize(TruncatedSVD(size, random_state=0).fit_transform(weights)), y
 
 
 def records(seed, n=800):

@@ -3,8 +3,9 @@
 python benchmarks/today.py                                 all rows
 python benchmarks/today.py --rows 500 2000 --limit 60      some of them, a minute a fit at most
 
-Data are simulated embeddings. Every measurement is a process of its own, which has its libraries
-and its compiled loops before the clock starts.
+Data are simulated embeddings. "asked" is what fits of ours may take, "(lost)" where they take more;
+a line at the end names those that have a lower F than KMeans, which is told k. Every measurement is
+a process of its own, which has its libraries and its compiled loops before the clock starts.
 """
 
 import argparse
@@ -27,7 +28,14 @@ SIZES = {  # n: d, k, links
     20_000: (384, 30, 20_000),
     100_000: (64, 50, 100_000),
 }
-METHODS = ("KMeans", "HDBSCAN", "BayesianGaussianMixture", "RDPMeans", "TVClust")
+OURS = ("RDPMeans", "TVClust")
+METHODS = ("KMeans", "HDBSCAN", "BayesianGaussianMixture", *OURS)
+ASKED = {  # n: seconds beyond fits of KMeans, such fits, and the memory in units of X
+    500: (0.5, 10, None),
+    2_000: (20.0, 0, 10.0),
+    20_000: (120.0, 0, None),
+    100_000: (300.0, 0, None),
+}
 LIMIT = 300.0  # seconds that one fit may take
 START = 60.0  # seconds that a process may take before and after its fit
 REPEATS, SMALL = 3, 5_000  # of up to so many rows the best of several is taken
@@ -83,21 +91,26 @@ print(json.dumps({
 
 def table(rows=tuple(SIZES), methods=METHODS, limit=LIMIT, dtype="float32", threads=None):
     threads = threads or thread_count(None)
-    lines = [line for n in rows for line in measure_row(n, methods, limit, dtype, threads)]
+    found = {n: measure_row(n, methods, limit, dtype, threads) for n in rows}
+    lines = [
+        line
+        for n, (results, size) in found.items()
+        for line in said_of(n, results, size, dtype, threads)
+    ]
     columns = (
         "n", "d", "k", "links", "type", "threads", "method", "clusters", "F", "seconds",
-        "in fits of KMeans", "peak beyond X, MB", "in units of X",
+        "in fits of KMeans", "peak beyond X, MB", "in units of X", "asked",
     )  # fmt: skip
     title = (
         "Fits with nothing set: TVClust and RDPMeans choose their settings and are not given k; "
         "KMeans(k, n_init=10), the mixture has 20 components"
     )
-    return markdown(title, columns, lines)
+    return markdown(title, columns, lines) + lower_than_kmeans(found)
 
 
 def measure_row(n, methods, limit, dtype, threads):
-    """One line for each method on one size of data."""
-    d, k, n_links = SIZES[n]
+    """Return the result of each method on one size of data, and the size of X in bytes."""
+    k = SIZES[n][1]
     with tempfile.TemporaryDirectory() as folder:
         size = write_data(Path(folder), n, dtype)
         results = {method: [] for method in methods}
@@ -105,9 +118,45 @@ def measure_row(n, methods, limit, dtype, threads):
             for method, so_far in results.items():
                 if not any("failure" in result for result in so_far):
                     so_far.append(measure(folder, method, k, limit, threads))
-    unit = best(results["KMeans"]).get("seconds") if "KMeans" in results else None
+    return {method: best(each) for method, each in results.items()}, size
+
+
+def said_of(n, results, size, dtype, threads):
+    """One line for each method."""
+    d, k, n_links = SIZES[n]
+    unit = results.get("KMeans", {}).get("seconds")
     what = (f"{n:,}", d, k, f"{n_links:,}", dtype, threads)
-    return [(*what, method, *entries(best(results[method]), unit, size)) for method in methods]
+    lines = []
+    for method, one in results.items():
+        goals = asked(n, one, unit, size) if method in OURS else ""
+        lines.append((*what, method, *entries(one, unit, size), goals))
+    return lines
+
+
+def asked(n, result, unit, size):
+    """What a fit of ours may take, and whether it takes more."""
+    seconds, fits, memory = ASKED[n]
+    goals = list[tuple[str, float, float]]()
+    if not fits:
+        goals.append((f"{seconds:g} s", result.get("seconds", np.inf), seconds))
+    elif unit:
+        most = fits * unit + seconds
+        goals.append((f"{most:.2f} s", result.get("seconds", np.inf), most))
+    if memory:
+        goals.append((f"{memory:g} X", result.get("peak", np.inf) / size, memory))
+    return ", ".join(name + ("" if value <= most else " (lost)") for name, value, most in goals)
+
+
+def lower_than_kmeans(found):
+    """Return a line about fits of ours that have a lower F than KMeans, which is told k."""
+    lower = [
+        f"{method} on {n:,} rows ({one['F']:.3f} for {results['KMeans']['F']:.3f})"
+        for n, (results, _) in found.items()
+        for method, one in results.items()
+        if method in OURS and "F" in one and "F" in results.get("KMeans", {})
+        if one["F"] < results["KMeans"]["F"]
+    ]
+    return f"\nLower F than KMeans: {', '.join(lower) or 'nowhere'}.\n"
 
 
 def write_data(folder, n, dtype):

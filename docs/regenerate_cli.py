@@ -1,6 +1,7 @@
-"""Reruns the commands of docs/cli.md and puts what they print under them.
+"""Reruns the commands of docs/cli.md and docs/tutorial.md and puts what they print under them.
 
-``python docs/regenerate_cli.py`` rewrites the page. A block is fenced as ``console``; a line that
+``python docs/regenerate_cli.py`` rewrites both pages, ``python docs/regenerate_cli.py tutorial.md``
+the one. A block is fenced as ``console``; a line that
 begins with ``$`` is a command, what follows is its output. All run in one empty folder, from top to
 bottom.
 """
@@ -12,10 +13,11 @@ import io
 import os
 import re
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("cli.md")
+PAGES = ("cli.md", "tutorial.md")
 BLOCK = re.compile(r"(```console\n)(.*?)(```)", re.DOTALL)
 
 
@@ -56,4 +58,6 @@ def _output(command: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(regenerated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name in sys.argv[1:] or PAGES:
+        page = Path(__file__).with_name(name)
+        page.write_text(regenerated(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -91,7 +92,7 @@ def test_a_program_answers_and_the_same_command_goes_on(folder):
     check_links(35)
     assert "maylink ask data.csv" in more.out
     assert "--questions 70" in more.out
-    assert "maylink cluster data.csv --links links.csv --id who" in more.out
+    assert more.out.splitlines()[-1].startswith("go on     maylink ask data.csv --judge")
 
 
 def test_clusters_report_and_reliability_at_the_end(folder):
@@ -99,24 +100,59 @@ def test_clusters_report_and_reliability_at_the_end(folder):
     Path("coin.py").write_text(
         JUDGE.replace("80", "55").replace("same =", "same = hash(line) % 2 or")
     )
-    done = ask(
+    words = (
         "--judge", COMMAND, "--judge", f"{sys.executable} coin.py", "--source", "good",
         "--source", "poor", "--links", "human.csv", "--check", "2", "--questions", "60",
-        "--report", "page.html", "--family", "gaussian", fit=True,
+        "--family", "gaussian",
     )  # fmt: skip
+    done = ask(*words, fit=True)
     assert done.code == 0, done.err
     for name in ("ann", "good, 75% to 100% sure", "poor, 50% to 75% sure"):
         assert f"  {name}  " in done.out
-    assert "clusters" in done.out
     assert "2 of 2" in done.out
-    assert "<html" in Path("page.html").read_text()
+    clusters = pd.read_csv("links.csv.clusters.csv")
+    assert clusters["who"].tolist() == [f"p{row}" for row in range(30)]
+    assert "<title>Clusters of data.csv</title>" in Path("links.csv.report.html").read_text("utf-8")
     assert set(pd.read_csv("links.csv")["source"]) == {"ann", "good", "poor"}
+    assert done.out.splitlines()[-5:-1] == [
+        "answers   links.csv.answers.db",
+        "links     links.csv",
+        "clusters  links.csv.clusters.csv",
+        "report    links.csv.report.html",
+    ]
+    again = ask(*words, "--clusters", "c.csv", "--report", "page.html", fit=True)
+    assert again.code == 0, again.err
+    assert clusters.equals(pd.read_csv("c.csv"))
+    assert "report    page.html" in again.out
+
+
+def test_the_last_line_is_a_command_that_goes_on(folder):
+    done = ask("--judge", COMMAND, "--questions", "12")
+    title, _, line = done.out.splitlines()[-1].partition("     ")
+    assert title == "go on"
+    again = run_captured(*shlex.split(line)[1:])
+    assert again.code == 0, again.err
+    assert "24 (12 new, 12 of earlier runs)" in again.err
+    check_links(24)
+
+
+def test_label_and_ask_write_their_files_by_the_same_options(folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    shared = ("--out", "--to", "--answers", "--clusters", "--report", "--fit", "--links",
+              "--family", "--seed", "--force")  # fmt: skip
+    helps = []
+    for command in ("ask", "label"):
+        assert run(command, "--help") == 0
+        lines = capsys.readouterr().out.splitlines()
+        helps.append({o: next(" ".join(x.split()) for x in lines if f" {o} " in x) for o in shared})
+    assert helps[0] == helps[1]
 
 
 def test_json(folder):
     done = ask("--judge", COMMAND, "--questions", "6", "--json", "-q")
     told = json.loads(done.out)
     assert (told["answers"], told["new"], told["fit"]) == (6, 6, None)
+    assert told["go_on"].startswith("maylink ask data.csv --judge")
     assert told["sources"][0]["answers"] == 6
     assert done.err == ""
 
@@ -135,6 +171,16 @@ def test_links_by_the_name_of_the_file_and_rows_that_were_left_out(folder):
         assert links.n_links == 15
         assert not {2} & {*links.i.tolist(), *links.j.tolist()}
         assert ((links.kind > 0) == (links.i % 4 == links.j % 4)).all()
+
+
+def test_the_option_tells_the_format_and_where_answers_are_kept(folder):
+    words = ("--judge", COMMAND, "--questions", "9", "--no-fit", "-q", "--answers", "kept.db")
+    for out, layout in (("all", "csv"), ("o.json", "answers"), ("o.csv", "splink")):
+        assert run("ask", *DATA, *words, "--out", out, "--to", layout) == 0
+        found = read_links(out, ids=[f"p{row}" for row in range(30)])
+        assert found.n_links == 9
+        assert ((found.kind > 0) == (found.i % 4 == found.j % 4)).all()
+        assert not Path(f"{out}.answers.db").exists()
 
 
 def test_columns_that_judges_see(folder):
@@ -170,6 +216,8 @@ def test_a_program_that_fails(folder, judge, told):
     bad = "12 bad answers are not among the 0 answers" in done.out
     assert bad == ("purple" in judge)
     assert pd.read_csv("bad.csv")["written"].tolist() == ["purple"] * 12 * ("purple" in judge)
+    assert "answers  none; nothing is written" in done.err
+    assert not Path("links.csv").exists()
 
 
 def test_what_was_answered_before_a_program_died_is_written(folder):
@@ -211,7 +259,8 @@ def test_nothing_is_paid_twice_even_if_the_answers_are_lost(folder):
     with serving(stub) as address:
         assert chat(address, "--questions", "10").code == 0
         os.remove("links.csv.answers.db")
-        assert chat(address, "--questions", "10").code == 0
+        assert chat(address, "--questions", "10").code == 4  # whose are these links?
+        assert chat(address, "--questions", "10", "--force").code == 0
         check_links(10)
         os.remove("links.csv")
         words = [
@@ -435,7 +484,7 @@ def test_a_file_that_is_not_ours_is_not_written_over(folder):
     Path("links.csv").write_text(Path("links.csv").read_text() + "p0,p1,may,1,me\n")
     changed = ask("--judge", COMMAND, "--questions", "8")
     assert changed.code == 4
-    assert "not as maylink ask has left it" in changed.err
+    assert "was not written from the answers in links.csv.answers.db" in changed.err
 
 
 def test_other_rows_are_told_and_how_to_keep_what_was_paid(folder):
@@ -465,6 +514,7 @@ def test_other_rows_are_told_and_how_to_keep_what_was_paid(folder):
         (["--judge", "x", "--judge", "y", "--source", "one"], 2, "--source: given 1 times for 2"),
         (["--judge", "x", "--judge", "x"], 3, "two are called"),
         (["--judge", "x", "--report", "page.html"], 2, "--report: there is nothing to tell"),
+        (["--judge", "x", "--clusters", "c.csv"], 2, "--clusters: there is nothing to tell"),
         (["--judge", "x", "--questions", "0"], 2, "--questions"),
         (["--judge", "x", "--out", "data.csv"], 2, "--out: data.csv is also DATA"),
         (["--judge", "x", "--out", "links.xyz"], 4, "the name does not tell a format"),

@@ -1,6 +1,6 @@
 """``maylink label``: the whole command, from its files to its files."""
 
-import importlib
+import importlib.util
 import json
 import os
 import signal
@@ -15,6 +15,7 @@ import pytest
 import maylink as ml
 from command_line import run
 from label_command import LabelCommand, ServedInside
+from maylink.io.links.layouts import LAYOUTS
 from maylink.label.boards import links_of_groups
 from maylink.label.store import AnswerStore
 
@@ -140,6 +141,26 @@ def test_the_name_or_the_option_tells_the_format(serve, out, more):
         assert Path(out).read_text().startswith("i,j,kind")
     else:
         assert json.loads(Path(out).read_text().splitlines()[0])["i"] == "p0"
+
+
+@pytest.mark.parametrize("layout", [name for name, one in LAYOUTS.items() if one.containers])
+def test_answers_are_written_in_every_format(serve, layout):
+    """Those of two people and the links of before, by all names that the format may have."""
+    serve(some_answers)
+    pairs = {(0, 1): 1, (0, 10): -1, (2, 12): -1, (5, 6): 1, (7, 17): -1}
+    Path("links.csv").write_text("i,j,kind,source\np5,p6,may,bob\np17,p7,may-not,bob\n")
+    for container in LAYOUTS[layout].containers:
+        if container == "parquet" and importlib.util.find_spec("pyarrow") is None:
+            continue
+        out = f"out.{container}"
+        words = [word if word != "out.csv" else out for word in LABEL]
+        assert run(*words, "--no-fit", "--to", layout, "--links", "links.csv") == 0
+        known = {"n": 20} if layout == "matrix" else {"ids": IDS}
+        links = ml.read_links(out, format=layout, **known)
+        found = {(min(i, j), max(i, j)): kind
+                 for i, j, kind in zip(links.i, links.j, links.kind, strict=True)}  # fmt: skip
+        assert found == pairs
+        assert links.n == 20
 
 
 def test_rows_without_ids_are_named_by_their_place_in_the_file(serve):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import maylink as ml
-from maylink.datasets import sample_look_alikes
+from maylink.datasets import make_records, sample_look_alikes
 from maylink.errors import MaylinkError
 from maylink.metrics import adjusted_rand
 from maylink.tuning.candidate_fits import TVClustCandidate, under_other_priors
@@ -109,3 +109,15 @@ def test_what_is_tried_under_other_priors():
     words = [one.partition_prior for one in small]
     assert words == ["dirichlet-process", "pitman-yor", "microclustering"]
     assert under_other_priors(chosen, False, (1.0,)) == [chosen]
+
+
+def test_hundreds_of_people_are_found_with_nothing_set():
+    """700 records of 320 people, judged on look-alike pairs: one to five records of each."""
+    data = make_records(700, 320, rng=0)
+    links = sample_look_alikes(data.X, data.y, 1400, 0.9, rng=0)
+    model = ml.TVClust(random_state=0).fit(data.X, links=links)
+    sizes = np.bincount(model.labels_)
+    assert (sizes <= 5).sum() >= 250
+    assert adjusted_rand(data.y, model.labels_) > 0.9
+    tried = set(model.selection_["partition_prior"])
+    assert {"dirichlet-process", "pitman-yor", "microclustering"} <= tried

@@ -189,6 +189,16 @@ def test_known_reliability_counts_for_new_links_and_in_the_joint():
     assert model._log_odds()("any") == pytest.approx((np.log(0.99 / 0.02), np.log(0.98 / 0.01)))
 
 
+def test_chains_that_disagree_are_told_by_the_fit():
+    """Points move one by one, so that chains stay near where they began: one at small pieces."""
+    rng = np.random.default_rng(0)
+    X = 1.5 * np.eye(3)[np.arange(300) % 3] + rng.normal(size=(300, 3))
+    stuck = Gibbs(n_chains=2, n_warmup=0, n_draws=100, n_split_merge=0)
+    model = TVClust(Gaussian(), data_weight=1, inference=stuck, random_state=1, n_jobs=1)
+    with pytest.warns(ConvergenceWarning, match=r"chains disagree: R-hat of .* is [\d.]+, above"):
+        model.fit(X)
+
+
 def test_a_matrix_that_is_too_large_is_refused_at_once():
     model = TVClust(Gaussian(), data_weight=1, init="one", random_state=0).fit(
         np.random.default_rng(0).random((6000, 1))

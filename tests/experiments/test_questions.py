@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import maylink as ml
 from maylink.experiments import peers, question_tables, questions
 from maylink.experiments.cells import Cell, RunPlan
 from maylink.experiments.question_programs import FRAME, AskingRival
@@ -91,6 +92,8 @@ def test_our_questions_are_scored_at_every_number(method):
     curve = result.more["ARI_by_questions"]
     assert [int(at) for at in curve] == [0, 5, 10, 15, 20]
     assert curve["20"] == result.ARI_unlinked
+    assert result.more["F_unlinked_by_questions"]["20"] == result.F_unlinked
+    assert result.more["F_by_questions"]["20"] == result.F
     assert set(result.more["expected_by_questions"]) == set(curve)
     assert result.more["reach"] == questions.reach(curve)
 
@@ -141,7 +144,9 @@ def runs_of(reach):
             {
                 "data": data, "p": p, "method": method, "trial": 0, "ARI": curve["50"],
                 "failure": None, "reach": asked, "floor": 100.0, "ARI_by_questions": curve,
-                "F_by_questions": curve, "expected_by_questions": curve,
+                "F_by_questions": {at: one + 0.05 for at, one in curve.items()},
+                "F_unlinked_by_questions": {at: one - 0.05 for at, one in curve.items()},
+                "expected_by_questions": curve,
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
@@ -160,6 +165,32 @@ def test_goals_are_those_that_were_set():
     assert goals.loc[0.9, "goal met"] == 2
     assert goals.loc[0.9, "missed"] == "b"
     assert question_tables.figure(runs_of(reach)) is not None
+
+
+def test_f_by_questions_is_over_pairs_that_nobody_asked_about():
+    found = question_tables.tables(runs_of({("a", 0.9, "maylink"): 20, ("b", 0.9, "maylink"): 10}))
+    of = {name: found[f"{name} by number of questions, mean over data sets"].loc[(0.9, "maylink")]
+          for name in ("F", "ARI")}  # fmt: skip
+    assert of["ARI"].round(6).to_dict() == {0: 0.1, 10: 0.5, 20: 0.9, 50: 0.9}
+    assert of["F"].round(6).to_dict() == {0: 0.05, 10: 0.45, 20: 0.85, 50: 0.85}
+    calibration = found["expected F beside F, maylink's questions"]
+    assert calibration["F"].round(6).tolist() == [0.15, 0.95]  # over all pairs
+
+
+def test_f_without_the_pairs_asked_about_is_another():
+    """Of four rows in two clusters, three pairs were asked about; of the others one is right."""
+    truth = questions.Dataset("four", np.zeros((4, 1)), np.array([0, 0, 1, 1]), ("0", "1"), "")
+    links = ml.Links.from_pairs([(0, 1)], [(0, 2), (0, 3)], n=4)
+    result = questions.score(truth, np.array([0, 0, 1, 0]), links)
+    # shown together: 01, 03, 13; truly together: 01, 23; unasked are 12, 13 and 23
+    assert (result.F, result.F_unlinked) == (2 / (3 + 2), 0.0)
+
+
+def test_sets_of_whole_runs_are_all_patterns_and_both_samples_of_questions():
+    assert {*ml.datasets.PATTERNS, "questions19", "questions57"} <= set(questions.SETS)
+    assert set(questions.QUICK_SETS) <= set(questions.SETS)
+    for name in ml.datasets.PATTERNS:
+        assert questions.data_of(name, 0, 0).name == name
 
 
 def test_a_rival_whose_time_is_up_is_in_the_table():

@@ -1,9 +1,11 @@
 """Rivals: their cells, contradicting links, and what a run says of a method that gives no fit."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from maylink.experiments import rivals, today
+from maylink.experiments import peers, rivals, today
 from maylink.experiments.cells import Cell, RunPlan, code_files
 from maylink.experiments.rival_programs import OURS, RIVALS, Rival
 from maylink.links import MAY
@@ -61,8 +63,56 @@ def test_a_method_without_a_fit_says_why(fit, said, monkeypatch):
     rivals.too_slow("iris").discard("bad")
 
 
-def test_what_no_index_has_is_said_to_be_missing():
-    assert cell("PCCC").run().failure.startswith("missing: is in no package index")
+def test_a_rival_without_its_checkout_is_missing(monkeypatch):
+    monkeypatch.delenv("MAYLINK_PCCC", raising=False)
+    assert cell("PCCC").run().failure == "missing: no checkout is named by MAYLINK_PCCC"
+
+
+def stub(folder, monkeypatch, files):
+    """Modules in place of what is installed for a rival."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setattr(peers, "environment", lambda *_: sys.executable)
+
+
+PCCC = """
+import numpy as np
+def pccc(X, n_clusters, sml, scl, perform_preprocessing, random_state):
+    if len(X) > 150:
+        raise RuntimeError("Model too large for size-limited license")
+    assert not perform_preprocessing and sml.shape[1] == scl.shape[1] == 2
+    return {"labels": (X[:, 2] > 2.5).astype(int)}
+"""
+
+
+def test_a_checkout_makes_the_row_of_pccc(tmp_path, monkeypatch):
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (checkout / "pccc.py").write_text(PCCC)
+    monkeypatch.setenv("MAYLINK_PCCC", str(checkout))
+    stub(tmp_path, monkeypatch, {"gurobipy.py": "def setParam(name, value): pass\n"})
+    found = cell("PCCC").run()
+    assert found.K == 2
+    assert 0.7 < found.F_unlinked < 0.8
+    wine = Cell("rivals", "stated", "PCCC", "wine", 4 / 178, 1.0, 0, 0, "random 2n")
+    assert wine.run().failure == "RuntimeError: Model too large for size-limited license"
+
+
+BABAKI = """
+def cop_kmeans(dataset, k, ml=[], cl=[]):
+    assert isinstance(dataset[0], list) and isinstance(ml[0], tuple) and isinstance(cl[0], tuple)
+    inside = set(ml) & set(cl)
+    return (None, None) if inside else ([int(row[2] > 2.5) for row in dataset], None)
+"""
+
+
+def test_babakis_cop_kmeans_says_when_it_finds_nothing(tmp_path, monkeypatch):
+    stub(tmp_path, monkeypatch, {"copkmeans-ht/cop_kmeans.py": BABAKI})
+    assert cell("copkmeans-ht COPKMeans").run().K == 2
+    contradicting = cell("copkmeans-ht COPKMeans", "contradicting 2n").run()
+    assert contradicting.failure == "RuntimeError: finds no clusters"
 
 
 def test_the_fingerprint_covers_how_rivals_are_called():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
+import maylink as ml
 from maylink.errors import DomainError
 from maylink.families import PLDA
 from maylink.families.plda import LEAST_BETWEEN
@@ -252,3 +253,18 @@ def test_columns_of_different_units_are_looked_at_in_one():
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
     centers = other.units(other.points(X[:5] * unit))  # as far as few directions tell
     np.testing.assert_allclose(centers, plain.units(plain.points(X[:5])) * unit, rtol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [ml.TVClust, ml.RDPMeans])
+def test_a_fit_tells_in_the_columns_of_the_user(estimator):
+    """Centres are the means of 200 columns, as far as the directions tell."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 4
+    X = 5.0 + (3.0 * rng.normal(size=(4, 200)) * (np.arange(200) < 20))[y]
+    X += rng.normal(size=X.shape)
+    model = estimator("plda", random_state=0).fit(X)
+    means = np.stack([X[model.labels_ == k].mean(axis=0) for k in range(model.n_clusters_)])
+    assert means.shape == (4, 200)
+    np.testing.assert_allclose(model.cluster_centers_, means, atol=0.1)
+    np.testing.assert_array_equal(model.predict(means), np.arange(4))
+    np.testing.assert_array_equal(model.predict(X), model.labels_)

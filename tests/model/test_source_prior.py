@@ -10,6 +10,7 @@ from exact import log_links, reliability_means
 from maylink import Links, TVClust, log_joint
 from maylink.errors import MaylinkError
 from maylink.families import Gaussian
+from maylink.metrics import pair_f
 from maylink.model.reliability import (
     LinkCounts,
     count_links,
@@ -205,12 +206,15 @@ def test_small_sources_of_little_skill_do_no_harm():
     kind = np.where((y[i] == y[j]) == right, 1, -1)
     links = Links(120, i, j, kind, source=np.arange(400) % 100)
     options = {"family": Gaussian(), "data_weight": 1.0, "init": y, "random_state": 0}
-    found = {}
+    found, scores = {}, {None: pair_f(y, TVClust(**options).fit(X).labels_)}
     for prior in (SHARED, PRIOR):
         model = TVClust(**options, reliability_prior=prior).fit(X, links=links)
         found[prior] = model.reliability_["q"].mean()
+        scores[prior] = pair_f(y, model.labels_)
     assert found[SHARED] < 0.7
     assert found[PRIOR] > 0.75
+    assert scores[SHARED] > scores[None] > scores[PRIOR]  # believed too much, they do harm
+    assert scores[SHARED] > 0.97
 
 
 def test_draws_have_the_mean_and_the_spread_of_the_prior():

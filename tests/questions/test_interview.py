@@ -346,6 +346,7 @@ def test_input_that_cannot_be():
         ml.TVClust("gaussian", data_weight=1.0, neighbours=False, random_state=0),
         ml.RDPMeans("gaussian", cluster_penalty=20.0, neighbours=False, random_state=0),
         ml.DPMeans(cluster_penalty=20.0, random_state=0),
+        ml.SpectralRDPMeans(n_clusters_hint=4, random_state=0),
         ml.baselines.PCKMeans(4, random_state=0),
     ],
     ids=lambda model: type(model).__name__,

@@ -145,6 +145,20 @@ def test_profiles_are_in_standard_units(path, tvclust):
         assert sizes == sorted(sizes, reverse=True)
 
 
+def test_profiles_of_a_fit_in_few_directions_are_of_all_columns(path):
+    rng, y = np.random.default_rng(0), np.arange(300) % 4
+    wide = 3.0 * rng.normal(size=(4, 200))[y] + rng.normal(size=(300, 200))
+    model = ml.RDPMeans("plda", random_state=0).fit(wide)
+    page = report(path, model, wide)
+    assert model.n_clusters_ == 4
+    for cluster, cells in zip(page["clusters"], page["profiles"]["clusters"], strict=True):
+        inside = model.labels_ == int(cluster["name"])
+        for column, _, mean, rest in cells:
+            k = int(page["columns"][column].removeprefix("column "))
+            assert mean == pytest.approx(wide[inside, k].mean(), rel=1e-3)
+            assert rest == pytest.approx(wide[~inside, k].mean(), rel=1e-3)
+
+
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
 def test_profiles_of_counts_are_log_ratios(path, make):
     rates = np.full((3, 50), 1.0)

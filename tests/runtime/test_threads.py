@@ -2,10 +2,13 @@
 
 import multiprocessing
 import os
+import sys
 import threading
+from types import ModuleType
 
 import numpy as np
 import pytest
+import threadpoolctl
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from maylink.runtime import threads
@@ -156,3 +159,23 @@ def test_blas_works_alone_until_the_last_user_has_left():
         assert set(allowed()) == {1}
         second.__exit__(None, None, None)
         assert allowed() == before
+
+
+def test_libraries_are_looked_for_again_only_where_modules_have_come(monkeypatch):
+    looked = []
+
+    class Counted(threadpoolctl.ThreadpoolController):
+        def __init__(self):
+            looked.append(len(sys.modules))
+            super().__init__()
+
+    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Counted)
+    monkeypatch.setattr(threads, "_limit", threads._Limit())
+    for _ in range(4):
+        with one_thread():
+            pass
+    assert len(looked) <= 2  # to look may load modules itself
+    known = len(looked)
+    monkeypatch.setitem(sys.modules, "a_module_that_came", ModuleType("a_module_that_came"))
+    with one_thread():
+        assert len(looked) == known + 1

@@ -135,3 +135,15 @@ def test_thousands_of_clusters_are_merged():
     problem = Problem.build(X, None, "gaussian")
     labels = merge(problem, problem.prior, ScoreSettings(), np.arange(3000)).labels
     assert labels.tolist() == (np.arange(3000) % 5).tolist()
+
+
+def test_more_than_a_thousand_clusters_are_left_where_there_are_so_many():
+    """Rounds alone merge them: there never are few enough to be merged two by two."""
+    X, y = records(1100, 16, np.random.default_rng(0), spread=0.03)
+    problem = Problem.build(X, None, "gaussian")
+    settings = ScoreSettings(partition_prior=Microclustering())
+    merged = merge(problem, problem.prior, settings, np.arange(y.size))
+    assert 1000 < merged.labels.max() + 1 < 1150
+    assert adjusted_rand(y, merged.labels) > 0.95
+    assert merged.log_joint == pytest.approx(score(problem, settings, merged.labels))
+    assert merged.log_joint > score(problem, settings, np.arange(y.size))

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maylink import RDPMeans, Tuning, TVClust
 from maylink.families import Poisson, all_families
 from maylink.families.kinds import kinds_of
 from maylink.families.registry import covariances
 from maylink.problem import DataFacts
 from maylink.tuning.candidates import candidates, gaussians, possible
+from zoo import true_links
 
+QUICK = Tuning(data_weights=(0.3, 0.1), n_folds_of_few=2)
 GAUSSIAN = ["gaussian", "diagonal-gaussian", "shared-gaussian", "plda", "full-gaussian"]
 SPARSE_GAUSSIAN = ["gaussian", "diagonal-gaussian", "plda"]
 DIRECTIONS = "von-mises-fisher"
@@ -93,3 +96,32 @@ def test_of_many_features_and_points_one_gaussian_is_tried():
 def test_ranks_leave_no_order_open():
     ranks = [cls.auto_rank for cls in all_families().values() if cls.auto_rank is not None]
     assert len(set(ranks)) == len(ranks)
+
+
+def unit_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 40)) + 2.0 * rng.normal(size=(3, 40))[np.arange(80) % 3]
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def sparse_counts():
+    rng = np.random.default_rng(0)
+    rates = rng.gamma(0.5, size=(3, 40))[np.arange(80) % 3]
+    return sparse.csr_array(rng.poisson(rates).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("draw", "expected"),
+    [
+        (unit_rows, {"plda": {0, 10, 20}, "von-mises-fisher": {0}}),
+        (sparse_counts, {"dirichlet-multinomial": {0, 10}, "multinomial": {0, 10}}),
+        (lambda: sparse.csr_array(unit_rows()), {"von-mises-fisher": {0, 10}}),
+    ],
+    ids=["unit rows", "sparse counts", "sparse unit rows"],
+)
+def test_both_estimators_try_the_same_neighbours_on_data_of_many_features(draw, expected):
+    links = true_links(np.arange(80) % 3, 30, 0)
+    for estimator in (TVClust, RDPMeans):
+        table = estimator(tuning=QUICK, random_state=0).fit(draw(), links=links).selection_
+        tried = table.groupby("family")["neighbours"].apply(set).to_dict()
+        assert {name: tried[name] for name in expected} == expected

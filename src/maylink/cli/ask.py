@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from maylink.cli import ask_options, features, options
+from maylink.cli import ask_options, features, gather_options, options
 from maylink.cli.ask_dry_run import print_dry_run
-from maylink.cli.ask_ending import (
-    AskedFile,
-    fit_and_report,
-    judge_rows,
-    print_end,
-    write_answers,
-)
+from maylink.cli.ask_ending import AskedFile, judge_rows, print_found, write_bad
 from maylink.cli.ask_request import AskRequest
 from maylink.cli.ask_rows import read_rows
 from maylink.cli.command_words import command_words
 from maylink.cli.errors import INPUT, INTERRUPTED, SUCCESS, CommandError
+from maylink.cli.gather_end import Gathered, end
 from maylink.cli.inputs import ReadingOptions, fitted_data, read_table, read_table_links
 from maylink.cli.messages import in_command_words
 from maylink.cli.printing import print_note
@@ -40,11 +35,10 @@ def ask(
     context: typer.Context,
     data: options.Data,
     judge: ask_options.Judge,
-    out: ask_options.Out,
+    out: gather_options.Out,
     links: options.Links = None,
     family: options.Family = "auto",
     seed: options.Seed = 0,
-    fit: ask_options.Fit = True,
     questions: ask_options.Questions = None,
     batch: ask_options.Batch = 20,
     check: ask_options.Check = 0,
@@ -77,7 +71,11 @@ def ask(
     as_: options.As = None,
     read: options.Read = None,
     read_links: options.ReadLinks = None,
-    report: ask_options.Report = None,
+    to: gather_options.To = None,
+    answers: gather_options.Answers = None,
+    fit: gather_options.Fit = True,
+    clusters: gather_options.Clusters = None,
+    report: gather_options.Report = None,
     bad_answers: ask_options.BadAnswers = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -87,18 +85,24 @@ def ask(
 
     Every answer is on disk before the next one is looked at; the same command goes on where it was.
     """
+    # Long because each option of the command is a parameter, and has a line of its own.
     made_of = features.FeatureOptions.of(data, text, text_as, embeddings, ids)
     reading = ReadingOptions(
         id, drop, missing, read, read_links, quiet, kinds=as_, features=made_of
     )
     request = AskRequest(
-        data, tuple(judge), out, links, reading, questions, batch, check, tuple(source or ()),
-        tuple(show or ()), tries, time_limit, dry_run, about, tuple(prompt or ()),
-        tuple(address or ()), tuple(key_variable or ()), pairs_per_call, concurrency, retries, rate,
-        answer_tokens, most_calls, most_cost, tuple(price_in or ()), tuple(price_out or ()), cache,
-        bad_answers, fit, report, family, seed, force, json,
+        data=data, out=out, links=links, reading=reading, to=to, answers=answers, fit=fit,
+        clusters=clusters, report=report, family=family, seed=seed, force=force, json=json,
+        judges=tuple(judge), questions=questions, batch=batch, check_pairs=check,
+        sources=tuple(source or ()), show=tuple(show or ()), tries=tries, time_limit=time_limit,
+        dry_run=dry_run, about=about, prompts=tuple(prompt or ()), addresses=tuple(address or ()),
+        key_variables=tuple(key_variable or ()), pairs_per_call=pairs_per_call,
+        concurrency=concurrency, retries=retries, rate=rate, answer_tokens=answer_tokens,
+        most_calls=most_calls, most_cost=most_cost, prices_in=tuple(price_in or ()),
+        prices_out=tuple(price_out or ()), cache=cache, bad_answers=bad_answers,
     )  # fmt: skip
-    _ask_about_file(request.checked(), context)
+    request.check()
+    _ask_about_file(request, context)
     return SUCCESS
 
 
@@ -123,27 +127,44 @@ def _ask_about_file(request: AskRequest, context: typer.Context) -> None:
             print_dry_run(request, work.asking, work.judges)
             return
         asked, error = _run(request, work, times)
-        with times.stage("write"):
-            done = AskedFile(
-                work.table, work.given, work.asking.links, work.store.answers(),
-                [one.source for one in work.judges], work.asking.unanswered, work.spending.file,
-            )  # fmt: skip
-            write_answers(request, done)
         stopped = asked is None or asked.end == AskingEnd.STOPPED
-        summary, cut_short = None, None
-        if request.fit and not stopped:
-            summary, cut_short = fit_and_report(request, done, times)
-        ended: dict[str, Any] = {"ended": str(error) if asked is None else asked.why}
-        ended |= {"answers": work.asking.n_answers, "new": work.asking.n_new}
-        commands = _commands(request, context, work.asking)
-        print_end(request, judge_rows(done), summary, ended, commands)
-    times.print()
+        _end(request, work, times, context, asked.why if asked else str(error), fit=not stopped)
+    kept = f"what was answered is in {request.answers_file}"
     if error is not None:
-        raise CommandError(f"{error}; what was answered is in {request.out}", INPUT) from None
+        raise CommandError(f"{error}; {kept}", INPUT) from None
     if stopped:
-        cut_short = "asking was stopped early"
-    if cut_short is not None:
-        raise CommandError(f"{cut_short}; what was answered is in {request.out}", INTERRUPTED)
+        raise CommandError(f"asking was stopped early; {kept}", INTERRUPTED)
+
+
+def _end(
+    request: AskRequest,
+    work: _Opened,
+    times: StageTimes,
+    context: typer.Context,
+    why: str,
+    *,
+    fit: bool,
+) -> None:
+    """Write, cluster with the links, and print what was found and how to go on."""
+    from maylink.label.judges.gathered import calibrated
+
+    asking, sources = work.asking, [one.source for one in work.judges]
+    done = AskedFile(
+        work.table, work.given, work.store.answers(), sources, asking.unanswered,
+        work.spending.file,
+    )  # fmt: skip
+    with times.stage("write"):
+        write_bad(request, done)
+    go_on = _go_on(request, context, asking)
+    ended = {"ended": why, "answers": asking.n_answers, "new": asking.n_new, "go_on": go_on}
+    end(
+        request,
+        Gathered(work.table, work.given, work.store, go_on),
+        times,
+        lambda found: print_found(request, judge_rows(done), found, times, ended),
+        fit=fit,
+        parted=lambda links: calibrated(links, sources),
+    )
 
 
 def _run(
@@ -201,20 +222,21 @@ def _opened(request: AskRequest, times: StageTimes) -> Iterator[_Opened]:
         spending = Spending(file, CallCeiling(request.most_calls, request.most_cost))
         judges = request.make_judges(spending, rows.shown.columns)
         try:
-            store = AnswerStore(_place(request, request.answers_file), rows.fingerprint)
+            path = _place(request, request.answers_file)
+            store = stack.enter_context(AnswerStore(path, rows.fingerprint))
         except FileError as error:
             raise CommandError(
                 f"{error}, with another --out; --cache {request.judges_file} keeps what was paid "
                 "for",
                 INPUT,
             ) from error
-        stack.enter_context(store)
+        request.check_owned(store)
         for judge in judges:
             stack.callback(judge.close)
         stop = stack.enter_context(CtrlC(message=STOPPING))
         with times.stage("read"):
             interview = Interview(fitted_data(table), given, random_state=request.seed)
-            settings = AskSettings(request.questions, request.batch, check=request.check)
+            settings = AskSettings(request.questions, request.batch, check=request.check_pairs)
             asking = Asking(
                 interview, rows.shown, judges, store, given=given,
                 settings=settings, stop=lambda: stop.asked,
@@ -230,25 +252,9 @@ def _place(request: AskRequest, path: str) -> str:
     return ":memory:" if request.dry_run and not os.path.exists(path) else path
 
 
-def _commands(request: AskRequest, context: typer.Context, asking: Asking) -> dict[str, str]:
-    """Return what the user may do next, as commands."""
-    import shlex
-
-    cluster = ["maylink", "cluster", request.data, "--links", request.out]
-    reading = request.reading
-    cluster += [] if reading.id is None else ["--id", reading.id]
-    for option, values in (
-        ("--drop", reading.drop), ("--as", reading.kinds), ("--read", reading.read),
-        ("--text", reading.features.text),
-    ):  # fmt: skip
-        for value in values or ():
-            cluster += [option, value]
-    if reading.features.embeddings is not None:
-        cluster += ["--embeddings", reading.features.embeddings]
+def _go_on(request: AskRequest, context: typer.Context, asking: Asking) -> str:
+    """Return the command that asks on, of more questions where all are answered."""
     more = max(2 * asking.n_answers, request.batch)
     if request.questions is not None and asking.n_answers < request.questions:
         more = request.questions  # a judge has failed, or was stopped, before it was through
-    return {
-        "ask more": command_words(context, questions=more, dry_run=False),
-        "cluster": shlex.join([*cluster, "--out", "labels.csv"]),
-    }
+    return command_words(context, questions=more, dry_run=False, force=None, quiet=None)

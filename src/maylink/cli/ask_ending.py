@@ -1,4 +1,4 @@
-"""How ``maylink ask`` ends: writes links, fits, and says what judges are worth and how to go on."""
+"""What ``maylink ask`` tells of judges when it ends: what each answered, and what went wrong."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from maylink.cli.ask_request import AskRequest
-from maylink.cli.errors import write_errors
-from maylink.cli.fitting import choose_plan, draw_for_intervals, fit, was_interrupted
-from maylink.cli.inputs import fitted_data, row_names
+from maylink.cli.inputs import row_names
 from maylink.cli.outputs import write_csv
-from maylink.cli.printing import print_json, print_note, print_table, write_stdout
+from maylink.cli.printing import print_json, print_table
 from maylink.cli.stage_times import StageTimes
-from maylink.cli.summary import print_reliability, print_verdict
+from maylink.cli.summary import print_summary
 from maylink.errors import counted
 
 if TYPE_CHECKING:
-    from maylink.analysis.fit_summary import FitSummary
+    from maylink.cli.cluster_file import Clustered
     from maylink.io.data import Table
     from maylink.label.judges import JudgeFile, Unanswered
     from maylink.label.store import StoredAnswer
@@ -34,8 +32,8 @@ class AskedFile:
     ----------
     table : Table
         The rows.
-    given, links : Links
-        Those of --links, and those with the answers.
+    given : Links
+        Those of --links.
     answers : list of StoredAnswer
         All that are in the file.
     judges : sequence of str
@@ -48,43 +46,16 @@ class AskedFile:
 
     table: Table
     given: Links
-    links: Links
     answers: list[StoredAnswer]
     judges: Sequence[str]
     unanswered: dict[str, list[Unanswered]]
     file: JudgeFile
 
 
-def write_answers(request: AskRequest, asked: AskedFile) -> None:
-    """Write links and bad answers, and say so."""
-    from maylink.io.links import write_links
-
-    links, path = asked.links, request.out
-    with write_errors(path):
-        write_links(
-            _of_file(links, asked.table),
-            path,
-            ids=asked.table.file_ids,
-            force=request.may_replace("--out"),
-        )
-    request.remember(asked.file, "--out")
-    may = int((links.kind > 0).sum())
-    note = f"{links.n_links} ({may} may, {links.n_links - may} may-not) in {path}"
-    print_note("links", note, quiet=request.quiet)
-    if request.bad_answers is not None:
-        _write_bad(request, asked)
-
-
-def _of_file(links: Links, table: Table) -> Links:
-    """Return links of the rows of a table as links of the rows of its file."""
-    if table.rows.size == table.n_file:
-        return links
-    columns = links.as_columns()
-    moved = columns._replace(n=table.n_file, i=table.rows[links.i], j=table.rows[links.j])
-    return type(links)._of(moved)
-
-
-def _write_bad(request: AskRequest, asked: AskedFile) -> None:
+def write_bad(request: AskRequest, asked: AskedFile) -> None:
+    """Write what judges wrote that is no answer, if it is wanted."""
+    if request.bad_answers is None:
+        return
     names, bad = row_names(asked.table), asked.file.bad_answers()
     rows: dict[str, list[Any]] = {
         "source": [source for source, _ in bad],
@@ -93,8 +64,7 @@ def _write_bad(request: AskRequest, asked: AskedFile) -> None:
         "problem": [one.problem for _, one in bad],
         "written": [one.written for _, one in bad],
     }
-    write_csv(rows, str(request.bad_answers), force=request.may_replace("--bad-answers"))
-    request.remember(asked.file, "--bad-answers")
+    write_csv(rows, request.bad_answers, force=True)  # asked before the first question
 
 
 # ---------------------------------------------------------------------- what judges did
@@ -170,74 +140,24 @@ def _notes(row: dict[str, Any], has_prices: bool) -> list[str]:
     return notes
 
 
-# ---------------------------------------------------------------------- the fit
-
-
-def fit_and_report(
-    request: AskRequest, asked: AskedFile, times: StageTimes
-) -> tuple[FitSummary, str | None]:
-    """Fit with all links, write the report, and return a summary, and what Ctrl-C cut short."""
-    from maylink.analysis.fit_summary import describe_fit
-    from maylink.cli.cluster_names import name_clusters
-    from maylink.label.judges.gathered import calibrated
-
-    links, table = calibrated(asked.links, asked.judges), asked.table
-    with times.stage("fit"):
-        X = fitted_data(table)
-        plan = choose_plan(X, "auto", request.family, None, quiet=request.quiet)
-        model = fit(X, links, plan, None, request.seed, bar=not request.quiet)
-        name_clusters(model, ())
-    cut_short = draw_for_intervals(model, times) if links.n_links else None
-    description = describe_fit(model, table.X, table.columns, plan, links, None)
-    if request.report is not None:
-        with times.stage("report"):
-            _write_report(request, request.report, model, table, links)
-        request.remember(asked.file, "--report")
-    if was_interrupted(model):
-        cut_short = "the fit was stopped early"
-    return description.summary, cut_short
-
-
-def _write_report(request: AskRequest, path: str, model: Any, table: Table, links: Links) -> None:
-    from maylink.report import write_report
-
-    with write_errors(path):
-        write_report(
-            path,
-            model,
-            table.X,
-            links=links,
-            columns=table.columns,
-            ids=table.ids,
-            text=table.text,
-            title=f"Clusters of {request.data}",
-            force=request.may_replace("--report"),
-        )
-
-
 # ---------------------------------------------------------------------- what is printed
 
 
-def print_end(
+def print_found(
     request: AskRequest,
     rows: Sequence[dict[str, Any]],
-    summary: FitSummary | None,
+    found: Clustered | None,
+    times: StageTimes,
     ended: dict[str, Any],
-    commands: dict[str, str],
 ) -> None:
     """Print what was asked and found, as tables or as JSON."""
     if request.json:
-        fitted = None if summary is None else vars(summary)
-        print_json({**ended, "sources": list(rows), "fit": fitted, "go_on": commands})
+        fitted = None if found is None else vars(found.summary)
+        print_json({**ended, "sources": list(rows), "fit": fitted})
+        times.print()
         return
     print_judges(rows, bool(request.prices_in))
-    if summary is not None:
-        print_verdict(summary.verdict)
-        sizes = ", ".join(map(str, sorted(summary.sizes, reverse=True)[:12]))
-        more = ", …" if summary.clusters > 12 else ""
-        facts = [("clusters", f"{summary.clusters} ({sizes}{more})")]
-        facts.append(("suspect links", f"{summary.suspects} of {summary.links}"))
-        print_table("", ("", ""), facts)
-        print_reliability(summary.reliability)
-    lines = [f"  {what + ':':<10} {line}\n" for what, line in commands.items()]
-    write_stdout("".join(["To go on\n", *lines]))  # whole lines, to be copied
+    if found is None:
+        times.print()
+    else:
+        print_summary(found.summary, times, json=False, told=found.told)

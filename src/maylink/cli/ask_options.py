@@ -21,17 +21,6 @@ Judge = Annotated[
         show_default=False,
     ),
 ]
-Out = Annotated[
-    str,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Links, in the format that the name tells; beside it stand the files that keep "
-        "answers, so that the same command goes on.",
-        show_default=False,
-        rich_help_panel=options.WRITING,
-    ),
-]
 Questions = Annotated[
     int | None,
     typer.Option(
@@ -237,19 +226,6 @@ BadAnswers = Annotated[
         "--bad-answers",
         metavar="FILE",
         help="CSV of what judges wrote that is no answer, each with what is wrong.",
-        rich_help_panel=options.WRITING,
-    ),
-]
-Fit = Annotated[
-    bool,
-    typer.Option("--fit/--no-fit", help="Cluster with all links at the end.", show_default=False),
-]
-Report = Annotated[
-    str | None,
-    typer.Option(
-        "--report",
-        metavar="FILE.html",
-        help="A page about the clusters.",
         rich_help_panel=options.WRITING,
     ),
 ]

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from maylink.cli.errors import OUTPUT, USAGE, CommandError
-from maylink.cli.input_checks import check_inputs
-from maylink.cli.inputs import ReadingOptions
-from maylink.cli.options import STDIN
-from maylink.cli.outputs import check_format, check_outputs
+from maylink.cli.errors import USAGE, CommandError
+from maylink.cli.gather_request import GatherRequest
 from maylink.errors import MaylinkError
 
 if TYPE_CHECKING:
-    from maylink.label.judges import JudgeFile, JudgeLike, PromptTemplate, Spending
+    from maylink.label.judges import JudgeLike, PromptTemplate, Spending
 
 Value = TypeVar("Value")
 MODEL = "openai:"
@@ -25,18 +20,14 @@ ADDRESS_VARIABLE = "OPENAI_BASE_URL"
 KEY_VARIABLE = "OPENAI_API_KEY"
 
 
-@dataclass(frozen=True)
-class AskRequest:
+@dataclass(frozen=True, kw_only=True)
+class AskRequest(GatherRequest):
     """The arguments and options of the command; None or empty where one was not given."""
 
-    data: str
     judges: tuple[str, ...]
-    out: str
-    links: str | None
-    reading: ReadingOptions
     questions: int | None = None
     batch: int = 20
-    check: int = 0
+    check_pairs: int = 0
     sources: tuple[str, ...] = ()
     show: tuple[str, ...] = ()
     tries: int = 3
@@ -57,23 +48,6 @@ class AskRequest:
     prices_out: tuple[float, ...] = ()
     cache: str | None = None
     bad_answers: str | None = None
-    fit: bool = True
-    report: str | None = None
-    family: str = "auto"
-    seed: int = 0
-    force: bool = False
-    json: bool = False
-    ours: frozenset[str] = frozenset()  # outputs that are there as an earlier run left them
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing goes to standard error."""
-        return self.reading.quiet
-
-    @property
-    def answers_file(self) -> str:
-        """The file that keeps answers about rows."""
-        return f"{self.out}.answers.db"
 
     @property
     def judges_file(self) -> str:
@@ -86,9 +60,16 @@ class AskRequest:
         return tuple(word.removeprefix(MODEL) for word in self.judges if word.startswith(MODEL))
 
     @property
-    def outputs(self) -> dict[str, str | None]:
-        """The files that are written, by option."""
-        return {"--out": self.out, "--report": self.report, "--bad-answers": self.bad_answers}
+    def outputs(self) -> dict[str, str]:
+        """The files that are written, by the names of their options."""
+        bad = {} if self.bad_answers is None else {"--bad-answers": self.bad_answers}
+        return super().outputs | bad
+
+    @property
+    def inputs(self) -> dict[str, str | None]:
+        """The files that are read, by the names of their options."""
+        prompts = {f"--prompt {name}": name for name in self.prompts}
+        return {**super().inputs, "--cache": self.judges_file, **prompts}
 
     @property
     def seconds(self) -> float:
@@ -102,10 +83,8 @@ class AskRequest:
                 f"--time-limit: {self.time_limit!r} is not a time; write 60s or 5m", USAGE
             ) from None
 
-    def checked(self) -> AskRequest:
-        """Return itself; refuse what makes no sense before anything is read or paid for."""
-        if self.data == STDIN or os.path.isdir(self.data):
-            raise CommandError("DATA: judges are shown its rows as they stand; name a file", USAGE)
+    def check(self) -> None:
+        """Refuse what makes no sense before anything is read or paid for."""
         if not all(word.strip() for word in self.judges):
             raise CommandError("--judge: it is empty; give a command, or openai:MODEL", USAGE)
         if not self.models:
@@ -130,52 +109,10 @@ class AskRequest:
             raise CommandError("--price-in and --price-out: a price is not below 0", USAGE)
         if self.rate is not None and self.rate <= 0.0:
             raise CommandError("--rate: give a number above 0", USAGE)
-        if self.check and self.links is None:
+        if self.check_pairs and self.links is None:
             raise CommandError("--check: of which links? name them with --links", USAGE)
-        if self.report is not None and not self.fit:
-            raise CommandError("--report: there is nothing to tell without a fit", USAGE)
-        self._check_files()
         _ = self.seconds
-        ours = frozenset(option for option in self.outputs if self._is_ours(option))
-        for option, path in self.outputs.items():
-            if path is not None and os.path.lexists(path) and not (self.force or option in ours):
-                raise CommandError(
-                    f"{path}: is there already, and not as maylink ask has left it; say --force to "
-                    "write over it",
-                    OUTPUT,
-                )
-        return replace(self, ours=ours)
-
-    def _check_files(self) -> None:
-        features = self.reading.features
-        inputs = {"DATA": self.data, "--links": self.links, "--embeddings": features.embeddings,
-                  "--ids": features.ids, "--cache": self.judges_file}  # fmt: skip
-        inputs |= {f"--prompt {name}": name for name in self.prompts}
-        check_outputs(self.outputs, inputs, force=True)
-        check_inputs(self.data, self.reading, self.links)
-        check_format(self.out)
-
-    # ------------------------------------------------------------------ files that are our own
-
-    def may_replace(self, option: str) -> bool:
-        """Say whether a file may be written over: by --force, or if it stood as we left it."""
-        return self.force or option in self.ours
-
-    def _is_ours(self, option: str) -> bool:
-        """Say whether a file is there as an earlier run has left it."""
-        from maylink.label.judges import JudgeFile
-
-        path = self.outputs[option]
-        if path is None or not os.path.isfile(path) or not os.path.isfile(self.judges_file):
-            return False
-        with JudgeFile(self.judges_file) as file:
-            return file.fact(_fact(option, path)) == _digest(path)
-
-    def remember(self, file: JudgeFile, option: str) -> None:
-        """Keep in mind what was written, so that the command can go on."""
-        path = self.outputs[option]
-        if path is not None:
-            file.set_facts({_fact(option, path): _digest(path)})
+        super().check()
 
     # ------------------------------------------------------------------ judges
 
@@ -287,11 +224,3 @@ def _usual_address() -> str:
             USAGE,
         )
     return address
-
-
-def _fact(option: str, path: str) -> str:
-    return f"{option} {os.path.realpath(path)}"
-
-
-def _digest(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

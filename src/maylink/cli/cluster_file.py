@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maylink.cli.cluster_names import name_clusters
 from maylink.cli.cluster_request import ClusterRequest
@@ -25,8 +26,28 @@ from maylink.cli.summary import print_summary
 if TYPE_CHECKING:
     import pandas as pd
 
+    from maylink.analysis.fit_summary import FitSummary
+    from maylink.analysis.told_clusters import ClusterTold
     from maylink.io.data import Table
     from maylink.links import Links
+
+
+class Clustered(NamedTuple):
+    """What was found, and written.
+
+    Parameters
+    ----------
+    summary : FitSummary
+        Of the fit.
+    told : sequence of ClusterTold
+        The words of clusters of texts.
+    cut_short : str or None
+        What Ctrl-C has cut short.
+    """
+
+    summary: FitSummary
+    told: Sequence[ClusterTold]
+    cut_short: str | None
 
 
 def cluster_file(request: ClusterRequest) -> None:
@@ -45,13 +66,17 @@ def cluster_file(request: ClusterRequest) -> None:
             links = table_links.links
             if request.bad_links is not None:
                 write_bad_lines(table_links.file, request.bad_links, force=request.force)
-    cluster_table(request, table, links, times)
+    done = cluster_table(request, table, links, times)
+    only_times = request.out == STDOUT
+    print_summary(done.summary, times, json=request.json, only_times=only_times, told=done.told)
+    if done.cut_short is not None:
+        raise CommandError(done.cut_short, INTERRUPTED)
 
 
 def cluster_table(
     request: ClusterRequest, table: Table, links: Links | None, times: StageTimes
-) -> None:
-    """Cluster the rows of a table that was read, and write and print what was found.
+) -> Clustered:
+    """Cluster the rows of a table that was read, and write what was found.
 
     Parameters
     ----------
@@ -62,7 +87,7 @@ def cluster_table(
     links : Links or None
         Links between them.
     times : StageTimes
-        Measures the stages; printed at the end.
+        Measures the stages.
     """
     from maylink.analysis.fit_summary import describe_fit
     from maylink.analysis.told_clusters import told_clusters
@@ -109,11 +134,8 @@ def cluster_table(
         if request.out is not None:
             heading = heading_of_names(table, request.data)
             write_csv(_labels(model, table, heading), request.out, force=request.force)
-    told = told_clusters(model, table)
-    print_summary(
-        description.summary, times, json=request.json, only_times=request.out == STDOUT, told=told
-    )
-    _raise_if_interrupted(model, without_links, cut_short)
+    interruption = _interruption(model, without_links, cut_short)
+    return Clustered(description.summary, told_clusters(model, table), interruption)
 
 
 def _check(request: ClusterRequest) -> None:
@@ -224,17 +246,11 @@ def _labels_to_compare(without_links: Any) -> Any:
     return without_links.labels_
 
 
-def _raise_if_interrupted(model: Any, without_links: Any, cut_short: str | None) -> None:
+def _interruption(model: Any, without_links: Any, cut_short: str | None) -> str | None:
+    """Return what Ctrl-C has cut short, in a sentence."""
     if was_interrupted(model):
         intervals = "" if cut_short is None else f"; {cut_short}"
-        raise CommandError(
-            f"the fit was stopped early; what was written is what it had by then{intervals}",
-            INTERRUPTED,
-        )
+        return f"the fit was stopped early; what was written is what it had by then{intervals}"
     if was_interrupted(without_links):
-        raise CommandError(
-            "the fit without links was stopped; the report does not tell what links changed",
-            INTERRUPTED,
-        )
-    if cut_short is not None:
-        raise CommandError(f"the fit is whole, but {cut_short}", INTERRUPTED)
+        return "the fit without links was stopped; the report does not tell what links changed"
+    return None if cut_short is None else f"the fit is whole, but {cut_short}"

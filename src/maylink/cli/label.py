@@ -6,65 +6,13 @@ from typing import Annotated
 
 import typer
 
-from maylink.cli import features, options
+from maylink.cli import features, gather_options, options
 from maylink.cli.command_words import command_words
 from maylink.cli.errors import SUCCESS
 from maylink.cli.inputs import ReadingOptions
 from maylink.cli.label_request import LabelRequest
 
 SHOWING = "The page"
-Out = Annotated[
-    str,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="The links, in the format that its name tells; see docs/links.md.",
-        show_default=False,
-        rich_help_panel=options.WRITING,
-    ),
-]
-To = Annotated[
-    str | None,
-    typer.Option(
-        "--to",
-        metavar="FORMAT",
-        help="What to write there, where the name does not tell.",
-        rich_help_panel=options.WRITING,
-    ),
-]
-Answers = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Where every answer is kept from the moment it is given; FILE.answers.db beside --out "
-        "by default. The next command goes on from there.",
-        rich_help_panel=options.WRITING,
-    ),
-]
-Clusters = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="CSV of clusters at the end; FILE.clusters.csv beside --out by default.",
-        rich_help_panel=options.WRITING,
-    ),
-]
-Report = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE.html",
-        help="A page to read at the end; FILE.report.html beside --out by default.",
-        rich_help_panel=options.WRITING,
-    ),
-]
-Fit = Annotated[
-    bool,
-    typer.Option(
-        "--fit/--no-fit",
-        help="Cluster with all links at the end.",
-        rich_help_panel=options.WRITING,
-    ),
-]
 Show = Annotated[
     str | None,
     typer.Option(
@@ -118,7 +66,7 @@ Browser = Annotated[
 def label(
     context: typer.Context,
     data: options.Data,
-    out: Out,
+    out: gather_options.Out,
     links: options.Links = None,
     show: Show = None,
     pictures: PicturesOf = None,
@@ -126,6 +74,7 @@ def label(
     show_reliability: ShowReliability = False,
     port: Port = None,
     browser: Browser = True,
+    family: options.Family = "auto",
     seed: options.Seed = 0,
     text: features.Text = None,
     text_as: features.TextAs = "auto",
@@ -137,11 +86,11 @@ def label(
     as_: options.As = None,
     read: options.Read = None,
     read_links: options.ReadLinks = None,
-    to: To = None,
-    answers: Answers = None,
-    fit: Fit = True,
-    clusters: Clusters = None,
-    report: Report = None,
+    to: gather_options.To = None,
+    answers: gather_options.Answers = None,
+    fit: gather_options.Fit = True,
+    clusters: gather_options.Clusters = None,
+    report: gather_options.Report = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> int:
@@ -161,9 +110,10 @@ def label(
     again = command_words(context, force=None, quiet=None)
     wanted = [column.strip() for column in (show or "").split(",") if column.strip()]
     request = LabelRequest(
-        data, out, links, answers or f"{out}.answers.db", tuple(wanted) or None, pictures, boards,
-        show_reliability, port, browser, to, fit, clusters or f"{out}.clusters.csv",
-        report or f"{out}.report.html", seed, reading, force, again,
+        data=data, out=out, links=links, reading=reading, to=to, answers=answers, fit=fit,
+        clusters=clusters, report=report, family=family, seed=seed, force=force,
+        show=tuple(wanted) or None, pictures=pictures, boards=boards,
+        show_reliability=show_reliability, port=port, browser=browser, again=again,
     )  # fmt: skip
     request.check()
     from maylink.cli.label_session import gather

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maylink.cli.errors import USAGE, CommandError
+from maylink.cli.gather_end import Gathered, end
 from maylink.cli.inputs import fitted_data, read_table, read_table_links, row_names
-from maylink.cli.label_end import end
 from maylink.cli.label_request import LabelRequest
 from maylink.cli.options import READ, parse_key_values
 from maylink.cli.printing import first_few, print_note, write_stdout
+from maylink.cli.stage_times import StageTimes
+from maylink.cli.summary import print_summary
 from maylink.errors import counted, not_one_of
 
 if TYPE_CHECKING:
+    from maylink.cli.cluster_file import Clustered
     from maylink.io.data import Table
     from maylink.label.gathering import Gathering
     from maylink.label.items import Items
@@ -37,11 +40,17 @@ def gather(request: LabelRequest) -> None:
     if request.links is not None:
         links = read_table_links(table, request.links, request.reading).links
     items = _items(request, table)
-    with AnswerStore(request.answers, file_fingerprint(request.data, table)) as store:
+    with AnswerStore(request.answers_file, file_fingerprint(request.data, table)) as store:
         request.check_owned(store)
         _print_answers(request, store)
         _serve(request, table, links, items, store)
-        end(request, table, links, store)
+        times = StageTimes(request.quiet)
+
+        def tell(found: Clustered | None) -> None:
+            if found is not None:
+                print_summary(found.summary, times, json=False, told=found.told)
+
+        end(request, Gathered(table, links, store, request.again), times, tell)
 
 
 def _items(request: LabelRequest, table: Table) -> Items:
@@ -82,7 +91,9 @@ def _print_answers(request: LabelRequest, store: AnswerStore) -> None:
     said = store.answers()
     if said:
         people = first_few(list(dict.fromkeys(str(one.answer.source) for one in said)))
-        note = f"going on from {counted(len(said), 'answer')} in {request.answers}, of {people}"
+        note = (
+            f"going on from {counted(len(said), 'answer')} in {request.answers_file}, of {people}"
+        )
         print_note("answers", note, quiet=request.quiet)
 
 

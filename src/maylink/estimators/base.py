@@ -25,7 +25,7 @@ from maylink.data_forms import (
     warn_set_aside,
 )
 from maylink.errors import LinksError, MaylinkError
-from maylink.estimators.asking import AsksQuestions
+from maylink.estimators.asking import WARM, AsksQuestions
 from maylink.estimators.display import FitDisplay
 from maylink.estimators.tables import ROWS, FitTables, index_of
 from maylink.estimators.verdict import Verdict, judge
@@ -238,6 +238,7 @@ def keep_fitted(
     """
     for name in [name for name in vars(model) if name.endswith("_") and name[0] != "_"]:
         delattr(model, name)
+    vars(model).pop(WARM, None)
     validate_data(model, X if code is None else header(code), skip_check_array=True)
     for name, value in attributes.items():
         setattr(model, name, value)

@@ -161,6 +161,10 @@ class Schedule(BaseEstimator):
         Sweeps without a change after which to stop while the link weights still grow.
     max_sweeps : int, default 300
         Sweeps after which to stop in any case.
+    stretch : float, default 1
+        How far centres go before a sweep, in units of their way to the means; 1 is the paper's.
+        With 2, fits of many points take fewer sweeps: none raises the objective, but the labels
+        may be others. Centres of a family that is not Gaussian go to the means.
 
     Examples
     --------
@@ -176,16 +180,19 @@ class Schedule(BaseEstimator):
         order: str = "random",
         patience: int = 20,
         max_sweeps: int = 300,
+        stretch: float = 1.0,
     ) -> None:
         self.rate = rate
         self.order = order
         self.patience = patience
         self.max_sweeps = max_sweeps
+        self.stretch = stretch
 
     def check(self) -> None:
         """Raise about the first parameter that makes no sense."""
         check_choice("order", self.order, ("random", "shuffle", "index"))
-        check_number("rate", self.rate, 1.0)
+        for name in ("rate", "stretch"):
+            check_number(name, getattr(self, name), 1.0)
         for name in ("patience", "max_sweeps"):
             check_integer(name, getattr(self, name), 1)
 

@@ -32,7 +32,7 @@ from maylink.problem import Problem
 from maylink.runtime.session import Session
 from maylink.solvers import rdpmeans
 from maylink.solvers.checkpointed_runs import check_checkpoint, checkpoint_of
-from maylink.solvers.fit import Clustering, Fit
+from maylink.solvers.fit import Clustering, Fit, warn_unsettled
 from maylink.solvers.means_stream import MeansStream
 from maylink.solvers.placing import faithful, in_parts
 from maylink.solvers.rdpmeans import RDPMeansSettings, RDPMeansSolver
@@ -57,8 +57,8 @@ class RDPMeans(CenterEstimator):
         "full-gaussian" (Mahalanobis), "shared-gaussian" (Mahalanobis within clusters), "plda" (the
         same in few directions), "multinomial", "dirichlet-multinomial", "poisson", "bernoulli",
         "gamma", "von-mises-fisher" (cosine), or an object of :mod:`maylink.families`. "auto"
-        chooses by held-out links among those that the values allow; without 40 links it is
-        "gaussian", or "plda" for large data of many features. It is "gaussian" on Dask, and where
+        chooses by held-out links among those that the values allow, with fewer than 16 linked pairs
+        by the data alone; of many features that is "plda". It is "gaussian" on Dask, and where
         penalty, hint, link weight, start or ``keep="objective"`` are given.
     scale : "auto", True or False, default "auto"
         Whether "auto" has "diagonal-gaussian" in place of "gaussian": columns in units of their
@@ -72,8 +72,8 @@ class RDPMeans(CenterEstimator):
         λ, what opening a cluster costs, in units of the divergence. "auto" takes it from
         ``n_clusters_hint`` where that is given. Otherwise small pieces of the data are merged by
         the exact probability of data and links (:mod:`maylink.tuning.rdpmeans_views`), and λ is
-        just above the divergence of the furthest point. With fewer than 40 links it is the one of a
-        path whose partition is the most probable (:mod:`maylink.tuning.penalty`).
+        just above the divergence of the furthest point. On Dask, and of a given family with no such
+        choice, it is that of the most probable partition (:mod:`maylink.tuning.penalty`).
     n_clusters_hint : int, optional
         About how many clusters there are; λ is then the divergence of the furthest point in this
         round of furthest-first. The number found may differ.
@@ -81,7 +81,7 @@ class RDPMeans(CenterEstimator):
         ξ of the first sweep, or (ξ_may, ξ_not). None is λ/1000, or λ where the weights do not
         grow, which makes the result independent of the unit of the data; the paper's own value is
         0.001. "auto" is what the reliability of the links of each source is worth, as the partition
-        shows it; with ``keep="objective"`` or fewer than 40 links it is None.
+        shows it; None with ``keep="objective"``, or a given λ and fewer than 40 linked pairs.
     init : array, optional
         Labels of shape (n,) or centres of shape (k, d) to start from; by default the partition that
         held-out links chose, or one cluster.
@@ -268,6 +268,7 @@ class RDPMeans(CenterEstimator):
             rate=float(schedule.rate),
             patience=int(schedule.patience),
             max_sweeps=int(schedule.max_sweeps),
+            stretch=float(schedule.stretch),
             keep=self.keep,
         )
         penalty = None if self.cluster_penalty == "auto" else float(self.cluster_penalty)
@@ -319,7 +320,7 @@ class RDPMeans(CenterEstimator):
         self, choice: RDPMeansChoice, request: RDPMeansRequest, fit: Fit[Clustering]
     ) -> CenterDescription:
         """Return the fitted attributes."""
-        rdpmeans.warn_unsettled(fit, stacklevel=4)
+        warn_unsettled(fit, stacklevel=4)
         return describe(choice, fit)
 
     @property
@@ -410,7 +411,7 @@ class RDPMeans(CenterEstimator):
         stream, fit = stream.add(
             data, batch_links, order, shuffle, max_sweeps=sweeps, n_jobs=self.n_jobs
         )
-        rdpmeans.warn_unsettled(fit, stacklevel=2)
+        warn_unsettled(fit, stacklevel=2)
         linked = batch_links is not None and batch_links.n_links > 0
         names = [field.name for field in fields(CenterDescription)]
         first: dict[str, Any] = {name: getattr(self, f"{name}_", None) for name in names}

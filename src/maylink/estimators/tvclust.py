@@ -78,7 +78,7 @@ class TVClust(TVClustQueries):
         γ, the power on the data's likelihood. Below 1 the data count less against the links, which
         helps where the family describes the clusters badly. "auto" chooses, together with
         family and covariance, what predicts held-out links best (:mod:`maylink.tuning`); where
-        there are fewer than 40 links it is 1, and the evidence chooses the family.
+        there are fewer than 16 linked pairs the data alone choose.
     neighbours : "auto", False or int, default "auto"
         The neighbour graph of the data as one more source of links: each point and so many nearest
         neighbours may, as many random pairs may not; how reliable that is, is learned

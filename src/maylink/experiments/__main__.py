@@ -108,7 +108,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     size.add_argument("--full", action="store_true", help=f"{FULL} trials a cell")
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
-    sets = [*grid.DATA, *today.SETS, *reliability.SETS, *questions.PATTERNS]
+    sets = [*grid.DATA, *today.SETS, *reliability.SETS, *questions.SETS]
     data = list(dict.fromkeys([*sets, *annotators.ACCURACY]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
     named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS

@@ -173,6 +173,18 @@ def home() -> Path:
     return Path(os.environ.get("MAYLINK_PEERS", "experiments/peers"))
 
 
+def look_for_checkout(variable: str) -> None:
+    """See that a variable names a checkout, where a peer is in no package index.
+
+    Raises
+    ------
+    MissingError
+        The variable is not set.
+    """
+    if variable and not os.environ.get(variable):
+        raise MissingError(f"no checkout is named by {variable}")
+
+
 def environment(
     package: str,
     folder: Path | None = None,

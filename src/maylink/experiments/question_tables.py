@@ -1,4 +1,8 @@
-"""The tables and the figure of :mod:`maylink.experiments.questions`."""
+"""The tables and the figure of :mod:`maylink.experiments.questions`.
+
+F and ARI by the number of questions are over pairs that nobody asked about; the F beside the
+expected F is over all pairs.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +43,10 @@ def tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if MAYLINK in wide:
         found["summary: goals"] = _goals(wide)
     some = long[long["asked"].isin(SHOWN)]
-    found["ARI by number of questions, mean over data sets"] = some.pivot_table(
-        "ARI", ["p", "method"], "asked", sort=False
-    )
+    for name in ("ARI", "F"):
+        found[f"{name} by number of questions, mean over data sets"] = some.pivot_table(
+            name, ["p", "method"], "asked", sort=False
+        )
     expected = long[long["expected"].notna() & (long["method"] == MAYLINK)]
     if len(expected):
         bins = pd.cut(expected["expected"], [0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0])
@@ -95,7 +100,8 @@ def _long(runs: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {
             "data": run["data"], "p": run["p"], "method": run["method"], "trial": run["trial"],
-            "asked": int(asked), "ARI": ari, "F_all": run["F_by_questions"][asked],
+            "asked": int(asked), "ARI": ari, "F": run["F_unlinked_by_questions"][asked],
+            "F_all": run["F_by_questions"][asked],
             "expected": run["expected_by_questions"].get(asked, np.nan),
         }
         for run in runs.to_dict("records")

@@ -44,8 +44,9 @@ class Rival(NamedTuple):
         As in :func:`maylink.experiments.peers.environment`.
     compiles : bool
         Whether a first fit compiles, so that a tiny one comes before the clock starts.
-    absent : str
-        Why it cannot be installed, where no package index has it.
+    variable : str
+        The environment variable that names a checkout of its repository, where it is in no
+        package index.
     """
 
     fit: str
@@ -55,7 +56,7 @@ class Rival(NamedTuple):
     needs: tuple[str, ...] = ()
     pythons: tuple[str, ...] = ()
     compiles: bool = False
-    absent: str = ""
+    variable: str = ""
 
     @property
     def program(self) -> str:
@@ -150,11 +151,31 @@ from sklearn.cluster import HDBSCAN
 def fit(X, may, may_not, k, seed):
     return HDBSCAN(copy=True).fit(X).labels_
 """
-PCCC = Rival(
-    "",
-    absent="is in no package index (pccc there is another program), and without a licence its "
-    "solver Gurobi refuses models as large as that of digits",
-)
+# Its first file is not a name in Python.
+BABAKI = """
+import importlib, random
+cop_kmeans = importlib.import_module("copkmeans-ht.cop_kmeans").cop_kmeans
+def fit(X, may, may_not, k, seed):
+    random.seed(seed)
+    ml, cl = (list(map(tuple, pairs.tolist())) for pairs in (may, may_not))
+    labels, centers = cop_kmeans(X.tolist(), k, ml=ml, cl=cl)
+    if labels is None:
+        raise RuntimeError("finds no clusters")
+    return labels
+"""
+# Links are soft, as wrong ones may be among them, and all alike. Without hard may links the step
+# that joins their points breaks off, and there is nothing to join. Its page shows two switches
+# more, with which it takes over half a minute, or ends in a NameError, where links are wrong.
+PCCC = """
+sys.path.insert(0, os.environ["MAYLINK_PCCC"])
+import gurobipy
+from pccc import pccc
+gurobipy.setParam("Threads", 1)
+def fit(X, may, may_not, k, seed):
+    found = pccc(X, k, sml=may, scl=may_not, perform_preprocessing=False, random_state=seed)
+    return found["labels"]
+"""
+PCCC_NEEDS = ("scikit-learn", "scipy", "networkx", "pandas")
 
 RIVALS = {
     TVCLUST: _ours("TVClust"),
@@ -168,6 +189,7 @@ RIVALS = {
     "active-semi COPKMeans": _active("COPKMeans"),
     "active-semi PCKMeans": _active("PCKMeans"),
     "active-semi MPCKMeans": _active("MPCKMeans"),
+    "copkmeans-ht COPKMeans": Rival(BABAKI, "copkmeans-ht"),
     "clustlib COPKMeans": _clustlib("kmean.copkmeans", "COPKMeans"),
     "clustlib LCVQE": _clustlib("fuzzy.lcvqe", "LCVQE"),
     "clustlib RDPM": _clustlib("kmean.rdpmean", "RDPM"),
@@ -176,5 +198,5 @@ RIVALS = {
     "cognitivefactory hierarchical": _cognitive("hierarchical"),
     "cognitivefactory spectral": _cognitive("spectral"),
     "cognitivefactory mpckmeans": _cognitive("mpckmeans"),
-    "PCCC": PCCC,
+    "PCCC": Rival(PCCC, "gurobipy", needs=PCCC_NEEDS, variable="MAYLINK_PCCC"),
 }

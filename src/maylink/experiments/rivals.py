@@ -5,7 +5,8 @@ in a full run n/2 as well, join random points or look-alikes and are right with 
 *contradicting* links are random and right, but every tenth pair is told a second time, the other
 way round. TVClust and RDP-means have their defaults and get nothing but data and links. The rivals
 are called as their own pages show (:mod:`maylink.experiments.rival_programs`) and are told the true
-number of clusters where they ask for it. Points of noise are clusters of one.
+number of clusters where they ask for it. Points of noise are clusters of one. PCCC is in no package
+index: the variable ``MAYLINK_PCCC`` names a checkout of its repository.
 
 Every fit is a process of its own on one thread, which has its libraries, and its compiled loops if
 it has any, before the clock starts. It is ended after half a minute, on data of more than 150,000
@@ -184,8 +185,7 @@ def ask(
     MissingError
         There is no fit, and why.
     """
-    if rival.absent:
-        raise MissingError(rival.absent)
+    peers.look_for_checkout(rival.variable)
     python: str | Path = sys.executable
     if rival.package:
         pythons = rival.pythons or (sys.executable,)

@@ -29,13 +29,7 @@ class Heard:
         self.n, self.given = given.n, given
         self.sources: dict[Hashable, int] = {}
         self.answers: list[Answer] = []
-        names = given.sources
-        self._before = [
-            Answer(int(i), int(j), 1 if kind == MAY else -1, names[code], float(weight))
-            for i, j, kind, code, weight in zip(
-                given.i, given.j, given.kind, given.source, given.weight, strict=True
-            )
-        ]
+        self._before = answers_of(given)
         self._note(self._before)
 
     @property
@@ -108,6 +102,16 @@ def links_of(answers: Iterable[Answer], n: int) -> Links:
         return Links.empty(n)
     i, j, kind, source, weight = zip(*told, strict=True)
     return Links(n, i, j, kind, weight, source)
+
+
+def answers_of(links: Links) -> list[Answer]:
+    """Return links as answers of their sources."""
+    names = links.sources
+    columns = zip(links.i, links.j, links.kind, links.source, links.weight, strict=True)
+    return [
+        Answer(int(i), int(j), 1 if kind == MAY else -1, names[code], float(weight))
+        for i, j, kind, code, weight in columns
+    ]
 
 
 class AnswerColumns:

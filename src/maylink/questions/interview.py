@@ -15,7 +15,7 @@ from maylink.links import Links
 from maylink.parameters import as_generator, check_integer
 from maylink.questions.belief import PairGains
 from maylink.questions.choosing import RowPairs
-from maylink.questions.heard import AnswerColumns, Heard
+from maylink.questions.heard import AnswerColumns, Heard, answers_of
 from maylink.questions.mind import Mind
 from maylink.questions.pieces import Ground
 from maylink.questions.reasons import reason_for
@@ -162,6 +162,22 @@ class Interview:
         told = self._heard.add(answers)
         with one_thread():
             self._mind.take_in(told)
+
+    def catch_up(self, links: LinksLike | None) -> bool:
+        """Take in the links that came since; say whether they could be.
+
+        Parameters
+        ----------
+        links : Links or None
+            All links that there are now. They can be taken in if they begin with those that were
+            heard so far; else nothing is changed.
+        """
+        now, before = answers_of(as_links(links, self.n)), self._heard.told
+        if now[: len(before)] != before:
+            return False
+        if now[len(before) :]:
+            self.add(now[len(before) :])
+        return True
 
     def take_back(self, answer: Answer) -> None:
         """Forget an answer, the latest one like it."""

@@ -6,6 +6,7 @@ Kernels run without the interpreter lock, so that Python threads are enough.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -62,19 +63,27 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 class _Limit:
-    """Counts the blocks of :func:`one_thread` that are open: the first limits, the last frees."""
+    """Counts the blocks of :func:`one_thread` that are open: the first limits, the last frees.
+
+    To look for libraries that have threads takes milliseconds. They come with modules, so one looks
+    again only where more of these are loaded than before.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.users = 0
+        self.n_modules = 0  # loaded when libraries were looked for
+        self.libraries: Any = None
         self.limit: Any = None
 
     def enter(self) -> None:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import ThreadpoolController
 
         with self.lock:
             if self.users == 0:
-                self.limit = threadpool_limits(1)
+                if self.n_modules != len(sys.modules):
+                    self.n_modules, self.libraries = len(sys.modules), ThreadpoolController()
+                self.limit = self.libraries.limit(limits=1)
             self.users += 1
 
     def leave(self) -> None:

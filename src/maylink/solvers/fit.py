@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from maylink.arrays import Array, Index
 
@@ -105,6 +107,16 @@ class Fit(Generic[S]):
     objective: float
     trace: Trace
     status: Status
+
+
+def warn_unsettled(fit: Fit[Any], stacklevel: int) -> None:
+    """Warn that the largest number of sweeps was reached."""
+    if fit.status is Status.MAX_SWEEPS:
+        warnings.warn(
+            f"RDP-means had not settled after {len(fit.trace)} sweeps; raise max_sweeps",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 class Parts(NamedTuple):

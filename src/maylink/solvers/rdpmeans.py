@@ -13,7 +13,6 @@ Centres stand still within a sweep; how the engine uses that is told in
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,12 +20,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from maylink.arrays import Array, Index
 from maylink.engines.protocol import Engine, Labels
 from maylink.engines.totals import Totals
 from maylink.families.base import Statistics
+from maylink.families.gaussian import EuclideanFamily
 from maylink.labels import complete_codes, renumbered
 from maylink.model.joint import log_data
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
@@ -41,6 +40,7 @@ from maylink.solvers.score_settings import ScoreSettings
 
 logger = logging.getLogger(__name__)
 NO_ORDER = np.empty(0, np.int32)
+FEW = 0.02  # of the points; while no more move in a sweep, centres may go beyond the means
 ABOVE = 1.0 + 1e-9  # a point at exactly λ opens a cluster; a penalty this much larger keeps it
 
 
@@ -83,6 +83,9 @@ class RDPMeansSettings:
         Whether the labels that a run starts from may be its most probable partition.
     still : float
         Share of the points that may move in a sweep that counts as one without a change.
+    stretch : float
+        How far centres go, in units of their way to the means. Beyond these, above 1, they only go
+        while few points move; a sweep that would raise the objective is made anew from the means.
     """
 
     penalty: float
@@ -100,6 +103,7 @@ class RDPMeansSettings:
     judge_start: bool = False
     partition_prior: PartitionPrior = DIRICHLET_PROCESS
     still: float = 0.0
+    stretch: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,7 @@ class RDPMeansState:
     last: Sweep | None = None  # the last of them
     best: MostProbable | None = None  # of the partitions so far, where probability decides
     shares: Array | None = None  # of ξ that votes of each kind and source have, where they differ
+    way: Array | None = None  # of the centres in the last sweep, where it was short; (K, s)
 
 
 class MostProbable(NamedTuple):
@@ -158,6 +163,7 @@ class RDPMeansSolver:
         by_probability = settings.keep == "probability"
         self.score = PartitionScore(problem, engine, settings) if by_probability else None
         self.sources = source_prior(SHARED, problem.links.sources)
+        self.may_stretch = settings.stretch > 1.0 and isinstance(problem.family, EuclideanFamily)
 
     def init(
         self,
@@ -201,11 +207,26 @@ class RDPMeansSolver:
             rng = np.random.default_rng([state.shuffle, state.n_sweeps])
             turns = np.arange(self.problem.n, dtype=np.int32)
             state = replace(state, order=rng.permutation(turns))
-        weights = (state.xi_may, state.xi_not)
         if settings.by_source:
             engine.weigh_sources(state.shares)
+        swept = None if state.way is None else self._stretched(state, state.way)
+        swept = swept or self._swept(state, state.centers)
+        swept = self._with_grown_weights(swept)
+        logger.debug("sweep %d: %s", swept.n_sweeps, swept.last)
+        return swept if self.score is None else replace(swept, best=self._best(swept, state.best))
+
+    def _stretched(self, state: RDPMeansState, way: Array) -> RDPMeansState | None:
+        """Return what a sweep beyond the means leaves; None where it is no better than before."""
+        before = objective(self.settings, state, (state.xi_may, state.xi_not))
+        swept = self._swept(state, state.centers + (self.settings.stretch - 1.0) * way)
+        assert swept.last is not None
+        return swept if swept.last.n_changed and swept.last.objective <= before else None
+
+    def _swept(self, state: RDPMeansState, places: Array) -> RDPMeansState:
+        """Return what a sweep leaves in which centres stand at these places."""
+        engine, settings, weights = self.engine, self.settings, (state.xi_may, state.xi_not)
         labels, totals, n_changed = engine.sweep(
-            state.labels, state.totals, state.centers, state.order, weights, settings.penalty
+            state.labels, state.totals, places, state.order, weights, settings.penalty
         )
         centers, distortion, counts = state.centers, state.distortion, state.counts
         if n_changed or not state.n_sweeps:
@@ -213,14 +234,14 @@ class RDPMeansSolver:
             distortion = engine.distortion(labels, totals, centers)
             counts = as_counts(engine.votes(labels))
         n_still = 0 if n_changed > settings.still * self.problem.n else state.n_still + 1
+        short = self.may_stretch and 0 < n_changed <= FEW * self.problem.n
+        way = centers - state.centers if short and len(centers) == len(state.centers) else None
         swept = RDPMeansState(
             state.order, labels, totals, centers, counts, *weights, state.heaviest, state.shuffle,
-            distortion, n_still, state.n_sweeps + 1, shares=state.shares,
+            distortion, n_still, state.n_sweeps + 1, shares=state.shares, way=way,
         )  # fmt: skip
         last = Sweep(objective(settings, swept, weights), len(centers), n_changed, *weights)
-        swept = replace(self._with_grown_weights(swept), last=last)
-        logger.debug("sweep %d: %s", swept.n_sweeps, swept.last)
-        return swept if self.score is None else replace(swept, best=self._best(swept, state.best))
+        return replace(swept, last=last)
 
     def record(self, state: RDPMeansState) -> Sweep:
         """Return the last sweep."""
@@ -360,16 +381,6 @@ def objective(
     clusters = settings.penalty * len(state.centers)
     friends, strangers = float(may.sum()), float(may_not.sum())
     return state.distortion + clusters - weights[0] * friends + weights[1] * strangers
-
-
-def warn_unsettled(fit: Fit[Any], stacklevel: int) -> None:
-    """Warn that the largest number of sweeps was reached."""
-    if fit.status is Status.MAX_SWEEPS:
-        warnings.warn(
-            f"RDP-means had not settled after {len(fit.trace)} sweeps; raise max_sweeps",
-            ConvergenceWarning,
-            stacklevel=stacklevel + 1,
-        )
 
 
 class PartitionScore:

@@ -92,6 +92,35 @@ def has_many_features(shape: tuple[int, int]) -> bool:
     return n >= ENOUGH_POINTS and d > FEW_FEATURES
 
 
+def numbers_of_neighbours(learns: bool, one_learns: bool, tuning: Tuning) -> tuple[int, ...]:
+    """Return how many neighbours are tried with a family on data of many features.
+
+    The family that learns is tried with all numbers, one beside it with none: with neighbours it
+    hardly ever won. Where no family learns, ten are better than twenty.
+
+    Parameters
+    ----------
+    learns : bool
+        Whether the family learns.
+    one_learns : bool
+        Whether any of the families that are tried does.
+    tuning : Tuning
+        Which numbers there are.
+
+    Examples
+    --------
+    >>> from maylink import Tuning
+    >>> from maylink.tuning.candidates import numbers_of_neighbours
+    >>> [numbers_of_neighbours(*one, Tuning()) for one in ((True, True), (False, True))]
+    [(0, 10, 20), (0,)]
+    >>> numbers_of_neighbours(False, False, Tuning())
+    (0, 10)
+    """
+    if learns:
+        return tuning.neighbours
+    return tuning.neighbours[: 1 if one_learns else 2]
+
+
 def near_settings(tuning: Tuning, links: Links) -> list[tuple[float, int]]:
     """Return data weights and numbers of neighbours that are tried beside none.
 

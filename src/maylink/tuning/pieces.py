@@ -196,6 +196,7 @@ def fit_from_pieces(
         state = loop.run(solver, solver.init(labels)).state
         problem = learned(problem, state.responsibilities) if learns else problem
         before = solver.labels(state)
+        del state  # as large as the data where clusters are many
         labels = _merged(problem, score, before, prior).labels
         if number and labels.max() == before.max():
             break

@@ -40,6 +40,7 @@ from maylink.tuning.candidates import (
     compared_by_evidence,
     gaussians,
     near_settings,
+    numbers_of_neighbours,
 )
 from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
@@ -211,18 +212,14 @@ def _compared(samples: dict[str, Problem]) -> list[str]:
 def _candidates(
     samples: dict[str, Problem], request: RDPMeansRequest, tuning: Tuning
 ) -> list[HardCandidate]:
-    """Return what may be chosen, the plainest first.
-
-    The graph is tried with the family that learns, which is for data of many features, or with the
-    plainest where none does.
-    """
-    has_graph = next((name for name, one in samples.items() if one.given_family.learns), None)
+    """Return what may be chosen, the plainest first; of few features, what has no neighbours."""
     n, d = next(iter(samples.values())).X.shape
+    one_learns = any(one.given_family.learns for one in samples.values())
     tried = list[HardCandidate]()
-    for name in samples:
-        counts = tuning.neighbours if name == has_graph and d > FEW_FEATURES else (0,)
-        if has_graph is None and d > FEW_FEATURES:
-            counts = tuning.neighbours[:2]
+    for name, one in samples.items():
+        counts: tuple[int, ...] = (0,)
+        if d > FEW_FEATURES:
+            counts = numbers_of_neighbours(one.given_family.learns, one_learns, tuning)
         if request.neighbours != "auto":
             counts = (int(request.neighbours),)
         for count in sorted({min(count, n - 1) for count in counts}):

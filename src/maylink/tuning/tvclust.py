@@ -45,6 +45,7 @@ from maylink.tuning.candidates import (
     compared_by_evidence,
     has_many_features,
     near_settings,
+    numbers_of_neighbours,
 )
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
@@ -249,8 +250,9 @@ class TVClustTuner:
                 tried += [TVClustCandidate(name, weight, 0, word) for weight in weights]
                 tried += [TVClustCandidate(name, *setting, word) for setting in near]
                 continue
-            counts = tuning.neighbours
-            if not problem.given_family.learns or name in self.variants:
+            learns = problem.given_family.learns
+            counts = numbers_of_neighbours(learns, self.one_learns, tuning)
+            if name in self.variants:
                 counts = (counts[0], counts[-1])  # none, or as many as may be
             if request.neighbours != "auto":
                 counts = (int(request.neighbours),)
@@ -269,12 +271,16 @@ class TVClustTuner:
         weights, least = self.request.open_weights, self.tuning.least_weight_of_pieces
         return weights if len(weights) == 1 else tuple(one for one in weights if one >= least)
 
+    @property
+    def one_learns(self) -> bool:
+        """Whether any of the families learns from a partition."""
+        return any(one.given_family.learns for one in self.problems.values())
+
     def has_pieces(self, family: Family) -> bool:
-        """Whether a family is fitted from pieces: it must, or is compared with one that learns."""
+        """Whether a family is fitted from pieces: it learns, or data have many features."""
         if self.in_chunks:
             return False
-        one_learns = any(one.given_family.learns for one in self.problems.values())
-        many = has_many_features(self.sample.X.shape) and (one_learns or not self.is_small)
+        many = has_many_features(self.sample.X.shape)
         return family.learns or self.request.wants_neighbours or many
 
     @cached_property

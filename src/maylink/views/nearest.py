@@ -47,7 +47,7 @@ class NeighbourSearch:
     """Lists of the index that a row is looked for in; more find more, and take longer."""
     spare: int = 8
     """Candidates beyond those that are asked for: rounding may put the last ones out of order."""
-    tile: tuple[int, int] = (256, 4096)
+    tile: tuple[int, int] = (256, 1024)
     """Rows and columns whose products are held together by a thread."""
 
 

@@ -1,11 +1,13 @@
 import os
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 import maylink as ml
+from chat_server import ChatStub, honest, serving
 from maylink import Links
-from maylink.label.judges import Asking, AskSettings, Judge, ShownRows
+from maylink.label.judges import Asking, AskSettings, ChatJudge, ChatSettings, Judge, ShownRows
 from maylink.label.judges.gathered import agreement, calibrated, links_of, tally
 from maylink.label.store import AnswerStore
 from maylink.questions import Answer
@@ -104,3 +106,39 @@ def test_two_judges_and_ten_answers_of_people_tell_how_good_each_is(seed):
         told[f"good, {sure}"] > told[f"good, {unsure}"] + 0.1
     )  # its confidence is worth something
     assert told[f"good, {sure}"] > told[f"poor, {sure}"] + 0.2  # and is not taken at its word
+
+
+def lying(a, b):
+    """Answer as a server that is wrong about three pairs in ten, always the same, and sure."""
+    wrong = crc32("".join(sorted((a, b))).encode()) % 10 < 3
+    told = honest(a, b)["answer"]
+    return {"answer": {"yes": "no", "no": "yes"}[told] if wrong else told, "confidence": 90}
+
+
+def test_a_server_that_lies_is_kept_as_it_spoke_and_seen_through():
+    """Of 500 answers three in ten are wrong: p and q come out so, and the clusters right."""
+    data = ml.datasets.make_pattern("blobs", n=90, rng=0)
+    rows = ShownRows.of({"name": [f"row {k}" for k in range(90)],
+                         "group": [f"g{one}" for one in data.y]})  # fmt: skip
+    stub, store = ChatStub(judge=lying), AnswerStore(":memory:", "rows")
+    with serving(stub) as address:
+        judge = ChatJudge("tiny", address, source="liar", settings=ChatSettings(10, 4))
+        asking = Asking(PlainInterview(data.X, random_state=0), rows, [judge], store,
+                        settings=AskSettings(500, 100))  # fmt: skip
+        asked = asking.run()
+        judge.close()
+    assert (asked.n_answers, stub.calls) == (500, 50)
+    said = [one.answer for one in store.answers()]
+    for i, j, kind, source, _ in said:
+        pair = rows.pair(i, j)
+        assert source == "liar"
+        assert kind == (1 if lying(*pair.texts)["answer"] == "yes" else -1)
+    links = calibrated(asked.links, ["liar"])
+    model = ml.TVClust("gaussian", data_weight=1, random_state=0).fit(data.X, links=links)
+    same = data.y[links.i] == data.y[links.j]
+    right = (links.kind > 0) == same
+    assert right.mean() == pytest.approx(0.7, abs=0.05)
+    (told,) = model.reliability_[["p", "q"]].to_numpy()
+    assert told == pytest.approx([right[same].mean(), right[~same].mean()], abs=0.05)
+    assert told == pytest.approx([0.7, 0.7], abs=0.08)
+    assert ml.metrics.adjusted_rand(data.y, model.labels_) > 0.95
