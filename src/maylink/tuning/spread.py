@@ -68,7 +68,7 @@ def spread_fit(view: PieceView) -> tuple[PieceView, HardFit]:
         if spread == 1.0:
             continue
         one = replace(view, problem=expecting(problem, spread))
-        one = replace(one, starts=[view.starts[0], pieces_of(one.problem), *view.starts[1:]])
+        one = replace(one, starts=[pieces_of(one.problem), *view.starts[1:]])
         fit = hard_fit(one, problem.links, SCORE)
         if fit.log_joint > best[1].log_joint + enough:
             best = one, fit
