@@ -11,7 +11,7 @@ from maylink.links import Links
 from maylink.metrics import pair_f
 from maylink.problem import Problem
 from maylink.tuning.pieces import PieceView
-from maylink.tuning.spread import SPREADS, same_spread, with_spread
+from maylink.tuning.spread import SPREADS, hold_few_points, same_spread, spread_fit, with_spread
 from maylink.views.neighbours import NeighbourGraph
 
 GAUSSIANS = ("gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian")
@@ -67,3 +67,34 @@ def test_many_clusters_are_found_without_links(kind):
     model = kind(random_state=0).fit(X)
     assert abs(model.n_clusters_ - 30) <= 1
     assert pair_f(y, model.labels_) > 0.98
+
+
+def in_pairs(n_pairs=80, seed=0):
+    """Draw points of which every two lie close together, in six dimensions."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_pairs), 2)
+    return rng.normal(size=(n_pairs, 6))[y] + 0.05 * rng.normal(size=(y.size, 6)), y
+
+
+@pytest.mark.parametrize("kind", [TVClust, RDPMeans])
+def test_pairs_are_found_without_links(kind):
+    X, y = in_pairs()
+    assert pair_f(y, kind(random_state=0).fit(X).labels_) > 0.95
+
+
+def test_neighbours_tell_of_few_points_and_of_nothing_else():
+    rng = np.random.default_rng(0)
+    clear = 8.0 * rng.normal(size=(5, 4))[rng.integers(0, 5, 300)] + rng.normal(size=(300, 4))
+    flat = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 10))  # fewer dimensions than columns
+    assert hold_few_points(in_pairs()[0])
+    assert not any(hold_few_points(X) for X in (rng.random((300, 3)), clear, flat))
+    assert not hold_few_points(np.ones((100, 3)))  # all points are equal
+    assert not hold_few_points(rng.normal(size=(20, 3)))  # too few to tell
+
+
+def test_pieces_are_made_anew_where_clusters_are_narrower():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(100), 5)
+    X = rng.permutation(10.0 * np.argwhere(np.ones((20, 20))))[y] + rng.normal(size=(500, 2))
+    _, fit = spread_fit(view_of(X, "gaussian"))
+    assert fit.labels.max() + 1 > 60  # 52 from the pieces of wide clusters
