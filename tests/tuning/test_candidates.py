@@ -114,8 +114,8 @@ def sparse_counts():
     ("draw", "expected"),
     [
         (unit_rows, {"plda": {0, 10, 20}, "von-mises-fisher": {0}}),
-        (sparse_counts, {"dirichlet-multinomial": {0, 10}, "multinomial": {0, 10}}),
-        (lambda: sparse.csr_array(unit_rows()), {"von-mises-fisher": {0, 10}}),
+        (sparse_counts, {"dirichlet-multinomial": {0, 10, 20}, "multinomial": {0, 10, 20}}),
+        (lambda: sparse.csr_array(unit_rows()), {"von-mises-fisher": {0, 10, 20}}),
     ],
     ids=["unit rows", "sparse counts", "sparse unit rows"],
 )

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from maylink.errors import FileError
+from maylink.io.matrix_market import read_matrix_market
 from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, damaged, generated_names
 from maylink.io.states import DOCUMENT
 
@@ -55,14 +56,11 @@ def read_npz(path: str | Path, name: str, options: ReadOptions) -> RawTable:
 
 def read_mtx(path: str | Path, name: str, options: ReadOptions) -> RawTable:
     """Read a Matrix Market file."""
-    from scipy.io import mmread
-
-    with open(path, "rb") as file:
-        if not file.readline().lower().startswith(b"%%matrixmarket"):
-            raise damaged(name, "Matrix Market", ValueError("it does not begin as one"))
+    data = Path(path).read_bytes()
+    if not data[:14].lower().startswith(b"%%matrixmarket"):
+        raise damaged(name, "Matrix Market", ValueError("it does not begin as one"))
     try:
-        # By its path: given an open file that is damaged, SciPy ends the program.
-        matrix = mmread(str(path))
+        matrix = read_matrix_market(data)
     except (ValueError, EOFError, OverflowError, StopIteration) as error:
         raise damaged(name, "Matrix Market", error) from error
     return _raw_table(name, matrix.tocsr() if sparse.issparse(matrix) else matrix, options)

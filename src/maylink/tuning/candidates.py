@@ -95,8 +95,8 @@ def has_many_features(shape: tuple[int, int]) -> bool:
 def numbers_of_neighbours(learns: bool, one_learns: bool, tuning: Tuning) -> tuple[int, ...]:
     """Return how many neighbours are tried with a family on data of many features.
 
-    The family that learns is tried with all numbers, one beside it with none: with neighbours it
-    hardly ever won. Where no family learns, ten are better than twenty.
+    A family beside one that learns is tried with none: with neighbours it hardly ever won. All
+    others are tried with all numbers.
 
     Parameters
     ----------
@@ -114,11 +114,9 @@ def numbers_of_neighbours(learns: bool, one_learns: bool, tuning: Tuning) -> tup
     >>> [numbers_of_neighbours(*one, Tuning()) for one in ((True, True), (False, True))]
     [(0, 10, 20), (0,)]
     >>> numbers_of_neighbours(False, False, Tuning())
-    (0, 10)
+    (0, 10, 20)
     """
-    if learns:
-        return tuning.neighbours
-    return tuning.neighbours[: 1 if one_learns else 2]
+    return tuning.neighbours[:1] if one_learns and not learns else tuning.neighbours
 
 
 def near_settings(tuning: Tuning, links: Links) -> list[tuple[float, int]]:

@@ -29,6 +29,7 @@ from maylink.io.links.content import (
     column_name,
     is_header,
 )
+from maylink.io.matrix_market import read_matrix_market
 
 SUFFIXES = {
     ".csv": "csv",
@@ -275,9 +276,7 @@ def _open_array(stream: io.BytesIO, container: str) -> Any:
     import numpy as np
 
     if container == "mtx":
-        from scipy.io import mmread
-
-        return mmread(stream)
+        return read_matrix_market(stream.getvalue())
     loaded = np.load(stream, allow_pickle=False)
     if container == "npy":
         return loaded
