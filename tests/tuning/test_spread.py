@@ -10,8 +10,9 @@ from maylink.families import as_family
 from maylink.links import Links
 from maylink.metrics import pair_f
 from maylink.problem import Problem
+from maylink.tuning.few_points import hold_few_points
 from maylink.tuning.pieces import PieceView
-from maylink.tuning.spread import SPREADS, hold_few_points, same_spread, spread_fit, with_spread
+from maylink.tuning.spread import SPREADS, same_spread, spread_fit, with_spread
 from maylink.views.neighbours import NeighbourGraph
 
 GAUSSIANS = ("gaussian", "diagonal-gaussian", "shared-gaussian", "full-gaussian")

@@ -38,8 +38,8 @@ class Tuning(BaseEstimator):
     fewest_held_out : int, default 16
         Linked pairs below which nothing is held out: two in each fold.
     neighbours : tuple of int, default (0, 10, 20)
-        Numbers of neighbours that may be chosen, of data of many features: the first two where no
-        family learns, the first beside one that does.
+        Numbers of neighbours that may be chosen, of data of many features; beside a family that
+        learns others have the first.
     neighbours_of_few : int, default 5
         Neighbours that may be chosen beside none, of data of few features: as few as join the parts
         of a long or bent cluster. 0 leaves them out.

@@ -11,8 +11,8 @@ again. So they are made anew under the prior that was found, and taken where the
 score that is as much higher.
 
 Clusters of a few points each are narrower by decades, and half a decade less is no better than the
-usual prior. Neighbours tell of them (:func:`hold_few_points`); then all widths are tried, each with
-pieces of its own.
+usual prior. Neighbours tell of them (:mod:`maylink.tuning.few_points`); then all widths are tried,
+each with pieces of its own.
 """
 
 from __future__ import annotations
@@ -22,21 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from maylink.arrays import Matrix
 from maylink.families.gaussian import EuclideanFamily
 from maylink.problem import Problem
-from maylink.runtime.threads import one_thread
 from maylink.solvers.score_settings import ScoreSettings
+from maylink.tuning.few_points import hold_few_points
 from maylink.tuning.hard_fits import HardFit, hard_fit
 from maylink.tuning.pieces import PieceView, pieces_of
 
 SCORE = ScoreSettings(1.0, alpha=None)
 SPREADS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # half a decade apart
 NARROWEST = (3e-4, 1e-4, 3e-5, 1e-5)  # tried only where neighbours tell of clusters of a few points
-NEAR, FURTHER = 6, 24  # neighbours that may be of one cluster, and those that are looked at
-LOOKED_AT = 400  # points whose neighbours are looked at
-JUMP = 2.0  # times as far a step between near neighbours as between further ones
-SAME = 1e-6  # of the largest distance: points that are nearer are as good as equal
 
 
 def with_spread(view: PieceView) -> PieceView:
@@ -73,44 +68,6 @@ def spread_fit(view: PieceView) -> tuple[PieceView, HardFit]:
         if fit.log_joint > best[1].log_joint + enough:
             best = one, fit
     return best
-
-
-def hold_few_points(rows: Matrix) -> bool:
-    """Say whether neighbours tell of clusters of a few points each.
-
-    Where points lie evenly, the distances r_j of a point to its neighbours have
-    ``E log(r_{j+1} / r_j) = 1 / (d j)`` in d dimensions. Where clusters hold j + 1 points, the next
-    neighbour is a stranger, and much further away. The number of dimensions is not known, so near
-    neighbours are compared with further ones.
-
-    Parameters
-    ----------
-    rows : array or sparse matrix of shape (n, d)
-        Rows between which the Euclidean distance counts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from maylink.tuning.spread import hold_few_points
-    >>> rng = np.random.default_rng(0)
-    >>> places = rng.normal(size=(150, 4))
-    >>> hold_few_points(places)
-    False
-    >>> hold_few_points(np.repeat(places, 2, axis=0) + 0.05 * rng.normal(size=(300, 4)))
-    True
-    """
-    from sklearn.neighbors import NearestNeighbors
-
-    n = rows.shape[0]
-    if n < 2 * FURTHER:
-        return False
-    some = np.sort(np.random.default_rng(0).permutation(n)[:LOOKED_AT])
-    with one_thread():
-        search = NearestNeighbors(n_neighbors=FURTHER + 1).fit(rows)
-        distance = search.kneighbors(rows[some])[0][:, 1:].astype(np.float64)
-    distance = np.maximum(distance, SAME * (distance.max() or 1.0))
-    steps = np.log(distance[:, 1:] / distance[:, :-1]).mean(axis=0) * np.arange(1, FURTHER)
-    return bool(steps[:NEAR].max() > JUMP * steps[FURTHER // 2 :].mean())
 
 
 def expecting(problem: Problem, spread: float) -> Problem:
