@@ -72,6 +72,25 @@ def test_who_is_hopeless_drops_out_early_and_who_is_close_stays():
     assert rows[2]["folds"] == 1
 
 
+def test_an_improbable_candidate_goes_on_where_later_folds_can_make_up_for_it():
+    likely, improbable = ScoredCandidate(-0.12), ScoredCandidate(0.0)
+    rng, folds = np.random.default_rng(0), []
+
+    def prepare_getting_worse(fold):
+        folds.append(fold)  # the likely one fails in all folds but the first
+        means = {improbable: 0.0, likely: 0.0 if len(folds) == 1 else likely.mean}
+        return lambda one: means[one] + one.spread * rng.normal(size=fold.test.n_links)
+
+    links = links_of(n=120)[1]
+    nats = {likely: 0.0, improbable: -0.06 * links.n_links}
+    tuning = Tuning(behind=(4.0, 1e6), n_folds_of_few=4)
+    outcome = race.compete(
+        [likely, improbable], links, prepare_getting_worse, rng, tuning, prior=nats.__getitem__
+    )
+    assert outcome.chosen == improbable  # .09 nats a link for .06
+    assert [row["folds"] for row in outcome.rows] == [4, 4]
+
+
 def test_a_rank_matters_when_in_doubt():
     def uneven(fold):
         sign = np.where(np.arange(fold.test.n_links) % 2, 1.0, -1.0)

@@ -48,6 +48,7 @@ class Contestant:
     scores: list[Array] = field(default_factory=list)
     racing: bool = True
     prior: float = 0.0  # nats, before any link was seen
+    counted: float = 1.0  # share of the prior that counts now
 
     def ahead_of(self, other: Contestant, votes: list[Array]) -> Score:
         """Return by how much its mean score is higher, on the links that both predicted."""
@@ -56,16 +57,15 @@ class Contestant:
             return NO_SCORE
         apart = [a - b for a, b in zip(self.scores[:both], other.scores[:both], strict=True)]
         score = summary(np.concatenate(apart), np.concatenate(votes[:both]))
-        return _with_prior(score, self.prior - other.prior, votes[:both])
+        return _with_prior(score, self.counted * (self.prior - other.prior), votes[:both])
 
     def score(self, votes: list[Array]) -> Score:
         """Return its mean score; none before it has predicted anything."""
         if not self.scores:
             return NO_SCORE
         seen = votes[: len(self.scores)]
-        return _with_prior(
-            summary(np.concatenate(self.scores), np.concatenate(seen)), self.prior, seen
-        )
+        score = summary(np.concatenate(self.scores), np.concatenate(seen))
+        return _with_prior(score, self.counted * self.prior, seen)
 
 
 C = TypeVar("C", bound=Contestant)
@@ -143,6 +143,7 @@ def compete(
         turns = Turns(prepare(fold), progress, n_folds - len(votes))
         votes.append(fold.test.weight)
         guess.scores.append(guessed_scores(fold.train, fold.test))
+        _count_prior(contestants, len(votes) / n_folds)
         limit = tuning.limit(len(votes))
         turns.take([one for one in contestants if one.racing])
         if not progress.stopped:
@@ -160,6 +161,7 @@ def compete(
             _keep_best(contestants, votes, tuning.most(len(votes)))
         if _settled(contestants, votes):
             break
+    _count_prior(contestants, 1.0)
     if rank is not None:
         drop(contestants, votes, ONE_ERROR)
         lowest = min(rank(one.candidate) for one in contestants if one.racing)
@@ -207,6 +209,16 @@ class Turns:
             progress.advance()
             if progress.stopped:
                 return
+
+
+def _count_prior(contestants: Sequence[Contestant], share: float) -> None:
+    """Let a share of the prior count: that of the folds that were seen.
+
+    Scores of the folds to come are expected to be like those so far. Were the whole prior held
+    against the first fold alone, no candidate of low probability would see the second one.
+    """
+    for one in contestants:
+        one.counted = share
 
 
 def _count_common_folds(contestants: Sequence[Contestant]) -> int:
