@@ -15,7 +15,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,19 +23,17 @@ from numpy.typing import NDArray
 from maylink.arrays import Array, Index
 from maylink.engines.protocol import Engine, Labels
 from maylink.engines.totals import Totals
-from maylink.families.base import Statistics
 from maylink.families.gaussian import EuclideanFamily
 from maylink.labels import complete_codes, renumbered
-from maylink.model.joint import log_data
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior
-from maylink.model.reliability import LinkCounts, as_counts, log_evidence
+from maylink.model.reliability import LinkCounts, as_counts
 from maylink.model.source_prior import SHARED, source_prior
 from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
-from maylink.solvers import loop, merging
+from maylink.solvers import loop
 from maylink.solvers.fit import Clustering, Fit, Parts, Status, Sweep
 from maylink.solvers.link_weights import greatest_log_odds, pooled_log_odds, source_shares
-from maylink.solvers.score_settings import ScoreSettings
+from maylink.solvers.partition_score import PartitionScore
 
 logger = logging.getLogger(__name__)
 NO_ORDER = np.empty(0, np.int32)
@@ -381,70 +378,3 @@ def objective(
     clusters = settings.penalty * len(state.centers)
     friends, strangers = float(may.sum()), float(may_not.sum())
     return state.distortion + clusters - weights[0] * friends + weights[1] * strangers
-
-
-class PartitionScore:
-    """The exact log probability of partitions of one problem; see :func:`maylink.log_joint`.
-
-    Parameters
-    ----------
-    problem : Problem
-        Data, links and family.
-    engine : Engine
-        Holds the points.
-    settings : RDPMeansSettings
-        Hold the data weight, the concentration and the prior of the partition.
-    """
-
-    def __init__(self, problem: Problem, engine: Engine, settings: RDPMeansSettings) -> None:
-        self.problem = problem
-        self.engine = engine
-        self.settings = settings
-        self.sources = source_prior(SHARED, problem.links.sources)
-
-    @cached_property
-    def _log_base(self) -> float:
-        return self.problem.total_log_base
-
-    def __call__(self, state: RDPMeansState) -> float:
-        """Return the score of the partition of a state."""
-        data, rest = self.parts(state)
-        return self.settings.data_weight * data + rest
-
-    def parts(self, state: RDPMeansState) -> tuple[float, float]:
-        """Return the log probability of the data, and that of the partition and the links."""
-        statistics = self.statistics(state)
-        data = log_data(self.problem.family, statistics, self.problem.prior)
-        settings = self.settings
-        partition = settings.partition_prior.log_probability(statistics.size, settings.alpha)
-        return data, partition + log_evidence(state.counts, self.sources)
-
-    def statistics(self, state: RDPMeansState) -> Statistics:
-        """Return the statistics of the clusters of a state."""
-        family, totals = self.problem.family, state.totals
-        size = totals.size.astype(np.float64)
-        total = family.summed(totals.points, totals.potential)
-        if total is None:  # the sums of the sweep are not the statistics of the likelihood
-            labels = self.engine.given(state.labels)
-            return self.problem.cluster_statistics(labels, size.size)
-        return Statistics(size, total, np.full(size.size, self._log_base / size.size))
-
-    def merged(self, best: MostProbable) -> MostProbable:
-        """Merge the clusters of a partition while that raises the score; not if very many."""
-        size, settings = len(best.state.centers), self.settings
-        if not 2 <= size <= merging.MOST:
-            return best
-        root, gain, _ = merging.merge_clusters(
-            self.problem.family,
-            self.problem.prior,
-            ScoreSettings(
-                settings.data_weight,
-                settings.alpha,
-                reliability_prior=self.sources,
-                partition_prior=settings.partition_prior,
-            ),
-            self.statistics(best.state),
-            self.engine.between(best.state.labels, size),
-        )
-        logger.info("merged into %d clusters", len(np.unique(root)))
-        return best._replace(root=root, log_joint=best.log_joint + gain)

@@ -37,9 +37,7 @@ from maylink.families import Family, Gaussian
 from maylink.problem import ChunkedProblem, DataFacts, Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import rdpmeans
-from maylink.solvers.rdpmeans import (
-    RDPMeansSettings,
-)
+from maylink.solvers.rdpmeans import RDPMeansSettings
 from maylink.tuning import penalty, race
 from maylink.tuning.candidates import AUTO, candidates, comparable, knowing_rounded
 from maylink.tuning.folds import Fold

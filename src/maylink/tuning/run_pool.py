@@ -12,9 +12,9 @@ from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
 from maylink.problem import Problem
 from maylink.solvers import loop
+from maylink.solvers.partition_score import PartitionScore
 from maylink.solvers.rdpmeans import (
     MostProbable,
-    PartitionScore,
     RDPMeansSettings,
     RDPMeansSolver,
     RDPMeansState,
