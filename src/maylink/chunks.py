@@ -11,8 +11,20 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Index
 from maylink.errors import DomainError, MaylinkError
+from maylink.families.base import Family
+from maylink.families.columns import (
+    SAMPLE,
+    VARIANCE,
+    Columns,
+    add_chunk,
+    add_squares,
+    columns_of,
+    needed_of_columns,
+    sample_rows,
+)
+from maylink.families.kinds import Values, look_at, seen_together
 from maylink.io.parquet import read_parquet
-from maylink.runtime.dask import compute, is_dask
+from maylink.runtime.dask import compute, is_dask, tree
 
 
 def in_chunks(X: Any) -> bool:
@@ -152,3 +164,41 @@ def gathered(chunks: list[Any], sizes: list[int], rows: Index) -> NDArray[Any]:
 def take_rows(chunk: NDArray[Any], rows: Index) -> NDArray[Any]:
     """Return some rows of a chunk; runs on the workers."""
     return chunk[rows]
+
+
+def look_at_chunks(X: Any) -> Values:
+    """Look at the values of all rows of a dask array."""
+    from dask import delayed
+
+    look = delayed(_look, pure=False)
+    parts = [look(block) for block in X.to_delayed().ravel()]
+    values: Values = compute([tree(seen_together, parts)])[0][0]
+    return values
+
+
+def _look(block: Any) -> Values:
+    return look_at(np.asarray(block, np.float64))
+
+
+def columns_of_chunks(
+    chunks: list[Any], sizes: list[int], families: list[Family], dtype: Any
+) -> Columns:
+    """Check all rows and see what they are like: a pass, and one for variances or a sample each."""
+    from dask import delayed
+
+    n, starts = sum(sizes), np.concatenate([[0], np.cumsum(sizes)])
+    add, shared = delayed(add_chunk, pure=False), delayed(families, traverse=False)
+    sums: Any = None
+    for chunk, start in zip(chunks, starts[:-1], strict=True):
+        sums = add(sums, chunk, int(start), shared)
+    (sums,) = compute([sums])[0]
+    squares: Any = None
+    needs = needed_of_columns(families)
+    if VARIANCE in needs:
+        add, means = delayed(add_squares, pure=False), sums.total / n
+        squares = np.zeros_like(sums.total)
+        for chunk in chunks:
+            squares = add(squares, chunk, means)
+        (squares,) = compute([squares])[0]
+    sample = gathered(chunks, sizes, sample_rows(n)) if SAMPLE in needs else None
+    return columns_of(sums, squares, n, dtype, sample)

@@ -17,26 +17,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maylink.arrays import Index, Matrix
-from maylink.chunks import as_chunks, checked_chunks, float_type, gathered, in_chunks
+from maylink.chunks import (
+    as_chunks,
+    checked_chunks,
+    columns_of_chunks,
+    float_type,
+    gathered,
+    in_chunks,
+    look_at_chunks,
+)
 from maylink.data_forms import as_data, filled_to_look_at, has_gaps, knowing_gaps
 from maylink.families import Family, as_family
 from maylink.families.adapting import AdaptsLater
 from maylink.families.base import Statistics
 from maylink.families.columns import (
-    SAMPLE,
-    VARIANCE,
     Columns,
-    add_chunk,
-    add_squares,
     column_variances,
-    columns_of,
     looking_once,
-    needed_of_columns,
     prior_rows,
-    sample_rows,
     units_differ,
 )
-from maylink.families.kinds import Values, look_at, seen_together
+from maylink.families.kinds import Values, look_at
 from maylink.families.known_rows import KnownRows
 from maylink.families.registry import check_chunks
 from maylink.link_forms import as_links
@@ -242,7 +243,7 @@ class ChunkedProblem(Problem):
         for family in plain:
             check_chunks(family)
         chunks, sizes = checked_chunks(X)
-        columns = _summarise(chunks, sizes, plain, float_type(X))
+        columns = columns_of_chunks(chunks, sizes, plain, float_type(X))
         adapted = [family.adapt_columns(columns) for family in plain]
         return [cls(X, links, family, chunks, sizes, columns) for family in adapted]
 
@@ -335,21 +336,7 @@ def check(
         at the data when they are first asked for.
     """
     if in_chunks(X):
-        chunked = as_chunks(X)
-        linked = as_links(links, int(chunked.shape[0]))
-        facts = DataFacts(
-            lambda: _told(look_at_chunks(chunked)),
-            False,
-            chunked.shape,
-            lambda: units_differ(compute([chunked.std(axis=0)])[0][0]),
-            in_chunks=True,
-        )
-        candidates = list(families(facts))
-        if len(candidates) > 1:
-            candidates = [
-                family for family in candidates if not as_family(family).parts_in_memory()
-            ]
-        return list(ChunkedProblem.several(chunked, linked, candidates))
+        return list(_check_chunked(as_chunks(X), links, families))
     data = as_data(X, estimator, gaps=True)
     linked = as_links(links, data.shape[0])
     gaps = has_gaps(data)
@@ -368,6 +355,22 @@ def check(
             open_families = [knowing_gaps(data, family) for family in open_families]
         wait = len(open_families) > 1
         return [_under(one, data, linked, wait and one.learns) for one in open_families]
+
+
+def _check_chunked(X: Any, links: Any, families: Families) -> list[ChunkedProblem]:
+    """Check a dask array and links; see :func:`check`."""
+    linked = as_links(links, int(X.shape[0]))
+    facts = DataFacts(
+        lambda: _told(look_at_chunks(X)),
+        False,
+        X.shape,
+        lambda: units_differ(compute([X.std(axis=0)])[0][0]),
+        in_chunks=True,
+    )
+    candidates = list(families(facts))
+    if len(candidates) > 1:
+        candidates = [family for family in candidates if not as_family(family).parts_in_memory()]
+    return ChunkedProblem.several(X, linked, candidates)
 
 
 def _under(family: Family, X: Matrix, links: Links, later: bool) -> Problem:
@@ -390,45 +393,6 @@ def _units_differ(X: Matrix) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # families refuse such values
         return units_differ(np.sqrt(column_variances(X)))
-
-
-# ---------------------------------------------------------------------- what is asked of chunks
-
-
-def look_at_chunks(X: Any) -> Values:
-    """Look at the values of all rows of a dask array."""
-    from dask import delayed
-
-    look = delayed(_look, pure=False)
-    parts = [look(block) for block in X.to_delayed().ravel()]
-    values: Values = compute([tree(seen_together, parts)])[0][0]
-    return values
-
-
-def _look(block: Any) -> Values:
-    return look_at(np.asarray(block, np.float64))
-
-
-def _summarise(chunks: list[Any], sizes: list[int], families: list[Family], dtype: Any) -> Columns:
-    """Check all rows and see what they are like: a pass, and one for variances or a sample each."""
-    from dask import delayed
-
-    n, starts = sum(sizes), np.concatenate([[0], np.cumsum(sizes)])
-    add, shared = delayed(add_chunk, pure=False), delayed(families, traverse=False)
-    sums: Any = None
-    for chunk, start in zip(chunks, starts[:-1], strict=True):
-        sums = add(sums, chunk, int(start), shared)
-    (sums,) = compute([sums])[0]
-    squares: Any = None
-    needs = needed_of_columns(families)
-    if VARIANCE in needs:
-        add, means = delayed(add_squares, pure=False), sums.total / n
-        squares = np.zeros_like(sums.total)
-        for chunk in chunks:
-            squares = add(squares, chunk, means)
-        (squares,) = compute([squares])[0]
-    sample = gathered(chunks, sizes, sample_rows(n)) if SAMPLE in needs else None
-    return columns_of(sums, squares, n, dtype, sample)
 
 
 def _sum_log_base(family: Family, chunk: NDArray[Any]) -> float:

@@ -8,9 +8,10 @@ from scipy import sparse, stats
 
 from command_line import run
 from maylink import TVClust
+from maylink.chunks import look_at_chunks
 from maylink.families.kinds import kinds_of, look_at, seen_together
 from maylink.families.whole_numbers import MISSED, added, not_counts, whole_columns
-from maylink.problem import check, look_at_chunks
+from maylink.problem import check
 from maylink.report.fit_settings import settings_section
 from maylink.report.inputs import ReportInputs
 from maylink.tuning.candidates import candidates
