@@ -30,7 +30,8 @@ from maylink.estimators.tvclust_describe import (
     tuning_summary,
 )
 from maylink.estimators.tvclust_queries import TVClustQueries
-from maylink.estimators.tvclust_solve import ClusterSummary, TVClustTask, solve
+from maylink.estimators.tvclust_solve import solve
+from maylink.estimators.tvclust_task import ClusterSummary, TVClustTask
 from maylink.families import Family
 from maylink.link_forms import LinksLike
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maylink.arrays import Array, Index
-from maylink.estimators.tvclust_solve import ClusterSummary, GibbsSummary
+from maylink.estimators.tvclust_task import ClusterSummary, GibbsSummary
 from maylink.families import Family
 from maylink.model.diagnostics import warn_unmixed
 from maylink.model.draws import Draws

@@ -17,7 +17,7 @@ from maylink.errors import MaylinkError
 from maylink.estimators.base import links_of_new_points
 from maylink.estimators.on_device import DeviceEstimator
 from maylink.estimators.parameter_objects import as_inference
-from maylink.estimators.tvclust_solve import ClusterSummary
+from maylink.estimators.tvclust_task import ClusterSummary
 from maylink.labels import complete_codes
 from maylink.link_forms import LinksLike
 from maylink.model import diagnostics, partitions

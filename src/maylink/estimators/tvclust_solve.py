@@ -1,28 +1,25 @@
 """How TVClust solves what was chosen: in memory, in batches, in chunks, or by draws.
 
 Each way ends in the same thing, a :class:`maylink.solvers.fit.Fit` whose state is a
-:class:`ClusterSummary`.
+:class:`~maylink.estimators.tvclust_task.ClusterSummary`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.engines.choice import DeviceRequest
 from maylink.estimators.parameter_objects import Gibbs, Variational
+from maylink.estimators.tvclust_task import ClusterSummary, GibbsSummary, TVClustTask
 from maylink.families.base import Statistics
 from maylink.labels import first_appearance
 from maylink.model import partitions
-from maylink.model.draws import Draws
 from maylink.model.mixture import one_hot
-from maylink.model.partition_priors import PartitionPrior
 from maylink.model.posterior import Posterior, SampledPosterior, VariationalPosterior
 from maylink.model.refined_posterior import RefinedPosterior
 from maylink.problem import ChunkedProblem, Problem
@@ -42,128 +39,9 @@ from maylink.solvers.variational_batches import BatchSolver
 from maylink.tuning.chain_starts import ChainStarts
 from maylink.tuning.penalty import sampled
 from maylink.tuning.pool import worth_of
-from maylink.tuning.settings import Tuning
-from maylink.tuning.starts import ProblemStart, StartModel, Starts, best_of_restarts
-from maylink.tuning.tvclust_choice import TVClustChoice
+from maylink.tuning.starts import ProblemStart, Starts, best_of_restarts
 
-P = TypeVar("P", bound=Posterior)
 PRIOR_DRAWS = 5  # rounds over the scales of the prior, in a short chain; a sweep costs far more
-
-
-@dataclass(frozen=True)
-class ClusterSummary:
-    """What a fit of TVClust leaves, however it was solved.
-
-    Parameters
-    ----------
-    labels : array of shape (n,), or dask array
-        The cluster of each point, numbered by first appearance.
-    responsibilities : array of shape (n, K), or dask array
-        The probability of each cluster for each point.
-    statistics : Statistics
-        Of the K clusters.
-    points : array of shape (K, s)
-        Sums of the points of each cluster.
-    posterior : Posterior
-        What the fit knows about pairs and links.
-    alpha : float
-        Posterior mean of α.
-    prior
-        Prior of the clusters' parameters.
-    partition_prior : PartitionPrior
-        Prior of the partition.
-    neighbour_reliability : (float, float), optional
-        p and q of the neighbour graph, where it was used.
-    """
-
-    labels: Any
-    responsibilities: Any
-    statistics: Statistics
-    points: Array
-    posterior: Posterior
-    alpha: float
-    prior: Any
-    partition_prior: PartitionPrior
-    neighbour_reliability: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
-class GibbsSummary(ClusterSummary):
-    """A cluster summary with the draws behind it.
-
-    Parameters
-    ----------
-    draws : Draws
-        Of all chains, one chain after the other.
-    chain_lengths : list of int
-        How many draws each chain has made.
-    """
-
-    draws: Draws
-    chain_lengths: list[int]
-
-
-@dataclass(frozen=True)
-class TVClustTask:
-    """What is to be solved: the choice, and what was given besides.
-
-    Parameters
-    ----------
-    choice : TVClustChoice
-        Problem, data weight and views.
-    model : StartModel
-        Prior and settings.
-    init : {"auto", "rdp-means", "one", "singletons"} or array of shape (n,)
-        Where to start.
-    tuning : Tuning
-        How starts are made.
-    checkpoint : str or Path, optional
-        The file or folder of the checkpoint.
-    parameters : dict
-        The parameters that decide the fit, for the fingerprint of the checkpoint.
-    device : DeviceRequest, optional
-        The GPU that makes the sweeps.
-    """
-
-    choice: TVClustChoice
-    model: StartModel
-    init: Any
-    tuning: Tuning
-    checkpoint: str | Path | None
-    parameters: dict[str, Any]
-    device: DeviceRequest | None = None
-
-    @cached_property
-    def problem(self) -> Problem:
-        """Data, family and all links, those of neighbours too."""
-        return self.choice.linked
-
-    @property
-    def start(self) -> Any:
-        """Where to start; "auto" is the partition that the choice has made, if it made one."""
-        is_auto = isinstance(self.init, str) and self.init == "auto"
-        return self.choice.start if is_auto and self.choice.start is not None else self.init
-
-    def starts(self, session: Session) -> Starts:
-        """Return what makes the partitions to start from."""
-        return Starts(self.start, session.rng, self.tuning, session.n_jobs, self.model)
-
-    def judged(self, posterior: P) -> P:
-        """Return what is known of the links that were given."""
-        given = self.choice.neighbours is None
-        return posterior if given else posterior.judged(self.choice.problem.links)  # type: ignore[return-value]
-
-    def neighbour_reliability(self, posterior: Posterior) -> tuple[float, float] | None:
-        """Return p and q of the neighbour graph, the last of the sources."""
-        if self.choice.neighbours is None:
-            return None
-        p, q = posterior.means()
-        return float(p[-1]), float(q[-1])
-
-    def n_starts(self, inference: Variational) -> int:
-        """From how many partitions to start; of what was given there is one."""
-        several = isinstance(self.init, str) and self.init in ("auto", "rdp-means")
-        return int(inference.n_init) if several else 1
 
 
 def solve(
@@ -326,7 +204,7 @@ def _in_chunks(
         def run(labels: Any) -> Fit[Any]:
             return runs.run(solver, lambda: solver.init(labels), progress)
 
-        if not (isinstance(task.init, str) and task.init == "auto"):
+        if not task.start_is_open:
             plain = _plain_starts(problem, solver, starts, count)
             fit = best_of_restarts(plain, run, lambda state: None, progress)
         elif problem.n <= task.tuning.sample_size:
@@ -396,7 +274,7 @@ def _by_draws(task: TVClustTask, inference: Gibbs, session: Session) -> Fit[Clus
     )
     seed = int(session.rng.integers(2**63))
     first = ProblemStart(problem, task.start, task.tuning, task.model)
-    start = ChainStarts(first, differ=isinstance(task.init, str) and task.init == "auto")
+    start = ChainStarts(first, differ=task.start_is_open)
     fit = chains.solve(kind(problem, prior, gibbs), start, plan, seed, session.stop)
     draws = chains.gather(fit.state)
     posterior = SampledPosterior(draws, problem.links, settings.reliability_prior)
