@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import maylink as ml
-from maylink.estimators.verdict import LEAST_SHARE, judge
+from maylink.estimators.verdict import judge
+from maylink.estimators.verdict_level import LEAST_SHARE
 from maylink.tuning.scores import HeldOut
 from zoo import true_links
 

@@ -18,7 +18,7 @@ from maylink.analysis import methods
 from maylink.analysis.comparison import held_out_score
 from maylink.analysis.source_counts import count_by_source
 from maylink.errors import counted
-from maylink.estimators.verdict import about_sources, unlike_sources
+from maylink.estimators.verdict_advice import about_sources, unlike_sources
 from maylink.links import MAY, Links
 from maylink.tuning.folds import LinkFolds, n_judgements
 from maylink.tuning.settings import as_tuning

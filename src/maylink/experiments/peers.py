@@ -19,7 +19,6 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 logger = logging.getLogger("maylink")
@@ -159,12 +158,7 @@ class Peer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from maylink.errors import MaylinkError
@@ -70,12 +69,7 @@ class ResultStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._connection.close()
 
     def __len__(self) -> int:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from maylink.estimators.verdict import CONFIRMED, Verdict, judge
+from maylink.estimators.verdict import Verdict, judge
+from maylink.estimators.verdict_level import CONFIRMED
 from maylink.metrics import link_agreement
 from maylink.report.categories import category_section
 from maylink.report.certainty import CERTAIN, certainty_section, least_certain

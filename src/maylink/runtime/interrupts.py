@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 MESSAGE = "stopping after this sweep; press Ctrl-C again to end now"
@@ -188,12 +188,7 @@ class CtrlC:
         self._handled = True
         self._ask()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
         if self._mouth is not None:

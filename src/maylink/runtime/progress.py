@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, Self
 
 from maylink.runtime.interrupts import NEVER, Stop, present_stop
@@ -139,12 +138,7 @@ class Progress:
             self._clock.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             _PRESENT.reset(self._token)
             self._ended.set()
