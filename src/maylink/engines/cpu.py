@@ -26,21 +26,7 @@ if TYPE_CHECKING:
 
 
 class CpuEngine(PointStore):
-    """Points of one data set under one family, and sweeps over them.
-
-    Parameters
-    ----------
-    X : matrix of shape (n, d)
-        Checked data.
-    family : Family
-        Adapted to the data it was fitted to.
-    n_jobs : int, optional
-        Threads; as many as there are processors by default.
-    links : Links, optional
-        Links between the points, or between m + n points of which these are the last n.
-    settings : EngineSettings, optional
-        When to use which way to the same labels.
-    """
+    """A :class:`~maylink.engines.points.PointStore`, and sweeps over its points."""
 
     # ------------------------------------------------------------------ partitions
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TITLE = "Clustering with noisy links: the experiments"
+REFERENCE = "RDP-means"  # others are compared with it; without it, with the best by mean F
 QUALITY = ("F", "ARI", "NMI", "F_unlinked")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "matplotlib")
 
@@ -68,14 +69,7 @@ class ReportSection:
         return self.exhibit.figure(self.runs)
 
 
-def write(
-    path: str | Path,
-    sections: Sequence[ReportSection],
-    runs: pd.DataFrame,
-    *,
-    reference: str = "RDP-means",
-    title: str = TITLE,
-) -> Path:
+def write(path: str | Path, sections: Sequence[ReportSection], runs: pd.DataFrame) -> Path:
     """Write the report, one HTML file that loads nothing from anywhere.
 
     Parameters
@@ -86,10 +80,6 @@ def write(
         The tables and figures to show, in their order.
     runs : DataFrame
         All runs, each once. Those of the grid are summed up in the league table and compared.
-    reference : str, default "RDP-means"
-        The method that others are compared with; where it has not run, the best by mean F is.
-    title : str
-        Heading of the page.
 
     Returns
     -------
@@ -100,7 +90,7 @@ def write(
     parts = [
         *([("League table", _league(compared))] if len(compared) else []),
         *((section.exhibit.TITLE, _exhibit(section)) for section in sections),
-        *([("Comparison of methods", _comparison(compared, reference))] if len(compared) else []),
+        *([("Comparison of methods", _comparison(compared))] if len(compared) else []),
         ("Protocols", prose(protocols.__doc__)),
         ("Methods and their settings", _methods(runs)),
         ("What it was made with", _versions(runs)),
@@ -108,7 +98,7 @@ def write(
     ]
     folder = files("maylink.experiments")
     page = Template((folder / "report.html").read_text("utf-8")).substitute(
-        title=escape(title),
+        title=escape(TITLE),
         style=(folder / "report.css").read_text("utf-8"),
         summary=_summary(runs),
         contents="\n".join(f'<li><a href="#{slug(n)}">{escape(n)}</a></li>' for n, _ in parts),
@@ -209,7 +199,7 @@ def _exhibit(section: ReportSection) -> str:
     return "\n".join(lines)
 
 
-def _comparison(runs: pd.DataFrame, reference: str) -> str:
+def _comparison(runs: pd.DataFrame) -> str:
     lines = [
         "<p>Pairs are runs with the same protocol, data, links and trial. A run that failed "
         "counts as F&nbsp;=&nbsp;0. Intervals (95%) come from a bootstrap that draws data sets "
@@ -222,7 +212,7 @@ def _comparison(runs: pd.DataFrame, reference: str) -> str:
     for protocol, part in runs.groupby("protocol", sort=False):
         if part["method"].nunique() < 2:
             continue
-        against = reference if reference in set(part["method"]) else str(league(part).index[0])
+        against = REFERENCE if REFERENCE in set(part["method"]) else str(league(part).index[0])
         ranks = compare.ranks(part)
         lines += [
             heading(f"{protocol}: F minus that of {against}"),

@@ -48,7 +48,7 @@ def tables(trials: int) -> dict[str, pd.DataFrame | pd.Series[float]]:
     return {two: two_sources(trials), wrong: suspects(trials)}
 
 
-def two_sources(trials: int, inference: str = "variational") -> pd.DataFrame:
+def two_sources(trials: int) -> pd.DataFrame:
     """Return mean F, its standard error, and how often the intervals hold the truth."""
     import pandas as pd
 
@@ -63,7 +63,7 @@ def two_sources(trials: int, inference: str = "variational") -> pd.DataFrame:
         used = {"both, named": named, "good alone": good, "bad alone": bad, "as one": good + bad}
         row: dict[str, Any] = {}
         for name, links in used.items():
-            model = plain_tvclust("gaussian", inference, seed)
+            model = plain_tvclust("gaussian", "variational", seed)
             model.fit(X, links=links)
             row[name] = pair_f(y, model.labels_)
             if name == "both, named":
@@ -96,16 +96,14 @@ def _covered(table: pd.DataFrame) -> float:
     return float(np.mean(inside))
 
 
-def suspects(trials: int, inference: str = "variational") -> pd.Series[float]:
+def suspects(trials: int) -> pd.Series[float]:
     """Return the proportion of wrong links among the 50 most suspect ones, by data set."""
     import pandas as pd
 
     by_data = {}
     for name in ("iris", "wine"):
         data = load(name)
-        proportions = [
-            wrong_among_suspects(data.X, data.y, seed, inference) for seed in range(trials)
-        ]
+        proportions = [wrong_among_suspects(data.X, data.y, seed) for seed in range(trials)]
         by_data[name] = float(np.mean(proportions))
     return pd.Series(by_data)
 

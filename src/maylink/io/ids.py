@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from maylink.io.parquet import ROWS, chunks_of
+from maylink.io.parquet import chunks_of
 from maylink.row_ids import Ids, id_key, missing
 
 
-def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
+def read_column(path: str | Path, column: str) -> Any:
     """Return a column as a dask array, in the chunks of :func:`maylink.io.read_parquet`.
 
     Parameters
@@ -20,8 +20,6 @@ def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
         A Parquet file or a folder of them.
     column : str
         Its name; it may hold words.
-    rows : int, default 1,000,000
-        About how many rows a chunk has.
 
     Returns
     -------
@@ -36,7 +34,7 @@ def read_column(path: str | Path, column: str, *, rows: int = ROWS) -> Any:
             dask.array.from_delayed(
                 read(str(chunk.file), chunk.groups, column), (chunk.size,), object
             )
-            for chunk in chunks_of(path, rows)
+            for chunk in chunks_of(path)
         ]
     )
 

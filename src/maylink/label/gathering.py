@@ -83,15 +83,11 @@ class Gathering:
         The interview; it has been told the answers of the store.
     n : int
         Rows of the data.
-    handout : Handout, optional
-        Who has which question.
     """
 
-    def __init__(
-        self, store: AnswerStore, thinking: Thinking, n: int, handout: Handout | None = None
-    ) -> None:
+    def __init__(self, store: AnswerStore, thinking: Thinking, n: int) -> None:
         self.store, self.thinking, self.n = store, thinking, n
-        self._handout = handout or Handout()
+        self._handout = Handout()  # who has which question
         self._lock = threading.RLock()
         self._live: dict[int, StoredAnswer] = {}
         self._latest = 0  # the largest number of an answer so far

@@ -24,12 +24,10 @@ class ChainStarts:
         Makes the partition of the first chain.
     differ : bool
         Whether the others start elsewhere; where the user said where to start, all start there.
-    alpha : float, default 1
-        Concentration of the process that partitions are drawn from.
     """
 
-    def __init__(self, first: ProblemStart, differ: bool, alpha: float = 1.0) -> None:
-        self.first, self.differ, self.alpha = first, differ, alpha
+    def __init__(self, first: ProblemStart, differ: bool) -> None:
+        self.first, self.differ = first, differ
 
     def __call__(self, rng: np.random.Generator, number: int) -> Index:
         """Return the partition that a chain starts from."""
@@ -39,10 +37,7 @@ class ChainStarts:
         kind = (number - 1) % 3
         if kind == 0:
             return StartView.of(problem, rng, n_jobs=1).pieces
-        return np.zeros(problem.n, np.int64) if kind == 1 else self._drawn(rng)
-
-    def _drawn(self, rng: np.random.Generator) -> Index:
-        return draw_partition(self.first.problem.n, self.alpha, rng)
+        return np.zeros(problem.n, np.int64) if kind == 1 else draw_partition(problem.n, 1.0, rng)
 
     @property
     def init(self) -> object:

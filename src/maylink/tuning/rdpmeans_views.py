@@ -84,29 +84,20 @@ def tune(
     ----------
     problems : sequence of Problem
         Data and links under each family that is open to choice.
-    request : RDPMeansRequest
-        What was given and what is to be chosen.
-    tuning : Tuning
-        How to choose.
-    rng : Generator
-        Deals out the links, draws samples and orders visits.
-    n_jobs : int, optional
-        Threads.
-    progress : Progress, optional
-        Counts folds or runs.
+    request, tuning, rng, n_jobs, progress
+        As in :func:`maylink.tuning.rdpmeans.tune`.
     """
     first, count = problems[0], request.neighbours
-    if request.device is not None and not isinstance(
-        first, ChunkedProblem
-    ):  # what cannot lie on the GPU is refused before the long work
-        for one in problems:
+    in_chunks = isinstance(first, ChunkedProblem)
+    if request.device is not None and not in_chunks:
+        for one in problems:  # what cannot lie on the GPU is refused before the long work
             check_room(request.device.data(one.X), one.family, request.device.settings)
     if request.is_given and count != "auto" and int(count) > 0:
         raise MaylinkError(
             f"neighbours: {count!r} with a penalty, a hint, link weights or a start that are "
             "given, or keep='objective'; leave these open, or give neighbours=False"
         )
-    if request.is_given or isinstance(first, ChunkedProblem):
+    if request.is_given or in_chunks:
         return rdpmeans.tune(first, request, tuning, rng, n_jobs, progress)
     problems = with_tails(problems)
     first = problems[0]

@@ -13,7 +13,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -307,12 +307,6 @@ class JudgeFile:
         with self._lock:
             row = self._file.execute("select value from facts where name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
-
-    def set_facts(self, facts: Mapping[str, str]) -> None:
-        """Keep facts about the file."""
-        with self._lock, self._writing():
-            for item in facts.items():
-                self._file.execute("insert or replace into facts values (?, ?)", item)
 
     def close(self) -> None:
         """Close the file, and give it free."""
