@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from maylink.arrays import Array, Index
 from maylink.estimators.tvclust_task import ClusterSummary, GibbsSummary
 from maylink.families import Family
@@ -99,59 +97,58 @@ def tuning_summary(choice: TVClustChoice) -> TuningSummary:
 def describe(choice: TVClustChoice, fit: Fit[ClusterSummary]) -> TVClustDescription:
     """Return the attributes of a fit."""
     problem, summary = choice.problem, fit.state
-    family, statistics = problem.family, summary.statistics
-    centers = family.centroid(summary.points / statistics.size[:, None])
-    bounds = np.empty(0)
     if isinstance(summary, GibbsSummary):
-        n_iter = len(summary.draws.alpha) // len(summary.chain_lengths)
-    else:
-        bounds = fit.trace.column("bound")
-        n_iter = len(bounds) - 1
-    shared = vars(
-        TVClustDescription(
-            **vars(tuning_summary(choice)),
-            labels=summary.labels,
-            n_clusters=len(statistics.size),
-            cluster_centers=family.units(centers),
-            mixture=Mixture.of_statistics(
-                family,
-                statistics,
-                summary.prior,
-                summary.alpha,
-                choice.data_weight,
-                summary.partition_prior,
-                known_neighbours(
-                    problem, summary.labels, choice.n_neighbours, summary.neighbour_reliability
-                ),
-            ),
-            posterior=summary.posterior,
-            alpha=summary.alpha,
-            prior=summary.prior,
-            family=family,
-            status=fit.status,
-            n_iter=max(1, n_iter),
-            neighbour_reliability=summary.neighbour_reliability,
-        )
-    )
-    responsibilities = summary.responsibilities
-    if isinstance(summary, GibbsSummary):
-        warn_unmixed(summary.draws, summary.chain_lengths, problem.links)
+        draws, lengths = summary.draws, summary.chain_lengths
+        warn_unmixed(draws, lengths, problem.links)
         return GibbsDescription(
-            **shared,
-            responsibilities=responsibilities,
-            draws=summary.draws,
-            chain_lengths=summary.chain_lengths,
-            n_chains=len(summary.chain_lengths),
+            **_shared(choice, fit, len(draws.alpha) // len(lengths)),
+            responsibilities=summary.responsibilities,
+            draws=draws,
+            chain_lengths=lengths,
+            n_chains=len(lengths),
             problem=problem,
         )
-    bound = float(bounds[-1])
+    bounds = fit.trace.column("bound")
+    attributes = _shared(choice, fit, len(bounds) - 1) | {
+        "responsibilities": summary.responsibilities,
+        "bound": float(bounds[-1]),
+        "bounds": bounds,
+    }
     if isinstance(problem, ChunkedProblem):
-        return VariationalDescription(
-            **shared, responsibilities=responsibilities, bound=bound, bounds=bounds
-        )
-    return MemoryDescription(
-        **shared, responsibilities=responsibilities, bound=bound, bounds=bounds, problem=problem
+        return VariationalDescription(**attributes)
+    return MemoryDescription(**attributes, problem=problem)
+
+
+def _shared(choice: TVClustChoice, fit: Fit[ClusterSummary], n_iter: int) -> dict[str, Any]:
+    """Return the attributes that every fit has."""
+    problem, summary = choice.problem, fit.state
+    family, statistics = problem.family, summary.statistics
+    neighbours = known_neighbours(
+        problem, summary.labels, choice.n_neighbours, summary.neighbour_reliability
     )
+    description = TVClustDescription(
+        **vars(tuning_summary(choice)),
+        labels=summary.labels,
+        n_clusters=len(statistics.size),
+        cluster_centers=family.units(family.centroid(summary.points / statistics.size[:, None])),
+        mixture=Mixture.of_statistics(
+            family,
+            statistics,
+            summary.prior,
+            summary.alpha,
+            choice.data_weight,
+            summary.partition_prior,
+            neighbours,
+        ),
+        posterior=summary.posterior,
+        alpha=summary.alpha,
+        prior=summary.prior,
+        family=family,
+        status=fit.status,
+        n_iter=max(1, n_iter),
+        neighbour_reliability=summary.neighbour_reliability,
+    )
+    return vars(description)
 
 
 def describe_stream(choice: TuningSummary, stream: VariationalStream) -> StreamDescription:

@@ -23,6 +23,7 @@ from maylink.model.mixture import one_hot
 from maylink.model.posterior import Posterior, SampledPosterior, VariationalPosterior
 from maylink.model.refined_posterior import RefinedPosterior
 from maylink.problem import ChunkedProblem, Problem
+from maylink.runtime.progress import Progress
 from maylink.runtime.session import Session
 from maylink.solvers import chains, loop, variational
 from maylink.solvers.checkpointed_runs import CheckpointedRuns, checkpoint_of
@@ -192,39 +193,14 @@ def gibbs_settings(settings: VariationalSettings, **how: Any) -> GibbsSettings:
 def _in_chunks(
     task: TVClustTask, problem: ChunkedProblem, inference: Variational, session: Session
 ) -> Fit[ClusterSummary]:
-    """Up to a sample's size, starts are those of one machine; of more points a sample is fitted."""
     solver = ChunkedVariationalSolver(problem, task.model.prior, task.model.settings)
     checkpoint = checkpoint_of(
         task.checkpoint, "tvclust", problem, task.model.settings, task.parameters, task.init
     )
     runs: CheckpointedRuns[ChunkedState] = CheckpointedRuns(checkpoint)
-    starts, count = task.starts(session), task.n_starts(inference)
+    count = task.n_starts(inference)
     with session.progress("TVClust", count, "start") as progress:
-
-        def run(labels: Any) -> Fit[Any]:
-            return runs.run(solver, lambda: solver.init(labels), progress)
-
-        if not task.start_is_open:
-            plain = _plain_starts(problem, solver, starts, count)
-            fit = best_of_restarts(plain, run, lambda state: None, progress)
-        elif problem.n <= task.tuning.sample_size:
-            fit = best_of_restarts(
-                starts.several(problem.loaded().prepared(), count),
-                run,
-                lambda state: starts.repaired(solver.labels(state)),
-                progress,
-            )
-        else:
-            sample = sampled(problem, task.tuning.sample_size, session.rng).prepared()
-            small = VariationalSolver(sample, task.model.prior, task.model.settings)
-            best = best_of_restarts(
-                starts.several(sample, count),
-                lambda labels: loop.run(small, small.init(labels), progress),
-                lambda state: starts.repaired(small.labels(state)),
-                progress,
-            )
-            factors = best.state.factors
-            fit = runs.run(solver, lambda: solver.init_from_factors(factors), progress)
+        fit = _best_in_chunks(task, solver, runs, count, session, progress)
         if not progress.stopped:
             runs.finish()
     fit = _shifted(fit, task.model.settings.data_weight * solver.omitted_log_base())
@@ -242,6 +218,41 @@ def _in_chunks(
         neighbour_reliability=None,
     )
     return Fit(summary, fit.objective, fit.trace, fit.status)
+
+
+def _best_in_chunks(
+    task: TVClustTask,
+    solver: ChunkedVariationalSolver,
+    runs: CheckpointedRuns[ChunkedState],
+    count: int,
+    session: Session,
+    progress: Progress,
+) -> Fit[ChunkedState]:
+    """Up to a sample's size, starts are those of one machine; of more points a sample is fitted."""
+    problem, starts = solver.problem, task.starts(session)
+
+    def run(labels: Any) -> Fit[ChunkedState]:
+        return runs.run(solver, lambda: solver.init(labels), progress)
+
+    if not task.start_is_open:
+        plain = _plain_starts(problem, solver, starts, count)
+        return best_of_restarts(plain, run, lambda state: None, progress)
+    if problem.n <= task.tuning.sample_size:
+        return best_of_restarts(
+            starts.several(problem.loaded().prepared(), count),
+            run,
+            lambda state: starts.repaired(solver.labels(state)),
+            progress,
+        )
+    sample = sampled(problem, task.tuning.sample_size, session.rng).prepared()
+    small = VariationalSolver(sample, task.model.prior, task.model.settings)
+    best = best_of_restarts(
+        starts.several(sample, count),
+        lambda labels: loop.run(small, small.init(labels), progress),
+        lambda state: starts.repaired(small.labels(state)),
+        progress,
+    )
+    return runs.run(solver, lambda: solver.init_from_factors(best.state.factors), progress)
 
 
 def _plain_starts(
