@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maylink.conflicts import conflict_table
-from maylink.errors import LinksError
+from maylink.errors import LinksError, counted
 from maylink.link_columns import (
     COLUMNS,
     KIND_NAMES,
@@ -428,17 +428,14 @@ class Links:
 
     def __repr__(self) -> str:
         n_may = int((self.kind == MAY).sum())
-        parts = [
-            f"{self.n_links} link{'s' * (self.n_links != 1)}: "
-            f"{n_may} may, {self.n_links - n_may} may-not"
-        ]
+        parts = [f"{counted(self.n_links, 'link')}: {n_may} may, {self.n_links - n_may} may-not"]
         if len(self.sources) > 1:
             parts.append(f"{len(self.sources)} sources")
         if self.n_links:
             parts.append(f"{int((self.degree > 0).sum())} points linked")
             clashes = self.contradictory_pairs.size
             parts.append(f"{clashes or 'no'} contradictory pair{'s' * (clashes != 1)}")
-        return f"Links({self.n} point{'s' * (self.n != 1)}, {'; '.join(parts)})"
+        return f"Links({counted(self.n, 'point')}, {'; '.join(parts)})"
 
 
 def _rebuild(*columns: Any) -> Links:

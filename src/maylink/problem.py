@@ -342,7 +342,7 @@ def check(
     gaps = has_gaps(data)
     whole = filled_to_look_at(data) if gaps else data
     facts = DataFacts(
-        lambda: _told(look_at(whole)),
+        lambda: _kinds_of(look_at(whole)),
         sparse.issparse(data),
         data.shape,
         lambda: _units_differ(whole),
@@ -361,7 +361,7 @@ def _check_chunked(X: Any, links: Any, families: Families) -> list[ChunkedProble
     """Check a dask array and links; see :func:`check`."""
     linked = as_links(links, int(X.shape[0]))
     facts = DataFacts(
-        lambda: _told(look_at_chunks(X)),
+        lambda: _kinds_of(look_at_chunks(X)),
         False,
         X.shape,
         lambda: units_differ(compute([X.std(axis=0)])[0][0]),
@@ -379,7 +379,7 @@ def _under(family: Family, X: Matrix, links: Links, later: bool) -> Problem:
     return Problem(X, links, family.adapt(X))
 
 
-def _told(values: Values) -> frozenset[str]:
+def _kinds_of(values: Values) -> frozenset[str]:
     """Return the kinds of data that values could be, and log what whole numbers are taken for."""
     words = values.about_whole_numbers()
     if words is not None:

@@ -22,6 +22,7 @@ from maylink.cli.outputs import check_outputs, check_parent, write_bad_lines, wr
 from maylink.cli.printing import first_few, print_note
 from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_summary
+from maylink.errors import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +191,7 @@ def _read(request: ClusterRequest) -> FolderData:
     n, d = X.shape
     if n < 2:
         raise CommandError(f"{folder}: there is only one row; give two or more", INPUT)
-    chunks = f"{X.numblocks[0]} chunk" + "s" * (X.numblocks[0] > 1)
+    chunks = counted(X.numblocks[0], "chunk")
     note = f"{n} rows × {d} columns in {chunks}: {first_few(columns)}"
     print_note("data", note, quiet=request.quiet)
     others = [column for column in candidates if kinds[column] != "number"]

@@ -25,6 +25,7 @@ READ_LINKS = (
 )
 READING, WRITING, FOLDERS = "Reading", "Writing", "Folders"
 STDIN = STDOUT = "-"
+LINKS_HELP = "Links, in any of the formats of docs/links.md."
 DATA_HELP = "CSV, TSV, Parquet, NPY, NPZ or Matrix Market; - is CSV from standard input."
 
 
@@ -71,24 +72,15 @@ def choice(words: tuple[str, ...], flag: str, text: str, panel: str | None = Non
 
 Data = Annotated[
     str,
-    typer.Argument(
-        metavar="DATA",
-        help=DATA_HELP,
-        show_default=False,
-    ),
+    typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False),
 ]
 Links = Annotated[
     str | None,
-    typer.Option("--links", metavar="FILE", help="Links, in any of the formats of docs/links.md."),
+    typer.Option("--links", metavar="FILE", help=LINKS_HELP),
 ]
 NeededLinks = Annotated[
     str,
-    typer.Option(
-        "--links",
-        metavar="FILE",
-        help="Links, in any of the formats of docs/links.md.",
-        show_default=False,
-    ),
+    typer.Option("--links", metavar="FILE", help=LINKS_HELP, show_default=False),
 ]
 Id = Annotated[
     str | None,

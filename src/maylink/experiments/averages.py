@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from maylink.errors import counted
 from maylink.experiments.paper_scores import PaperScores
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def trials_of(runs: pd.DataFrame) -> str:
     cell = ("experiment", "protocol", "method", "data", "r", "p", "variant")
     sizes = runs.groupby([name for name in cell if name in runs])["trial"].nunique()
     most = int(sizes.max())
-    return f"{'at most ' if sizes.min() < most else ''}{most} trial{'s' * (most > 1)} a cell"
+    return f"{'at most ' if sizes.min() < most else ''}{counted(most, 'trial')} a cell"
 
 
 def beside_print(

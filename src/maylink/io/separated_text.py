@@ -14,7 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from maylink.errors import FileError
+from maylink.errors import FileError, counted
 from maylink.io.decoding import HEAD_BYTES, encoding_of, not_decoded, open_text
 from maylink.io.raw_table import ColumnPlaces, RawTable, ReadOptions, generated_names
 from maylink.io.table_builder import TableBuilder, quote_cell
@@ -155,7 +155,7 @@ class SeparatedText:
             if len(cells) != n + (ends_empty and len(cells) > n):
                 first = "the header" if self.header else "the first"
                 raise FileError(
-                    f"{self.name}: line {line} has {len(cells)} cell{'s' * (len(cells) != 1)}, and "
+                    f"{self.name}: line {line} has {counted(len(cells), 'cell')}, and "
                     f"{first} has {len(self.columns)}; give each line as many, in quotes where a "
                     f"cell holds {self.sep!r}"
                 )

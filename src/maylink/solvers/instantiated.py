@@ -30,17 +30,7 @@ SPARE = 8  # slots for new clusters, at the least, before there must be more roo
 
 
 class InstantiatedSampler(CollapsedSampler):
-    """The same state and draws as the collapsed sampler, other moves.
-
-    Parameters
-    ----------
-    problem : Problem
-        Data, links and family.
-    prior : optional
-        Prior of the clusters' parameters; the family's default if not given.
-    settings : GibbsSettings
-        How to sample; there are no split–merge moves.
-    """
+    """The same state and draws as the collapsed sampler, other moves, none of them split–merge."""
 
     def __init__(self, problem: Any, prior: Any, settings: GibbsSettings) -> None:
         super().__init__(problem, prior, settings)

@@ -53,13 +53,13 @@ def check_share(name: str, bad: Sequence[BadLine], lines: int) -> None:
         raise LinkFileError(f"{name}: {len(bad)} of {lines} lines are bad; {bad[0]}")
 
 
-def told(bad: Sequence[BadLine], lines: int, shown: int = 3) -> str:
+def in_words(bad: Sequence[BadLine], lines: int, shown: int = 3) -> str:
     """Say how many lines were left out, and the first few of them.
 
     Examples
     --------
-    >>> told([BadLine("line 3", "id 'x' is none of the 5 ids of the rows", ("x", "y", "may"))], 9)
-    "bad lines, left out: 1 of 9; line 3: id 'x' is none of the 5 ids of the rows"
+    >>> in_words([BadLine("line 3", "id 'x' is none of the 5 ids", ("x", "y", "may"))], 9)
+    "bad lines, left out: 1 of 9; line 3: id 'x' is none of the 5 ids"
     """
     few = "; ".join(str(line) for line in bad[:shown])
     more = f"; {len(bad) - shown} more" if len(bad) > shown else ""

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from maylink.errors import LinkFileError
-from maylink.io.links.bad_lines import CHOICES, BadLine, told
+from maylink.io.links.bad_lines import CHOICES, BadLine, in_words
 from maylink.io.links.collect import FOUND, Collector, whole
 from maylink.io.links.containers import CONTAINERS, open_container
 from maylink.io.links.content import (
@@ -93,7 +93,7 @@ class LinkFile:
     @property
     def about_bad_lines(self) -> str | None:
         """How many lines are bad, and the first of them; None if none is."""
-        return told(self.bad, self.lines) if self.bad else None
+        return in_words(self.bad, self.lines) if self.bad else None
 
 
 def read_links(
