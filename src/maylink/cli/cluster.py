@@ -15,8 +15,7 @@ from maylink.cli.errors import SUCCESS
 from maylink.cli.inputs import ReadingOptions
 
 OptionalData = Annotated[
-    str | None,
-    typer.Argument(metavar="DATA", help=options.DATA_HELP, show_default=False),
+    str | None, typer.Argument(metavar="DATA", help=options.DATA_HELP, show_default=False)
 ]
 Out = Annotated[
     str | None,

@@ -10,12 +10,7 @@ from maylink.analysis.methods import METHODS, not_a_method
 from maylink.cli import features, options
 from maylink.cli.errors import INPUT, SUCCESS, USAGE, CommandError
 from maylink.cli.input_checks import check_inputs
-from maylink.cli.inputs import (
-    ReadingOptions,
-    fitted_data,
-    read_table,
-    read_table_links,
-)
+from maylink.cli.inputs import ReadingOptions, fitted_data, read_table, read_table_links
 from maylink.cli.messages import in_command_words
 from maylink.cli.printing import print_json, print_note, print_table, write_stdout
 from maylink.cli.stage_times import StageTimes

@@ -11,13 +11,7 @@ from maylink.cli import features, options
 from maylink.cli.errors import SUCCESS
 from maylink.cli.fitting import check_k, choose_plan, fit
 from maylink.cli.input_checks import check_inputs
-from maylink.cli.inputs import (
-    ReadingOptions,
-    fitted_data,
-    read_table,
-    read_table_links,
-    row_names,
-)
+from maylink.cli.inputs import ReadingOptions, fitted_data, read_table, read_table_links, row_names
 from maylink.cli.printing import print_facts, print_json, print_table
 from maylink.cli.stage_times import StageTimes
 from maylink.cli.summary import print_reliability
@@ -142,18 +136,12 @@ def _print_counts(diagnosis: Diagnosis) -> None:
     pairs = counted(diagnosis.n_pairs, "pair")
     print_facts(
         [
-            (
-                "links",
-                f"{diagnosis.n_links} on {pairs} ({diagnosis.n_may} may)",
-            ),
+            ("links", f"{diagnosis.n_links} on {pairs} ({diagnosis.n_may} may)"),
             (
                 "points with links",
                 f"{diagnosis.n_linked} of {diagnosis.n_points}, {links_a_point:.1f} links a point",
             ),
-            (
-                "joined by may links",
-                f"{groups}, the largest of {largest}",
-            ),
+            ("joined by may links", f"{groups}, the largest of {largest}"),
             ("contradictions", str(diagnosis.n_conflicts)),
             (
                 "fit",

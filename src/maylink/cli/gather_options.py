@@ -55,8 +55,6 @@ Report = Annotated[
 Fit = Annotated[
     bool,
     typer.Option(
-        "--fit/--no-fit",
-        help="Cluster with all links at the end.",
-        rich_help_panel=options.WRITING,
+        "--fit/--no-fit", help="Cluster with all links at the end.", rich_help_panel=options.WRITING
     ),
 ]

@@ -70,17 +70,10 @@ def choice(words: tuple[str, ...], flag: str, text: str, panel: str | None = Non
     )
 
 
-Data = Annotated[
-    str,
-    typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False),
-]
-Links = Annotated[
-    str | None,
-    typer.Option("--links", metavar="FILE", help=LINKS_HELP),
-]
+Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
+Links = Annotated[str | None, typer.Option("--links", metavar="FILE", help=LINKS_HELP)]
 NeededLinks = Annotated[
-    str,
-    typer.Option("--links", metavar="FILE", help=LINKS_HELP, show_default=False),
+    str, typer.Option("--links", metavar="FILE", help=LINKS_HELP, show_default=False)
 ]
 Id = Annotated[
     str | None,
@@ -186,8 +179,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything that is 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on standard error.")]
 Force = Annotated[
-    bool,
-    typer.Option("--force", help="Write over files that are there.", rich_help_panel=WRITING),
+    bool, typer.Option("--force", help="Write over files that are there.", rich_help_panel=WRITING)
 ]
 
 
