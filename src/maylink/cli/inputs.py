@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from maylink.cli.errors import INPUT, CommandError
 from maylink.cli.features import FeatureOptions, featured, read_embeddings
 from maylink.cli.messages import ids_of_a_file, in_command_words, quoted
-from maylink.cli.options import (
-    LINK_COLUMNS,
-    READ,
-    READ_LINKS,
-    STDIN,
-    parse_key_values,
-    parse_kinds,
-)
+from maylink.cli.options import LINK_COLUMNS, READ, READ_LINKS, STDIN, parse_key_values, parse_kinds
 from maylink.cli.printing import first_few, print_note
 from maylink.errors import LinkFileError, counted
 

@@ -32,12 +32,7 @@ from maylink.estimators.verdict import Verdict, judge
 from maylink.families import Family, as_family
 from maylink.link_forms import LinksLike, as_links
 from maylink.links import Links
-from maylink.parameters import (
-    as_generator,
-    as_time_budget,
-    forbid_links_as_y,
-    forbid_sample_weight,
-)
+from maylink.parameters import as_generator, as_time_budget, forbid_links_as_y, forbid_sample_weight
 from maylink.problem import DataFacts, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session

@@ -36,10 +36,7 @@ from maylink.families import Family
 from maylink.link_forms import LinksLike
 from maylink.model.partition_priors import DIRICHLET_PROCESS, PartitionPrior, as_partition_prior
 from maylink.model.source_prior import SHARED, ReliabilityPrior
-from maylink.parameters import (
-    as_generator,
-    forbid_links_as_y,
-)
+from maylink.parameters import as_generator, forbid_links_as_y
 from maylink.problem import ChunkedProblem, Problem, check
 from maylink.runtime.interrupts import CtrlC
 from maylink.runtime.session import Session

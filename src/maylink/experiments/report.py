@@ -22,16 +22,7 @@ from maylink.experiments import compare, grid, protocols
 from maylink.experiments.averages import trials_of
 from maylink.experiments.cells import code_fingerprint
 from maylink.experiments.exhibits import Exhibit
-from maylink.experiments.page import (
-    count,
-    duration,
-    heading,
-    legend,
-    listed,
-    picture,
-    prose,
-    slug,
-)
+from maylink.experiments.page import count, duration, heading, legend, listed, picture, prose, slug
 from maylink.experiments.tables import (
     ReadableTable,
     TableEntry,

@@ -10,13 +10,7 @@ from scipy import sparse
 
 from maylink.arrays import Matrix
 from maylink.families.rows import row_sums
-from maylink.families.whole_numbers import (
-    NotCounts,
-    WholeColumns,
-    added,
-    not_counts,
-    whole_columns,
-)
+from maylink.families.whole_numbers import NotCounts, WholeColumns, added, not_counts, whole_columns
 
 KINDS = ("real", "counts", "bits", "positive", "directions", "mixed")
 """What data can be; ones and zeros are bits, and counts too."""

@@ -20,12 +20,7 @@ from numpy.typing import NDArray
 
 from maylink.arrays import Array
 from maylink.errors import FileError, no_column, not_one_of
-from maylink.io.written_numbers import (
-    WrittenNumbers,
-    cells_as_numbers,
-    first_word,
-    written_numbers,
-)
+from maylink.io.written_numbers import WrittenNumbers, cells_as_numbers, first_word, written_numbers
 from maylink.tables.kinds import (
     ANSWERS,
     COLUMN_KINDS,

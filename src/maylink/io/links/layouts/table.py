@@ -8,14 +8,7 @@ from typing import Any
 from maylink.errors import LinkFileError
 from maylink.io.links.bad_lines import Place
 from maylink.io.links.collect import Collector
-from maylink.io.links.content import (
-    ENDS,
-    KIND_COLUMNS,
-    SPLINK_ENDS,
-    Content,
-    TableContent,
-    few,
-)
+from maylink.io.links.content import ENDS, KIND_COLUMNS, SPLINK_ENDS, Content, TableContent, few
 from maylink.io.links.layouts.base import LinkLayout, Options
 from maylink.links import COLUMNS, KIND_NAMES, Links
 
