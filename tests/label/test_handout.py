@@ -1,6 +1,6 @@
 import pytest
 
-from maylink.label.handout import HELD, Handout, pair_of, pairs_of_board
+from maylink.label.handout import HELD, Handout, pairs_of_board
 from maylink.label.thinking import Stock
 from maylink.questions import Question
 
@@ -108,6 +108,5 @@ def test_what_comes_soon_is_not_what_is_there(handout):
     assert handout.soon("ann", None) is None
 
 
-def test_pairs_have_one_order():
-    assert pair_of(3, 1) == pair_of(1, 3) == (1, 3)
+def test_pairs_of_a_board_have_one_order():
     assert pairs_of_board([5, 1, 3]) == [(1, 5), (3, 5), (1, 3)]

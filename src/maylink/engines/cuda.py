@@ -26,11 +26,10 @@ from maylink.engines.cuda_round import DeviceLabels, DeviceOrder
 from maylink.engines.cuda_streamed import StreamedPoints
 from maylink.engines.cuda_sums import all_of
 from maylink.engines.cuda_sweep import CudaSweeper
-from maylink.engines.points import HEAVIEST
 from maylink.engines.remote import RemoteEngine
 from maylink.engines.rules import Rule
 from maylink.engines.settings import CudaSettings, EngineSettings
-from maylink.engines.totals import Stored, Swept, Totals
+from maylink.engines.totals import Stored, Totals
 from maylink.engines.visits import NOBODY, VisitOrder
 from maylink.errors import MaylinkError
 from maylink.families.base import Family
@@ -102,11 +101,6 @@ class CudaEngine(RemoteEngine):
         norm = np.sqrt(np.square(values.astype(np.float64)).sum(axis=1)) * (1.0 + 1e-6)
         self.local.layout.norm[slots] = norm
 
-    @property
-    def scale(self) -> float:
-        """The greatest |φ| of a point."""
-        return float(self.largest[-1])
-
     # ------------------------------------------------------------------ partitions
 
     def together(self) -> DeviceLabels:
@@ -161,10 +155,6 @@ class CudaEngine(RemoteEngine):
         """The greatest divergence of a point from the mean of all."""
         return float(self.points.divergences(*self.tangent(self.means(self.whole))).max())
 
-    def heaviest(self, penalty: float) -> float:
-        """Return the link weight at which growth ends."""
-        return HEAVIEST * (self.reach + penalty)
-
     def furthest_first(self, length: int, least: float) -> list[float]:
         """Start from the mean, take the furthest point round by round; return how far each was."""
         import torch
@@ -183,19 +173,6 @@ class CudaEngine(RemoteEngine):
         return divergences
 
     # ------------------------------------------------------------------ sweeps
-
-    def sweep(
-        self,
-        labels: DeviceLabels,
-        totals: Totals,
-        centers: Array,
-        order: Index,
-        weights: tuple[float, float],
-        penalty: float,
-    ) -> Swept:
-        """Let every point choose its cluster, once; see :meth:`CpuEngine.sweep`."""
-        self.local.reach = self.reach
-        return self.sweeper.sweep(self, labels, totals, centers, order, weights, penalty)
 
     def place(self, centers: Array) -> Index:
         """Label the points while centres stand still and no cluster opens; links do not count."""

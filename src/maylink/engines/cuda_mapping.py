@@ -12,6 +12,7 @@ from maylink.arrays import Array
 from maylink.engines.cuda_block import PointState, widths
 from maylink.engines.cuda_centers import PointScale
 from maylink.engines.cuda_transfers import HostRows, slices
+from maylink.engines.layout import multiple_above
 from maylink.engines.settings import CudaSettings
 from maylink.engines.tile_shapes import LOOP
 from maylink.errors import MaylinkError
@@ -66,7 +67,7 @@ class PointMapping:
         self.form = short or torch.float32
         self.is_sure = settings.precision == "exact"
         self.is_double = first.dtype == np.float64 and self.is_sure
-        self.stride = _ceil(self.columns, 8)  # 16 bytes of short numbers
+        self.stride = multiple_above(self.columns, 8)  # 16 bytes of short numbers
         self.step = max(1, settings.chunk // max(int(X.shape[1]), self.columns))
         centres = maps_there(family) or is_mapped
         lock_files = settings.lock_files if lock else None
@@ -192,7 +193,7 @@ class Measured:
         cast = mapping.form == torch.float32
         scale = _power_below(float(self.largest[:-1].max(initial=0.0))) if cast else 1.0
         about = [float(mapping.columns), float(self.norm.max()), float(self.largest[-1]), scale]
-        span = max(sum(widths(mapping.stride)), _ceil(mapping.stride, LOOP))
+        span = max(sum(widths(mapping.stride)), multiple_above(mapping.stride, LOOP))
         return PointScale(
             mapping.columns, mapping.stride, span, scale, sent(about, mapping.place),
             torch.float16 if cast else mapping.form, mapping.is_sure,
@@ -211,10 +212,6 @@ def _centred(X: Any, family: Any) -> Any:
     if family.offset is None or not family.offset.any():
         return X
     return X - torch.as_tensor(family.offset, device=X.device).to(X.dtype)
-
-
-def _ceil(size: int, unit: int) -> int:
-    return -(-size // unit) * unit
 
 
 def _power_below(reach: float) -> float:

@@ -23,11 +23,10 @@ from maylink.engines.cuda_piece import CudaPiece
 from maylink.engines.dask_round import DaskSweeper
 from maylink.engines.numbering import by_first_appearance
 from maylink.engines.piece import Piece
-from maylink.engines.points import HEAVIEST
 from maylink.engines.remote import RemoteEngine
 from maylink.engines.rules import Assignment, ChunkRanks, Partition, new_token
 from maylink.engines.settings import CudaSettings, EngineSettings
-from maylink.engines.totals import Stored, Swept, Totals
+from maylink.engines.totals import Stored, Totals
 from maylink.engines.visits import NOBODY, VisitOrder
 from maylink.engines.workers import add_totals, asked, chunk_labels, chunk_totals, linked_rows
 from maylink.errors import MaylinkError
@@ -126,11 +125,6 @@ class DaskEngine(RemoteEngine):
         local_rows = np.concatenate([np.repeat(any_row, self.room, axis=0), *linked_parts])
         return pieces, local_rows, [part for part in largest_by_chunk if part is not None]
 
-    @property
-    def scale(self) -> float:
-        """The greatest |φ| of a point."""
-        return float(self.largest[-1])
-
     # ------------------------------------------------------------------ partitions
 
     def together(self) -> Partition:
@@ -222,10 +216,6 @@ class DaskEngine(RemoteEngine):
         parts = [delayed(asked, pure=False)(piece, "reach", center) for piece in self.pieces]
         return float(max([*compute(parts)[0], self.local.scores(center).max()]))
 
-    def heaviest(self, penalty: float) -> float:
-        """Return the link weight at which growth ends."""
-        return HEAVIEST * (self.reach + penalty)
-
     def furthest_first(self, length: int, least: float) -> list[float]:
         """Take the furthest point round by round; each is a light pass over the data."""
         from dask import delayed
@@ -251,19 +241,6 @@ class DaskEngine(RemoteEngine):
         return divergences
 
     # ------------------------------------------------------------------ sweeps
-
-    def sweep(
-        self,
-        labels: Partition,
-        totals: Totals,
-        centers: Array,
-        order: Index,
-        weights: tuple[float, float],
-        penalty: float,
-    ) -> Swept:
-        """Let every point choose its cluster, once; see :meth:`CpuEngine.sweep`."""
-        self.local.reach = self.reach
-        return self.sweeper.sweep(self, labels, totals, centers, order, weights, penalty)
 
     def ranked(self, labels: Partition, order: Index) -> Partition:
         """Return a partition whose rule is about this order of visits."""

@@ -86,8 +86,8 @@ def _blocks(
     order = _order(linked)
     n_linked = int(linked.sum())
     n_unlinked = linked.size - n_linked
-    first_linked = _ceil(n_unlinked, lanes)
-    n_slots = first_linked + _ceil(n_linked, lanes)
+    first_linked = multiple_above(n_unlinked, lanes)
+    n_slots = first_linked + multiple_above(n_linked, lanes)
     position = np.empty(linked.size, np.int32)
 
     n_columns = mapping(X[:1]).shape[1]
@@ -127,5 +127,6 @@ def _rounded_up(norm: Array, dtype: Any) -> NDArray[Any]:
         return np.asarray((norm * (1.0 + 1e-6)).astype(dtype))
 
 
-def _ceil(size: int, unit: int) -> int:
+def multiple_above(size: int, unit: int) -> int:
+    """Return the least multiple of a unit that holds a size."""
     return -(-size // unit) * unit

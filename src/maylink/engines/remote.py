@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
-from maylink.engines.totals import Totals
+from maylink.engines.points import HEAVIEST
+from maylink.engines.totals import Swept, Totals
 from maylink.model.reliability import ClusterVotes
 
 
@@ -16,6 +17,9 @@ class RemoteEngine:
 
     local: CpuEngine
     """Holds the linked points, and has room for points that want to open a cluster."""
+    largest: Array
+    """The greatest |t| of each column over all points and, last, the greatest |φ|."""
+    sweeper: Any
 
     def together(self) -> Any:
         """Return the partition into one cluster."""
@@ -37,6 +41,34 @@ class RemoteEngine:
     def whole(self) -> Totals:
         """The sums of all points as one cluster."""
         return self.totals(self.together(), 1)
+
+    @property
+    def scale(self) -> float:
+        """The greatest |φ| of a point."""
+        return float(self.largest[-1])
+
+    @cached_property
+    def reach(self) -> float:
+        """The greatest divergence of a point from the mean of all."""
+        raise NotImplementedError
+
+    def heaviest(self, penalty: float) -> float:
+        """Return the link weight at which growth ends."""
+        return HEAVIEST * (self.reach + penalty)
+
+    def sweep(
+        self,
+        labels: Any,
+        totals: Totals,
+        centers: Array,
+        order: Index,
+        weights: tuple[float, float],
+        penalty: float,
+    ) -> Swept:
+        """Let every point choose its cluster, once; see :meth:`CpuEngine.sweep`."""
+        self.local.reach = self.reach
+        swept: Swept = self.sweeper.sweep(self, labels, totals, centers, order, weights, penalty)
+        return swept
 
     def distortion(self, labels: Any, totals: Totals, centers: Array) -> float:
         """Return Σ_i D(x_i, μ_k) of a partition from its sums."""

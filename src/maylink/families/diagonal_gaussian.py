@@ -125,10 +125,6 @@ class DiagonalGaussian(EuclideanFamily):
         d = statistics.total.shape[1] // 2
         return in_deviations(statistics.total[:, :d] / statistics.size[:, None])
 
-    def log_base(self, X: Matrix) -> Array:
-        """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
-
     def log_partition(self, theta: Array) -> Array:
         """Return Σ_j μ_j²/(2σ_j²) + log σ_j, and 1/(2σ_j²) times what rounding hides."""
         slope, precision = _split(theta)

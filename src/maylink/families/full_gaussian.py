@@ -211,10 +211,6 @@ class FullGaussian(EuclideanFamily):
         d = round(np.sqrt(statistics.total.shape[1] + 0.25) - 0.5)
         return in_deviations(statistics.total[:, :d] / statistics.size[:, None])
 
-    def log_base(self, X: Matrix) -> Array:
-        """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
-
     def log_partition(self, theta: Array) -> Array:
         """Return ½ μᵀ Σ⁻¹ μ + ½ log det Σ, and ½ tr Σ⁻¹ R where rounding hides R."""
         slope, precision = _split(theta)

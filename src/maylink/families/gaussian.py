@@ -190,6 +190,10 @@ class EuclideanFamily(Family):
         """Return how many features the likelihood sees."""
         return n_features if self.varying is None else self.varying.size
 
+    def log_base(self, X: Matrix) -> Array:
+        """Return −d/2 log 2π."""
+        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
+
     @property
     def blur(self) -> Any:
         """Variance that rounding hides, in each feature as the likelihood sees it; 0 for none."""
@@ -291,10 +295,6 @@ class Gaussian(EuclideanFamily):
     def locations(self, statistics: Statistics) -> Array:
         """Return the means: all features have one variance."""
         return np.asarray(statistics.total[:, :-1] / statistics.size[:, None])
-
-    def log_base(self, X: Matrix) -> Array:
-        """Return −d/2 log 2π."""
-        return np.full(X.shape[0], -0.5 * self.n_likelihood_columns(X.shape[1]) * LOG_2PI)
 
     def log_partition(self, theta: Array) -> Array:
         """Return ‖μ‖²/(2σ²) + d log σ, and 1/(2σ²) times what rounding hides."""

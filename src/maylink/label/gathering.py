@@ -12,10 +12,11 @@ from typing import NamedTuple
 from maylink.errors import MaylinkError
 from maylink.label.answers_as_links import boards_of, for_interview
 from maylink.label.boards import answers_of_groups, check_groups, groups_of_answers
-from maylink.label.handout import Handout, pair_of
+from maylink.label.handout import Handout
 from maylink.label.names import check_name
 from maylink.label.store import AnswerStore, StoredAnswer
 from maylink.label.thinking import AnswerChange, Stock, Thinking
+from maylink.pairs import ordered
 from maylink.questions.words import Answer, Question
 
 KINDS = (1, 0, -1)  # together, can't tell, apart
@@ -150,7 +151,7 @@ class Gathering:
         """Ask a person about something else."""
         self._check_rows((i, j))
         with self._lock:
-            self._handout.skip(person, pair_of(i, j))
+            self._handout.skip(person, ordered(i, j))
             self._handout.is_done(person, i, j)
 
     def skip_board(self, person: str, rows: Sequence[int]) -> None:
@@ -308,7 +309,7 @@ class Gathering:
         number = self.thinking.tell(
             AnswerChange(tuple(for_interview(new)), tuple(for_interview(gone)))
         )
-        self._handout.note([pair_of(*one.answer[:2]) for one in gone], -1, number)
+        self._handout.note([ordered(*one.answer[:2]) for one in gone], -1, number)
         self._take_up(new, number)
 
     def _take_up(self, stored: Sequence[StoredAnswer], number: int) -> None:
@@ -317,7 +318,7 @@ class Gathering:
             self._live[one.number] = one
             self._latest = max(self._latest, one.number)
             self._people.setdefault(str(one.answer.source))
-        self._handout.note([pair_of(*one.answer[:2]) for one in stored], 1, number)
+        self._handout.note([ordered(*one.answer[:2]) for one in stored], 1, number)
 
     def _numbers_of(self, person: str, number: int) -> list[int]:
         """Return the answers of a judgement of this person, all of a board."""
@@ -335,7 +336,7 @@ class Gathering:
             for number, one in self._live.items()
             if one.board is None
             and one.answer.source == person
-            and pair_of(*one.answer[:2]) == pair_of(i, j)
+            and ordered(*one.answer[:2]) == ordered(i, j)
         ]
         return said[-1:]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 
 from maylink.label.thinking import Stock
+from maylink.pairs import ordered
 from maylink.questions.words import Question
 
 HELD = 600.0  # seconds for which a pair is kept for a person who says nothing
@@ -15,14 +16,9 @@ HELD = 600.0  # seconds for which a pair is kept for a person who says nothing
 Pair = tuple[int, int]
 
 
-def pair_of(i: int, j: int) -> Pair:
-    """Return a pair in one order."""
-    return (i, j) if i < j else (j, i)
-
-
 def pairs_of_board(rows: Iterable[int]) -> list[Pair]:
     """Return the pairs of the rows on a board."""
-    return [pair_of(i, j) for i, j in combinations(rows, 2)]
+    return [ordered(i, j) for i, j in combinations(rows, 2)]
 
 
 class Handout:
@@ -60,7 +56,7 @@ class Handout:
             held = self._held_by_others(person)
             skipped = self._skipped.get(person, set())
             for question in stock.questions:
-                pair = pair_of(question.i, question.j)
+                pair = ordered(question.i, question.j)
                 if pair not in skipped and self._is_open(question, pair, stock, held):
                     self._question[person] = question
                     break
@@ -84,7 +80,7 @@ class Handout:
         """Return the question that is likely to be next for a person."""
         now = self._question.get(person)
         for question in stock.questions if stock else ():
-            pair = pair_of(question.i, question.j)
+            pair = ordered(question.i, question.j)
             if question != now and not self._answered[pair]:
                 return question
         return None
@@ -106,7 +102,7 @@ class Handout:
     def is_done(self, person: str, i: int, j: int) -> None:
         """Note that a person has answered, or put aside, the question about a pair."""
         now = self._question.get(person)
-        if now is not None and pair_of(now.i, now.j) == pair_of(i, j):
+        if now is not None and ordered(now.i, now.j) == ordered(i, j):
             del self._question[person]
 
     def board_is_done(self, person: str) -> None:
@@ -136,7 +132,7 @@ class Handout:
         """Return the pairs that others have before them."""
         others = [other for other in self.here() if other != person]
         pairs = {
-            pair_of(self._question[other].i, self._question[other].j)
+            ordered(self._question[other].i, self._question[other].j)
             for other in others
             if other in self._question
         }
