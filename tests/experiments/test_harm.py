@@ -7,7 +7,7 @@ import pytest
 from maylink.experiments import harm
 from maylink.experiments.cells import Cell, RunPlan
 
-PLAN = RunPlan(("stated",), (), None, 2)
+PLAN = RunPlan(("stated",), harm.SETS, None, 2)
 
 
 def cell(method="RDP-means", data="3 apart", count=2, p=0.5, trial=0):
@@ -20,6 +20,8 @@ def test_every_cell_is_there_once_and_none_has_links_once_a_trial():
     none = [one for one in cells if one.variant == "0 a point"]
     assert len(none) == 2 * 7 * 2
     assert len(harm.cells(PLAN._replace(quick=True))) == 7 * (5 + 1) * 2
+    some = harm.cells(PLAN._replace(data=("300 apart", "iris")))
+    assert {one.data for one in some} == {"300 apart", "iris"}
 
 
 @pytest.mark.parametrize("name", harm.SIMULATED)

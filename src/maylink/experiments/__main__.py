@@ -16,6 +16,7 @@ from maylink.experiments import (
     coverage,
     flipped,
     grid,
+    harm,
     heldout,
     questions,
     reliability,
@@ -109,7 +110,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     size.add_argument("--trials", type=int, help="so many trials a cell")
     parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS[:2]))
     sets = [*grid.DATA, *today.SETS, *reliability.SETS, *questions.SETS]
-    data = list(dict.fromkeys([*sets, *annotators.ACCURACY]))
+    data = list(dict.fromkeys([*sets, *annotators.ACCURACY, *harm.SETS]))
     parser.add_argument("--data", nargs="+", choices=data, default=data)
     named = [*flipped.methods(), *heldout.METHODS, *today.METHODS]  # the first has METHODS
     named += [*annotators.METHODS, *coverage.METHODS, *rivals.METHODS, *questions.METHODS]

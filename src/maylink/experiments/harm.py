@@ -67,6 +67,7 @@ def cells(plan: RunPlan) -> list[Cell]:
         Cell("harm", "stated", method, name, 0.0, p, trial, plan.seed, f"{count} a point")
         for trial in range(plan.trials)
         for name in SETS
+        if name in plan.data
         for count in (0, *counts)
         for p in (accuracies if count else (1.0,))
         for method in methods
