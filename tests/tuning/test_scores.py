@@ -5,18 +5,21 @@ import pytest
 from sklearn.cluster import DBSCAN
 
 from exact import posterior
-from maylink import Links, TVClust
+from maylink import Links, RDPMeans, TVClust
 from maylink.baselines import PlainKMeans
 from maylink.errors import MaylinkError
+from maylink.metrics import adjusted_rand
 from maylink.model.draws import Draws
 from maylink.model.posterior import SampledPosterior
 from maylink.problem import Problem
-from maylink.tuning import link_score
+from maylink.tuning import LinkFolds, link_score
 from maylink.tuning.scores import (
     beside_guess,
     by_source,
     expected,
+    guessed_scores,
     log_scores,
+    partition_scores,
     predicted,
     summary,
 )
@@ -189,3 +192,33 @@ def test_beside_a_guess():
     assert result.right == (2 + 0.5) / 4
     assert result.guess_right == (2 + 1) / 4
     assert result.error == pytest.approx(summary(scores - guesses, weight).error)
+
+
+def people_asked_about(y, seed):
+    """Three people: one is asked about rows that are apart, two always say the same of any."""
+    rng = np.random.default_rng(seed)
+    i = rng.integers(y.size, size=400)
+    j = (i + rng.integers(1, y.size, size=400)) % y.size
+    apart, others = np.flatnonzero(y[i] != y[j])[:20], np.arange(380, 400)
+    chosen = np.concatenate([apart, others])
+    kind = np.repeat([-1, -1, 1], [20, 8, 12])
+    source = np.repeat(["right", "never", "always"], [20, 8, 12])
+    return Links(y.size, i[chosen], j[chosen], kind, source=source)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_constant_partition_predicts_better_than_a_guess(seed):
+    links = people_asked_about(np.arange(200) % 5, seed)
+    for fold in LinkFolds(8, random_state=seed).split(links):
+        guess = guessed_scores(fold.train, fold.test) @ fold.test.weight
+        for labels in (np.zeros(200, np.int64), np.arange(200)):
+            assert partition_scores(labels, fold.test, fold.train) @ fold.test.weight <= guess
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("estimator", [TVClust, RDPMeans])
+def test_people_who_always_say_the_same_do_not_make_one_cluster_of_clear_ones(estimator, seed):
+    rng, y = np.random.default_rng(1), np.arange(200) % 5
+    X = 8.0 * rng.normal(size=(5, 3))[y] + rng.normal(size=(200, 3))
+    model = estimator(random_state=0).fit(X, links=people_asked_about(y, seed))
+    assert adjusted_rand(y, model.labels_) == 1.0

@@ -104,8 +104,18 @@ def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> A
 def guessed_scores(train: Links, links: Links) -> Array:
     """Return the log probability of each link for who knows only how often a source says may.
 
-    What all sources say counts as ten links of each: a source with few links is guessed like them.
+    Of three such guesses it is that which fares best: what all sources say, counted as ten links of
+    each; all points in one cluster; and every point by itself. So neither of these partitions can
+    predict links better than a guess, however much sources differ.
     """
+    n = links.n
+    one, apart = np.zeros(n, np.int64), np.arange(n, dtype=np.int64)
+    guesses = [_pooled_guess(train, links)]
+    guesses += [partition_scores(labels, links, train) for labels in (one, apart)]
+    return max(guesses, key=lambda scores: float(scores @ links.weight))
+
+
+def _pooled_guess(train: Links, links: Links) -> Array:
     may = np.bincount(train.source, train.weight * (train.kind == MAY), minlength=1)
     total = np.bincount(train.source, train.weight, minlength=1)
     pooled = (may.sum() + 0.5) / (total.sum() + 1.0)
