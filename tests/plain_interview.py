@@ -8,6 +8,8 @@ from maylink.questions import Question, Standing
 class PlainInterview:
     """Names pairs that were not answered by anybody, in a random order that the seed decides."""
 
+    start_for_fit = None
+
     def __init__(self, X, links=None, *, random_state=None, enough=None):
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         every = np.column_stack(np.triu_indices(n, 1))

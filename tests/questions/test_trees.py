@@ -7,9 +7,10 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import squareform
 
 from maylink.kernels.merge_tree import AVERAGE, ENERGY, SINGLE
+from maylink.questions.fits import FitOpinion
 from maylink.questions.parts import parts_of
 from maylink.questions.pieces import Pieces
-from maylink.questions.trees import Linkage, linkages
+from maylink.questions.trees import Linkage, linkage_of_fit
 
 
 def some_pieces(n=9, seed=0, ones=False):
@@ -111,10 +112,15 @@ def test_the_clusters_of_a_fit_are_merged_first():
     pieces = some_pieces(seed=5)
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])[pieces.of_row]
     parts = parts_of(pieces, 9)
-    tree = linkages(pieces, parts, labels)[0].tree(parts[0], None, 1.0, 1.0)
-    assert {frozenset([0, 1, 2]), frozenset([3, 4, 5]), frozenset([6, 7, 8])} <= set(
-        groups_of(tree)[:6]
-    )
+    first = np.append(True, np.diff(pieces.of_row) > 0)
+    for seen in (np.ones(len(labels), np.bool_), first):
+        fit = FitOpinion(np.where(seen, labels, -1))
+        linkage = linkage_of_fit(pieces, parts, fit)
+        assert linkage.n_clusters == 3
+        tree = linkage.tree(parts[0], None, 1.0, 1.0)
+        assert {frozenset([0, 1, 2]), frozenset([3, 4, 5]), frozenset([6, 7, 8])} <= set(
+            groups_of(tree)[:6]
+        )
 
 
 def test_heights_count_the_clusters_of_all_parts():

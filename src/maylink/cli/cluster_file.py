@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from maylink.cli.cluster_names import name_clusters
 from maylink.cli.cluster_request import ClusterRequest
 from maylink.cli.errors import INTERRUPTED, USAGE, CommandError, write_errors
-from maylink.cli.fitting import choose_plan, draw_for_intervals, fit, was_interrupted
+from maylink.cli.fitting import (
+    choose_plan,
+    draw_for_intervals,
+    fit,
+    settings_near,
+    was_interrupted,
+)
 from maylink.cli.inputs import (
     fitted_data,
     heading_of_names,
@@ -28,8 +34,12 @@ if TYPE_CHECKING:
 
     from maylink.analysis.fit_summary import FitSummary
     from maylink.analysis.told_clusters import ClusterTold
+    from maylink.arrays import Index
     from maylink.io.data import Table
     from maylink.links import Links
+
+
+BEGINS = "begins at the clusters of the questions, which foretold answers better than fits did"
 
 
 class Clustered(NamedTuple):
@@ -74,7 +84,11 @@ def cluster_file(request: ClusterRequest) -> None:
 
 
 def cluster_table(
-    request: ClusterRequest, table: Table, links: Links | None, times: StageTimes
+    request: ClusterRequest,
+    table: Table,
+    links: Links | None,
+    times: StageTimes,
+    start: Index | None = None,
 ) -> Clustered:
     """Cluster the rows of a table that was read, and write what was found.
 
@@ -88,6 +102,8 @@ def cluster_table(
         Links between them.
     times : StageTimes
         Measures the stages.
+    start : array of shape (n,), optional
+        Clusters to stay near, of those who asked; methods that cannot begin there do without.
     """
     from maylink.analysis.fit_summary import describe_fit
     from maylink.analysis.told_clusters import told_clusters
@@ -108,7 +124,11 @@ def cluster_table(
             _print_about_whole_numbers(table, request.quiet)
         more: dict[str, Any] = {"budget": request.budget, "settings": settings}
         bar = not request.quiet
-        model = fit(X, links, plan, request.k, request.seed, bar=bar, **more)
+        near = settings_near(start, plan)
+        if near:
+            print_note("fit", BEGINS, quiet=request.quiet)
+        begun = {**more, "settings": {**settings, **near}}
+        model = fit(X, links, plan, request.k, request.seed, bar=bar, **begun)
         name_clusters(model, request.names)
         if table.view is not None:
             model.view_ = table.view  # what the verdict speaks of, and what later rows need

@@ -13,10 +13,12 @@ from maylink.cli.printing import print_note
 
 if TYPE_CHECKING:
     from maylink.analysis.methods import MethodPlan
-    from maylink.arrays import Matrix
+    from maylink.arrays import Index, Matrix
     from maylink.cli.stage_times import StageTimes
     from maylink.links import Links
 
+STAYS_NEAR = "tvclust"  # the method that can begin at clusters and keep their shape
+NEVER = 10**9  # links that there never are
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 STOPPING_DRAWS = "stopping the draws for intervals; press Ctrl-C again to end now"
 OPTIONS = {"cluster_penalty": "--penalty", "n_clusters_hint": "--clusters-hint"}
@@ -72,6 +74,26 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
             raise CommandError(
                 f"{OPTIONS[name]}: {method} has none; say --method rdpmeans or dpmeans", USAGE
             )
+
+
+def settings_near(start: Index | None, plan: MethodPlan) -> dict[str, Any]:
+    """Return settings under which TVClust stays near clusters of shapes that no family has.
+
+    Neighbours hold bent clusters together, and data count little. No link is held out, for the
+    clusters have heard them all, and no draws are made: they would go where a family fits better.
+    """
+    from maylink.estimators.parameter_objects import Variational
+    from maylink.tuning.settings import Tuning
+
+    if start is None or plan.method != STAYS_NEAR:
+        return {}
+    tuning = Tuning(fewest_pairs=NEVER, fewest_held_out=NEVER)
+    count = min(tuning.neighbours_of_few, len(start) - 1)
+    weight = tuning.least_weight_of_pieces
+    return {
+        "init": start, "neighbours": count, "data_weight": weight, "tuning": tuning,
+        "inference": Variational(interval_draws=0),
+    }  # fmt: skip
 
 
 def fit(

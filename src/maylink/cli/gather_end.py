@@ -15,6 +15,7 @@ from maylink.cli.stage_times import StageTimes
 from maylink.errors import counted
 
 if TYPE_CHECKING:
+    from maylink.arrays import Index
     from maylink.io.data import Table
     from maylink.label.store import AnswerStore
     from maylink.links import Links
@@ -52,6 +53,7 @@ def end(
     *,
     fit: bool = True,
     parted: Parted = lambda links: links,
+    start: Index | None = None,
 ) -> None:
     """Write the links, cluster with them, and print what was found and how to go on.
 
@@ -69,6 +71,8 @@ def end(
         Whether to cluster, where the user asks for it.
     parted : callable
         Returns links with the sources whose reliability the fit learns.
+    start : array of shape (n,), optional
+        Clusters to begin at, where the questions know better than a fit.
     """
     from maylink.label.answers_as_links import links_of_answers
 
@@ -85,7 +89,7 @@ def end(
         print_note("answers", f"{told}; nothing is written", quiet=request.quiet)
     try:
         if links.n_links and fit and request.fit:
-            clustered = cluster_table(_fit_request(request), table, parted(links), times)
+            clustered = cluster_table(_fit_request(request), table, parted(links), times, start)
         tell(clustered)
     finally:
         request.remember_written(store)

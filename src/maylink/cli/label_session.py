@@ -17,6 +17,7 @@ from maylink.cli.summary import print_summary
 from maylink.errors import counted, not_one_of
 
 if TYPE_CHECKING:
+    from maylink.arrays import Index
     from maylink.cli.cluster_file import Clustered
     from maylink.io.data import Table
     from maylink.label.gathering import Gathering
@@ -43,14 +44,14 @@ def gather(request: LabelRequest) -> None:
     with AnswerStore(request.answers_file, file_fingerprint(request.data, table)) as store:
         request.check_owned(store)
         _print_answers(request, store)
-        _serve(request, table, links, items, store)
+        start = _serve(request, table, links, items, store)
         times = StageTimes(request.quiet)
 
         def tell(found: Clustered | None) -> None:
             if found is not None:
                 print_summary(found.summary, times, json=False, told=found.told)
 
-        end(request, Gathered(table, links, store, request.again), times, tell)
+        end(request, Gathered(table, links, store, request.again), times, tell, start=start)
 
 
 def _items(request: LabelRequest, table: Table) -> Items:
@@ -99,8 +100,8 @@ def _print_answers(request: LabelRequest, store: AnswerStore) -> None:
 
 def _serve(
     request: LabelRequest, table: Table, links: Links | None, items: Items, store: AnswerStore
-) -> None:
-    """Serve the page until somebody ends it."""
+) -> Index | None:
+    """Serve the page until somebody ends it; return clusters, where a fit should begin at them."""
     from maylink.label.app import make_app
     from maylink.label.scatter import Scatter
     from maylink.label.server import PageServer, open_browser
@@ -135,6 +136,8 @@ def _serve(
     if not gathering.thinking.close(SECONDS_TO_SAY):
         print_note("page", "ended; what the model is about is finished first", quiet=request.quiet)
         gathering.thinking.close(SECONDS_TO_THINK)
+    survey = gathering.thinking.survey
+    return None if survey is None else survey.start_for_fit
 
 
 def _gathering(

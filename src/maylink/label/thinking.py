@@ -48,6 +48,10 @@ class Asker(Protocol):
     def standing(self) -> Standing:
         """How far the interview has come."""
 
+    @property
+    def start_for_fit(self) -> Index | None:
+        """The clusters, where a fit should begin at them."""
+
 
 class Stock(NamedTuple):
     """What a person may be asked, the best first.
@@ -80,12 +84,15 @@ class Survey(NamedTuple):
         The cluster of each row, 0 is the largest.
     reliability : dict of str to tuple of float
         p and q of each source; empty unless they are wanted.
+    start_for_fit : array of shape (n,), optional
+        The clusters, where a fit should begin at them.
     """
 
     version: int
     standing: Standing
     labels: Index
     reliability: dict[str, tuple[float, float]]
+    start_for_fit: Index | None = None
 
 
 class AnswerChange(NamedTuple):
@@ -292,7 +299,8 @@ class Thinking:
             both = zip(frame["p"].tolist(), frame["q"].tolist(), strict=True)
             reliability = dict(zip(map(str, frame.index), both, strict=True))
         version = 1 if self._survey is None else self._survey.version + 1
-        return Survey(version, interview.standing, np.asarray(interview.labels), reliability)
+        labels, start = np.asarray(interview.labels), interview.start_for_fit
+        return Survey(version, interview.standing, labels, reliability, start)
 
     def _say(self, error: Exception, what: str) -> None:
         self._problem = f"{what}: {_short(error)}"

@@ -278,6 +278,7 @@ class Belief:
         return quadratic
 
 
-def chance_of_may(together: Array, p: float, q: float) -> Array:
+def chance_of_may(together: Array, p: Any, q: Any) -> Array:
     """Return the probability of the answer "may"."""
-    return together * p + (1.0 - together) * (1.0 - q)
+    may: Array = together * p + (1.0 - together) * (1.0 - q)
+    return may

@@ -8,7 +8,6 @@ import numpy as np
 
 from maylink.arrays import Array, Index
 from maylink.kernels.tree_cuts import cut_grid, draw_cuts
-from maylink.questions.experts import Experts
 from maylink.questions.trees import Tree
 
 PURE = 0.97  # probability that two rows of one piece belong together
@@ -21,23 +20,25 @@ class CutPosterior:
     ----------
     tree : Tree
         The tree.
-    experts : Experts
-        Their centers and widths.
+    centers, widths : array
+        Those of the experts who believe the tree.
     a, b : array of int of shape (m,)
         Pieces of each answer.
     odds : array of shape (m,)
         Log odds that each answer speaks of one cluster.
     """
 
-    def __init__(self, tree: Tree, experts: Experts, a: Index, b: Index, odds: Array) -> None:
+    def __init__(
+        self, tree: Tree, centers: Array, widths: Array, a: Index, b: Index, odds: Array
+    ) -> None:
         self.tree = tree
         n_nodes = len(tree.children)
         votes = np.bincount(tree.meeting(a, b), odds, minlength=n_nodes).astype(np.float64)
-        shape = len(experts.centers), len(experts.widths), n_nodes
+        shape = len(centers), len(widths), n_nodes
         self._root, self._together = np.empty(shape), np.empty(shape)
         cut_grid(
-            tree.children, tree.heights, experts.centers, experts.widths, votes, self._root,
-            self._together, np.empty(n_nodes), np.empty(n_nodes),
+            tree.children, tree.heights, centers, widths, votes, self._root, self._together,
+            np.empty(n_nodes), np.empty(n_nodes),
         )  # fmt: skip
         self._together[..., : tree.n_pieces] = PURE
 

@@ -51,20 +51,61 @@ class Experts:
     def __init__(
         self, n_clusters: float, n_linkages: int, most: int, *, many: bool = False
     ) -> None:
-        usual = np.log(n_clusters + 0.5)
+        self._most, self._many = most, many
         self.widths = OF_MANY * WIDTHS if many else WIDTHS
-        self.centers = np.linspace(0.0, np.log(most) + 0.5, N_CENTERS)
-        if many:
-            self.centers = usual + np.log(WITHIN) * np.linspace(-1.0, 1.0, N_CENTERS)
-        own = int(np.argmin(np.abs(self.centers - usual)))
-        self.centers[own] = usual
-        prior = np.ones((n_linkages, N_CENTERS, len(WIDTHS)))
-        if not many:
-            prior *= np.exp(-np.abs(self.centers - usual) / NEAR_OWN)[:, None]
-        prior *= (1.0 - OWN) / prior.sum()
-        prior[0, own, 0] += OWN
+        centers, near, own = self._around(n_clusters)
+        self.centers: Array = np.tile(centers, (n_linkages, 1))
+        prior = np.tile(near, (n_linkages, 1, 1)) * (1.0 - OWN) / n_linkages
+        prior[0] += OWN * own
         by_accuracy = np.outer(ACCURACY_PRIOR / ACCURACY_PRIOR.sum(), SURPRISE_PRIOR)
         self._score = np.log(prior)[..., None, None] + np.log(by_accuracy)
+
+    def _around(self, n_clusters: float) -> tuple[Array, Array, Array]:
+        """Return centers about a number of clusters, their prior, and which one has that number."""
+        usual = np.log(n_clusters + 0.5)
+        centers = np.linspace(0.0, np.log(self._most) + 0.5, N_CENTERS)
+        if self._many:
+            centers = usual + np.log(WITHIN) * np.linspace(-1.0, 1.0, N_CENTERS)
+        middle = int(np.argmin(np.abs(centers - usual)))
+        centers[middle] = usual
+        near, own = np.ones((N_CENTERS, len(WIDTHS))), np.zeros((N_CENTERS, len(WIDTHS)))
+        if not self._many:
+            near *= np.exp(-np.abs(centers - usual) / NEAR_OWN)[:, None]
+        own[middle, 0] = 1.0
+        return centers, near / near.sum(), own
+
+    def welcome(self, n_clusters: float) -> None:
+        """Take in one more linkage, as the first: that of a fit to the answers so far.
+
+        Nobody knows how it would have foretold these answers. It is as probable as the others are
+        on average, and expects of accuracy and surprise what they have learned.
+
+        Parameters
+        ----------
+        n_clusters : float
+            Clusters of the fit.
+        """
+        centers, near, own = self._around(n_clusters)
+        share = np.log((1.0 - OWN) * near + OWN * own)[None, ..., None, None]
+        learned = logsumexp(self._score, axis=(0, 1, 2)) - np.log(len(self._score))
+        self.centers = np.concatenate([centers[None], self.centers])
+        self._score = np.concatenate([share + learned, self._score])
+
+    def renew(self, n_clusters: float) -> None:
+        """Let the first linkage be that of a later fit.
+
+        It is believed as the fits before it were, and at least as one that is new: fits get better
+        with answers, so that what the first of them foretold badly must not count for ever.
+
+        Parameters
+        ----------
+        n_clusters : float
+            Clusters of the fit.
+        """
+        before = logsumexp(self._score[0])
+        self._score, self.centers = self._score[1:], self.centers[1:]
+        self.welcome(n_clusters)
+        self._score[0] += max(0.0, before - logsumexp(self._score[0]))
 
     @property
     def weights(self) -> Array:
@@ -76,6 +117,11 @@ class Experts:
     def _weights(self) -> Array:
         weights: Array = np.exp(self._score - logsumexp(self._score))
         return weights
+
+    @property
+    def evidence(self) -> float:
+        """The log probability of the answers so far, but for a constant."""
+        return float(logsumexp(self._score))
 
     @property
     def surprise(self) -> float:
@@ -93,7 +139,7 @@ class Experts:
         score = self._score
         weights = np.exp(score - score.max(axis=(1, 2, 4), keepdims=True)).sum(axis=-1)
         weights /= weights.sum(axis=(1, 2), keepdims=True)
-        centers = np.einsum("lcwq,c->lq", weights, self.centers)
+        centers = np.einsum("lcwq,lc->lq", weights, self.centers)
         widths = np.exp(np.einsum("lcwq,w->lq", weights, np.log(self.widths)))
         both = np.stack([centers, widths], axis=-1).tolist()
         return [[(center, width) for center, width in one] for one in both]

@@ -49,13 +49,14 @@ class Heard:
         self.answers += checked
         return [one for one in checked if one.kind]
 
-    def take_back(self, answer: Answer) -> None:
-        """Forget an answer, the latest one like it."""
+    def take_back(self, answer: Answer) -> int:
+        """Forget an answer, the latest one like it; return how many there were before it."""
         answer = self._checked(answer)
         if answer not in self.answers:
             raise MaylinkError(f"answer: nothing like {answer} was said, so nothing is taken back")
         at = len(self.answers) - 1 - self.answers[::-1].index(answer)
         del self.answers[at]
+        return len(self._before) + sum(1 for one in self.answers[:at] if one.kind)
 
     @property
     def links(self) -> Links:

@@ -15,6 +15,7 @@ from maylink.links import Links
 from maylink.parameters import as_generator, check_integer
 from maylink.questions.belief import PairGains
 from maylink.questions.choosing import RowPairs
+from maylink.questions.fits import FEWEST_ANSWERS, TIMES, FitOpinion, fitted_clusters
 from maylink.questions.heard import AnswerColumns, Heard, answers_of
 from maylink.questions.mind import Mind
 from maylink.questions.pieces import Ground
@@ -32,9 +33,10 @@ class Interview:
     """Asks about pairs of rows, takes answers, and knows how far it has come.
 
     A question is worth what its answer is expected to put right (:mod:`maylink.questions.belief`),
-    under the reliability of who is asked. Nothing is fitted between two answers: several trees
-    of mergers, cut at any height, are weighed by how well they foretold the answers so far. Not for
-    use by several threads at once.
+    under the reliability of who is asked. Nothing is fitted between most answers: several trees
+    of mergers, cut at any height, are weighed by how well they foretold the answers so far. When
+    there are twice as many answers as at the last time, the data are fitted with them, and what the
+    fit says is one more opinion. Not for use by several threads at once.
 
     Parameters
     ----------
@@ -46,6 +48,9 @@ class Interview:
         Clusters of a fit, which are one more opinion then.
     reliability : mapping of source to (float, float), optional
         p and q of sources, where something is known of them; answers may overrule it.
+    refit : bool, default True
+        Whether data are fitted anew, which takes about as long as a fit of RDPMeans, after 16
+        answers, 32, 64, and so on. Never where ``labels`` are given: who fits will fit again.
     random_state : int, optional
         Seed of all that is random.
 
@@ -69,6 +74,7 @@ class Interview:
         *,
         labels: Any = None,
         reliability: Mapping[Hashable, tuple[float, float]] | None = None,
+        refit: bool = True,
         random_state: int | None = None,
     ) -> None:
         rng = as_generator(random_state)
@@ -76,12 +82,14 @@ class Interview:
             self._ground = Ground(X, rng)
         self.n = self._ground.n
         self._seed = int(rng.integers(2**31))
-        self._fit = None if labels is None else complete_codes(labels)
-        if self._fit is not None and len(self._fit) != self.n:
-            raise MaylinkError(f"labels: {len(self._fit)} labels for {counted(self.n, 'row')}")
+        self._X, self._refit = X, refit and labels is None
+        fit = None if labels is None else complete_codes(labels)
+        if fit is not None and len(fit) != self.n:
+            raise MaylinkError(f"labels: {len(fit)} labels for {counted(self.n, 'row')}")
         self._known = {name: _checked(name, *both) for name, both in (reliability or {}).items()}
         self._heard = Heard(as_links(links, self.n))
-        self._mind = self._anew()
+        self._mind = self._anew([] if fit is None else [FitOpinion(fit)])
+        self._fit_if_due()
 
     # ------------------------------------------------------------------ asking and answering
 
@@ -162,6 +170,17 @@ class Interview:
         told = self._heard.add(answers)
         with one_thread():
             self._mind.take_in(told)
+        self._fit_if_due()
+
+    def _fit_if_due(self) -> None:
+        """Fit the data anew where there are twice as many answers as at the last time."""
+        n_heard, fits = len(self._heard.told), self._mind.fits
+        due = TIMES * fits[-1].n_heard if fits else FEWEST_ANSWERS
+        if self._refit and n_heard >= due:
+            rows = self._ground.looked_at
+            with one_thread():
+                labels = fitted_clusters(self._X, self._heard.links, rows, self._seed)
+                self._mind.believe(labels)
 
     def catch_up(self, links: LinksLike | None) -> bool:
         """Take in the links that came since; say whether they could be.
@@ -181,16 +200,16 @@ class Interview:
 
     def take_back(self, answer: Answer) -> None:
         """Forget an answer, the latest one like it."""
-        self._heard.take_back(answer)
+        n_before = self._heard.take_back(answer)
         if answer.kind:
-            self._mind = self._anew()
+            self._mind = self._anew([one for one in self._mind.fits if one.n_heard <= n_before])
 
-    def _anew(self) -> Mind:
-        """Think of all that was heard, from the beginning."""
+    def _anew(self, fits: list[FitOpinion]) -> Mind:
+        """Think of all that was heard, from the beginning, with fits that did not hear more."""
         told, n_given = self._heard.told, self._heard.given.i.size
         order = np.random.default_rng(self._seed).permutation(n_given)  # a file may be sorted
         with one_thread():
-            mind = Mind(self._ground, self._fit, self._known, self._seed)
+            mind = Mind(self._ground, fits, self._known, self._seed)
             mind.take_in([*(told[k] for k in order), *told[n_given:]])
         return mind
 
@@ -209,7 +228,16 @@ class Interview:
     @property
     def labels(self) -> Index:
         """The cluster of each row, as far as is known; clusters are numbered by size."""
-        return self._mind.outlook.clusters[self._mind.pieces.of_row]
+        return self._mind.labels
+
+    @property
+    def start_for_fit(self) -> Index | None:
+        """The clusters, where a fit should begin at them; None where it finds its own.
+
+        It should where the fits so far foretold answers much worse than the interview did: then
+        clusters have shapes that no family has, and links are too few to tell.
+        """
+        return self.labels if self._mind.surely_knows_better else None
 
     @property
     def reliability(self) -> pd.DataFrame:

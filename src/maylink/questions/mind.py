@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy.special import expit, logit
 
 from maylink.arrays import Array, Index
-from maylink.questions.belief import IN_DOUBT
+from maylink.questions.belief import IN_DOUBT, chance_of_may
 from maylink.questions.experts import Experts, by_accuracy
+from maylink.questions.fits import FitOpinion
 from maylink.questions.heard import AnswerColumns
 from maylink.questions.outlook import Outlook
 from maylink.questions.part_view import PartView
 from maylink.questions.parts import Part, PartMap, parts_of
 from maylink.questions.pieces import Ground
 from maylink.questions.sources import SourceTrust, trust
-from maylink.questions.trees import linkages
+from maylink.questions.trees import linkage_of_fit, linkages
 from maylink.questions.words import Answer
 
 FEWEST, USUAL, MOST = 32, 128, 256  # pieces: of few rows, of many, and after many answers
@@ -26,6 +27,7 @@ PIECES_A_CLUSTER = 2  # at least, of the clusters that there seem to be without 
 ANSWERS_A_PIECE = 2  # after which pieces are made smaller
 SHARE = 4  # a quarter as many answers as there are is taken in at once
 MOST_AT_ONCE = 5_000
+SURELY = float(np.log(20.0))  # nats: odds of twenty to one
 LITTLE = 0.0005  # of the pairs that are together: an answer that puts right less is worth little
 
 
@@ -36,8 +38,8 @@ class Mind:
     ----------
     ground : Ground
         The data.
-    fit : array of int of shape (n,), optional
-        Clusters of a fit.
+    fits : sequence of FitOpinion
+        What fits said of the same answers before.
     known : mapping of source to (float, float)
         p and q of sources of whom something is known.
     seed : int
@@ -47,15 +49,18 @@ class Mind:
     def __init__(
         self,
         ground: Ground,
-        fit: Index | None,
+        fits: Sequence[FitOpinion],
         known: Mapping[Hashable, tuple[float, float]],
         seed: int,
     ) -> None:
-        self._ground, self._fit, self._known, self._seed = ground, fit, known, seed
+        self._ground, self._known, self._seed = ground, known, seed
+        self.fits = list(fits)
         self._answers: list[Answer] = []
         self._sources: dict[Hashable, int] = {}
         self._chances: Array = np.empty(0)  # that the pair of each answer is together
+        self._ahead_of_fit = 0.0  # nats by which answers were foretold better than by the fit alone
         self.trust: SourceTrust
+        self._fit = self._latest_fit(0)
         self._count, self._finer = 0, 1
         self._most = min(MOST, ground.n, max(FEWEST, ground.n // FEWEST_ROWS))
         self._alone = ground.has_tiny_groups
@@ -89,6 +94,11 @@ class Mind:
             self._cut(self._count_of_pieces())
             self._hear_again()
 
+    def believe(self, labels: Index) -> None:
+        """Take in the clusters of a fit to the answers so far: one more opinion from now on."""
+        self.fits.append(FitOpinion(labels, len(self._answers)))
+        self._hear_of_fits()
+
     def reliability_of(self, source: Hashable) -> tuple[float, float]:
         """Return p and q of a source, also of one that has not answered yet."""
         if source in self._sources:
@@ -106,6 +116,37 @@ class Mind:
         """The share of pairs about which nobody knows anything, as answers have shown."""
         return self._experts.surprise if self.pieces.count > 1 else 0.0
 
+    @property
+    def labels(self) -> Index:
+        """The cluster of each row; 0 is that of most rows.
+
+        The rows of a piece are in one cluster, but for those that a fit has elsewhere, if it is
+        believed more than all else: these go with most of their cluster in the fit.
+        """
+        of_row, clusters = self.pieces.of_row, self.outlook.clusters
+        labels: Index = clusters[of_row]
+        if self._fit is None or not self.believes_fit:
+            return labels
+        seen = self._fit.seen
+        fitted, at = self._fit.labels[seen], of_row[seen]
+        in_piece = np.zeros((self.pieces.count, int(fitted.max()) + 1))
+        np.add.at(in_piece, (at, fitted), 1.0)
+        in_cluster = np.zeros((int(clusters.max()) + 1, in_piece.shape[1]))
+        np.add.at(in_cluster, clusters, in_piece)
+        elsewhere = fitted != in_piece.argmax(axis=1)[at]
+        labels[seen[elsewhere]] = in_cluster.argmax(axis=0)[fitted[elsewhere]]
+        return labels
+
+    @property
+    def believes_fit(self) -> bool:
+        """Whether the tree of a fit has foretold answers better than all other trees."""
+        return self._fit is not None and bool(self._experts.weights[0].sum() > 0.5)
+
+    @property
+    def surely_knows_better(self) -> bool:
+        """Whether answers were foretold much better than by the clusters of fits as they are."""
+        return self._ahead_of_fit > SURELY
+
     def right(self) -> dict[tuple[int, int], list[tuple[Answer, float]]]:
         """Return the answers about each two pieces, with the probability that each is right."""
         return self.outlook.right(self._answers)
@@ -114,9 +155,11 @@ class Mind:
 
     def _begin(self) -> None:
         """Believe what there is to believe without answers."""
+        self._fit = self._latest_fit(0)
+        self._form_opinions()
         usual, many = min(self._usual_clusters, self._most), self._count > MOST
         self._experts = Experts(usual, len(self._opinions), self._most, many=many)
-        self._answers, self._chances = [], np.empty(0)
+        self._answers, self._chances, self._ahead_of_fit = [], np.empty(0), 0.0
         self.trust = self._trust_before()
         self._think(range(len(self.where.parts)))
 
@@ -124,7 +167,8 @@ class Mind:
         """Take answers in, more at a time the more there are."""
         at = 0
         while at < len(answers):
-            size = min(max(1, len(self._answers) // SHARE), MOST_AT_ONCE)
+            self._hear_of_fits()
+            size = min(max(1, len(self._answers) // SHARE), MOST_AT_ONCE, self._until_next_fit)
             some = answers[at : at + size]
             at += size
             self._join_parts(some)
@@ -132,6 +176,38 @@ class Mind:
             self._answers += some
             self.trust = self._learn_trust(spoken_of)
             self._think(spoken_of)
+        self._hear_of_fits()
+
+    def _hear_of_fits(self) -> None:
+        """Let the latest fit that there was after so many answers have its say."""
+        fit = self._latest_fit(len(self._answers))
+        if fit is None or fit is self._fit:
+            return
+        is_first, self._fit = self._fit is None, fit
+        self._form_opinions()
+        if is_first:
+            self._experts.welcome(fit.n_clusters)
+        else:
+            self._experts.renew(fit.n_clusters)
+        self._think(range(len(self.where.parts)))
+
+    def _latest_fit(self, n_heard: int) -> FitOpinion | None:
+        """Return the last of the fits that were there after so many answers."""
+        return next((one for one in reversed(self.fits) if one.n_heard <= n_heard), None)
+
+    @property
+    def _until_next_fit(self) -> int:
+        """Answers that may be taken in before the next fit has its say."""
+        heard = len(self._answers)
+        later = [one.n_heard - heard for one in self.fits if one.n_heard > heard]
+        return min(later, default=MOST_AT_ONCE)
+
+    def _form_opinions(self) -> None:
+        """Put the opinion of the fit, if there is one, before those that need no answers."""
+        self._opinions = list(self._linkages)
+        if self._fit is not None:
+            of_fit = linkage_of_fit(self.pieces, self.where.parts, self._fit)
+            self._opinions.insert(0, of_fit)
 
     def _hear_again(self) -> None:
         """Weigh the experts anew: their trees of other pieces foretell other things."""
@@ -170,8 +246,9 @@ class Mind:
         self._count = count
         self.pieces = self._ground.pieces(count)
         parts = parts_of(self.pieces, MOST if count <= MOST else OF_A_PART)
-        self._opinions = linkages(self.pieces, parts, self._fit)
+        self._linkages = linkages(self.pieces, parts)
         self.where, self._last = PartMap(parts), [-1] * len(parts)
+        self._form_opinions()
         self._views: list[PartView] = []
         return True
 
@@ -220,7 +297,8 @@ class Mind:
         """Weigh the experts by answers that they have not seen; return the parts spoken of."""
         told, a, b = self._columns(answers)
         p, q = self._by_accuracy(told)
-        found = []
+        found, before = [], self._experts.evidence
+        by_fit = self._foretold_by_fit(told)
         for k, which in self.where.by_part(a, b):
             if k < 0:
                 by_chance = np.full((1, 1, 1, len(which)), self._by_chance)
@@ -231,7 +309,20 @@ class Mind:
                 found.append(k)
             said = told.may[which], told.weight[which]
             self._experts.score(together, p[:, which], q[:, which], *said)
+        if self._fit is not None:
+            self._ahead_of_fit += self._experts.evidence - before - by_fit
         return found
+
+    def _foretold_by_fit(self, told: AnswerColumns) -> float:
+        """Return the log probability of answers for who believes the clusters of the fit alone."""
+        if self._fit is None:
+            return 0.0
+        i, j = self._fit.labels[told.i], self._fit.labels[told.j]
+        same = np.where((i < 0) | (j < 0), self._by_chance, i == j)
+        together = self.surprise / 2.0 + (1.0 - self.surprise) * same
+        p, q = self.trust.p[told.source], self.trust.q[told.source]
+        may = chance_of_may(together, p, q)
+        return float(np.log(np.where(told.may, may, 1.0 - may)) @ told.weight)
 
     def _think(self, which: Iterable[int]) -> None:
         """Build the trees of some parts with all answers, and the posterior over their cuts."""

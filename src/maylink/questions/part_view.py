@@ -62,7 +62,8 @@ class PartView:
             votes += votes.T
             for k, linkage in enumerate(opinions):
                 tree = linkage.tree(part, votes, *cuts[k][level])
-                self._posteriors[k].append(CutPosterior(tree, experts, a, b, strength))
+                shape = experts.centers[k], experts.widths
+                self._posteriors[k].append(CutPosterior(tree, *shape, a, b, strength))
         if len(strengths) < len(odds):
             self._posteriors = [one * len(odds) for one in self._posteriors]
 

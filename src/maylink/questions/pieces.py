@@ -95,12 +95,12 @@ class Ground:
         rows = comparable_rows(X)
         self.n = rows.shape[0]
         self._seed = int(rng.integers(2**31))
-        self._sampled = np.arange(self.n)
+        self.looked_at = np.arange(self.n)
         if self.n > SAMPLE:
-            self._sampled = np.sort(rng.choice(self.n, SAMPLE, replace=False))
-        some = rows[self._sampled]
-        problem = Problem(some, Links.empty(len(self._sampled)), as_family(PLDA.name).adapt(some))
-        count = min(WIDE, len(self._sampled) - 1)
+            self.looked_at = np.sort(rng.choice(self.n, SAMPLE, replace=False))
+        some = rows[self.looked_at]
+        problem = Problem(some, Links.empty(len(self.looked_at)), as_family(PLDA.name).adapt(some))
+        count = min(WIDE, len(self.looked_at) - 1)
         self._view = PieceView.of(problem, NeighbourGraph(problem, count), rng)
         self._links = self._view.neighbours(count)
         family = self._view.problem.family
@@ -179,14 +179,14 @@ class Ground:
                 for part in parts
             ]
         ).astype(np.int64)
-        of_row[self._sampled] = found
+        of_row[self.looked_at] = found
         return of_row
 
     def _members(self, found: Index, centers: Array) -> list[Index]:
         distance = ((self._some - centers[found]) ** 2).sum(axis=1)
         order = np.lexsort((distance, found))
         ends = np.cumsum(np.bincount(found, minlength=len(centers)))[:-1]
-        return [self._sampled[part] for part in np.split(order, ends)]
+        return [self.looked_at[part] for part in np.split(order, ends)]
 
 
 def comparable_rows(X: Any) -> Matrix:

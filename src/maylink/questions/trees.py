@@ -16,10 +16,12 @@ from maylink.arrays import Array, Index
 from maylink.kernels.merge_tree import AVERAGE, ENERGY, SINGLE
 from maylink.kernels.tree_cuts import meeting_nodes
 from maylink.questions.best_cut import BestCut, best_cut
+from maylink.questions.fits import FitOpinion
 from maylink.questions.merging import NOTHING, Mergers, TreeGroups
 from maylink.questions.parts import Part
 from maylink.questions.pieces import Pieces
 
+SURE = 0.5  # log number of clusters by which a fit's mergers stand away from where it cuts
 A_FIT = 0.99  # weight of a fit's clusters beside the neighbour graph, in the tree of the fit
 
 
@@ -108,6 +110,11 @@ class Linkage:
             heights[part.count :] = np.interp(scores, self._known, self._heights)
         return Tree(children, heights)
 
+    def settle(self, n_clusters: int) -> None:
+        """Take so many clusters for likely: mergers within them move up, those between down."""
+        self.n_clusters = n_clusters
+        self._heights = self._heights + SURE * np.sign(self._heights - np.log(n_clusters + 0.5))
+
     def _merge(self, part: Part, votes: Array | None, center: float, width: float) -> Mergers:
         near, part = self._near(part), part.in_units_of(self._variance)
         groups = TreeGroups.of(part.size, part.total, near, votes)
@@ -115,7 +122,7 @@ class Linkage:
         return Mergers.of(self._rule, groups, part.precision, *known, center, width)
 
 
-def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None) -> list[Linkage]:
+def linkages(pieces: Pieces, parts: Sequence[Part]) -> list[Linkage]:
     """Return all opinions: the one that is most believed before any answer is the first.
 
     Parameters
@@ -124,8 +131,6 @@ def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None)
         The pieces.
     parts : sequence of Part
         The pieces in parts.
-    labels : array of int of shape (n,), optional
-        Clusters of a fit; they are an opinion of their own then, and the first.
     """
     found = [
         Linkage("data", ENERGY, parts, lambda one: np.zeros_like(one.wide)),
@@ -142,8 +147,7 @@ def linkages(pieces: Pieces, parts: Sequence[Part], labels: Index | None = None)
     if again > cut:
         cut, energy = again, _energy(parts, again)
     energy.n_clusters = cut.n_clusters
-    found.insert(0, energy)
-    return found if labels is None else [_linkage_of_fit(pieces, parts, labels), *found]
+    return [energy, *found]
 
 
 def _far(part: Part) -> Array:
@@ -156,11 +160,22 @@ def _energy(parts: Sequence[Part], cut: BestCut) -> Linkage:
     return Linkage("data and neighbours", ENERGY, parts, cut.odds, cut.variance)
 
 
-def _linkage_of_fit(pieces: Pieces, parts: Sequence[Part], labels: Index) -> Linkage:
-    """Return the linkage of the clusters of a fit."""
-    ends = pieces.of_row, labels
+def linkage_of_fit(pieces: Pieces, parts: Sequence[Part], fit: FitOpinion) -> Linkage:
+    """Return the linkage of the clusters of a fit.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The pieces.
+    parts : sequence of Part
+        The pieces in parts.
+    fit : FitOpinion
+        The clusters.
+    """
+    of_row, labels = pieces.of_row[fit.seen], fit.labels[fit.seen]
+    share = 1.0 / np.maximum(np.bincount(of_row, minlength=pieces.count), 1)
     shape = pieces.count, int(labels.max()) + 1
-    shares = sparse.coo_array((1.0 / pieces.n_rows[ends[0]], ends), shape=shape).tocsr()
+    shares = sparse.coo_array((share[of_row], (of_row, labels)), shape=shape).tocsr()
     most = max(float(pieces.wide.max()), 1.0)
 
     def alike(part: Part) -> Array:
@@ -170,5 +185,5 @@ def _linkage_of_fit(pieces: Pieces, parts: Sequence[Part], labels: Index) -> Lin
         return found
 
     linkage = Linkage("the fit", AVERAGE, parts, alike)
-    linkage.n_clusters = len(np.unique(labels))
+    linkage.settle(fit.n_clusters)
     return linkage
