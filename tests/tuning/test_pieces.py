@@ -1,16 +1,12 @@
 """Fits that begin at small pieces: what pieces are, what links choose, and what is learned."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics import roc_auc_score
 
 from maylink import Links, TVClust
 from maylink.errors import MaylinkError
 from maylink.families import PLDA, Gaussian, Multinomial
-from maylink.links import MAY
 from maylink.metrics import pair_f
 from maylink.model.joint import joint_of
 from maylink.problem import Problem
@@ -20,11 +16,9 @@ from maylink.tuning.pieces import (
     PieceView,
     fit_from_pieces,
     pieces_of,
-    separation,
-    telling_variants,
 )
 from maylink.views.neighbours import PRINCIPAL, SOURCE, NeighbourGraph, graph_rows
-from zoo import EDGES, random_links, true_links
+from zoo import EDGES, true_links
 
 
 def blobs(n=300, d=40, k=5, apart=6.0, seed=0):
@@ -35,45 +29,10 @@ def blobs(n=300, d=40, k=5, apart=6.0, seed=0):
     return mean[y] + rng.normal(size=(n, d)), y
 
 
-def view_of(X, links=None, family="plda", most_neighbours=10, by_links=False):
+def view_of(X, links=None, family="plda", most_neighbours=10):
     problem = Problem.build(X, links, family)
-    if by_links:
-        problem = replace(problem, family=telling_variants(problem)[0])
     graph = NeighbourGraph(problem, most_neighbours)
     return PieceView.of(problem, graph, np.random.default_rng(0))
-
-
-# ---------------------------------------------------------------------- what links choose
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_separation_is_the_area_under_the_roc_curve(form):
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 4, (30, 3)).astype(float)  # small whole numbers: many ties
-    links = random_links(30, 80, 0)
-    apart = np.square(rows[links.i] - rows[links.j]).sum(axis=1)
-    expected = roc_auc_score(links.kind == MAY, -apart)
-    assert separation(links, form(rows)) == pytest.approx(expected)
-
-
-def test_separation_of_links_of_one_kind_says_nothing():
-    rows = np.arange(6.0)[:, None]
-    assert separation(Links.from_pairs(may=[(0, 1), (2, 5)], n=6), rows) == 0.5
-    assert separation(Links.from_pairs(may_not=[(0, 1)], n=6), rows) == 0.5
-    assert separation(Links.empty(6), rows) == 0.5
-
-
-def test_links_choose_the_directions():
-    """Clusters differ in one short direction that the first eight directions do not hold."""
-    rng = np.random.default_rng(0)
-    y = np.arange(300) % 2
-    X = rng.normal(size=(300, 40)) * np.where(np.arange(40) < 12, 10.0, 1.0)
-    X[:, 39] += np.where(y == 0, -6.0, 6.0)
-    links = true_links(y, 400, 0)
-    chosen = view_of(X, links, by_links=True).problem.family
-    assert chosen.directions > 8
-    assert view_of(X, links).problem.family.directions is None  # not asked
-    assert view_of(X, links, PLDA(directions=8), by_links=True).problem.family.directions == 8
 
 
 # ---------------------------------------------------------------------- pieces
@@ -227,7 +186,7 @@ def test_families_that_learn_nothing_are_fitted_from_pieces_too():
 @pytest.mark.parametrize("name", EDGES)
 def test_odd_data_have_a_fit(name, family):
     X, _, links = EDGES[name]
-    view = view_of(X, links, family, by_links=True)
+    view = view_of(X, links, family)
     count = min(3, len(X) - 1)
     links = (links or Links.empty(len(X))) + view.neighbours(count)
     found = fit_from_pieces(view, links, VariationalSettings())

@@ -5,11 +5,8 @@ merged while that raises the exact score, and what K-means makes of the data. Cl
 the exact score before a fit and after it. Between two fits a family may learn from the partition,
 as the covariances within and between clusters of :class:`~maylink.families.PLDA`.
 
-A family may look at data in several ways (:meth:`~maylink.families.Family.variants`): that way is
-taken in which the distance between two points best tells may links from may-not links. Nothing is
-fitted for that, and one of four ways is too little to learn links by heart. Clusters of a few
-points each need a closer look (:meth:`~maylink.families.Family.finer`): it is taken where its
-pieces have the higher exact score.
+Clusters of a few points each need a closer look at the data
+(:meth:`~maylink.families.Family.finer`): it is taken where its pieces have the higher exact score.
 """
 
 from __future__ import annotations
@@ -19,14 +16,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from maylink.arrays import Index, Matrix
+from maylink.arrays import Index
 from maylink.engines.choice import DeviceRequest
 from maylink.engines.cuda_rows import DeviceRows
 from maylink.families import Family
-from maylink.families.rows import membership, row_sums
-from maylink.links import MAY, Links
+from maylink.families.rows import membership
+from maylink.links import Links
 from maylink.model.joint import joint_of
 from maylink.model.reliability import votes_between
 from maylink.problem import Problem
@@ -46,7 +42,6 @@ FEWEST_PIECES = 32  # of few points; many points have a tenth as many
 POINTS_A_PIECE = 10
 POINTS_OF_A_START = 15  # in each cluster of the K-means that is the second start
 CLUSTERS_OF_A_START = 30  # of the K-means that is the third
-FEWEST_TOLD = 16  # links of either kind by which ways to look at the data are compared
 FEW = 24  # clusters that are merged two by two; more merge in rounds
 SWEEPS = 12  # between two times that the family learns
 ROUNDS = 3  # of learning
@@ -228,21 +223,6 @@ def placed(
     return np.asarray(np.unique(most, return_inverse=True)[1], np.int64)
 
 
-def separation(links: Links, rows: Matrix) -> float:
-    """Return how well distances tell may links from may-not links: the area under the ROC curve.
-
-    It is the probability that a may link joins nearer points than a may-not link does; 0.5 where
-    distances say nothing, or where all links are alike.
-    """
-    apart = row_sums(rows[links.i] - rows[links.j], np.square)
-    may = links.kind == MAY
-    n_may, n_not = int(may.sum()), int((~may).sum())
-    if not n_may or not n_not:
-        return 0.5
-    above = rankdata(apart)[~may].sum() - n_not * (n_not + 1) / 2
-    return float(above / (n_may * n_not))
-
-
 def pieces_of(problem: Problem) -> Index:
     """Merge points by themselves into small pieces while that raises the score without links."""
     n, family = problem.n, problem.family
@@ -261,29 +241,6 @@ def pieces_of(problem: Problem) -> Index:
             return before
         before = rounds.root
     return np.asarray(rounds.root, np.int64)
-
-
-def telling_variants(problem: Problem) -> list[Family]:
-    """Return the ways to look at the data in which distances tell the links as well as in any.
-
-    They are within one standard error of the best. The way most like the usual one comes first.
-    Where links of either kind are few, chance ranks the ways, and the usual one is taken.
-    """
-    families = problem.family.variants(problem.X.shape[1])
-    may = int((problem.links.kind == MAY).sum())
-    fewer = min(may, problem.links.n_links - may)
-    if len(families) == 1 or fewer < FEWEST_TOLD:
-        return [problem.family]
-    size = problem.family.n_statistics(problem.X.shape[1])
-
-    def unlike(family: Family) -> float:
-        return float(abs(np.log(family.n_statistics(problem.X.shape[1]) / size)))
-
-    ways = sorted((family.adapt(problem.X) for family in families), key=unlike)
-    ways[0] = problem.family  # what is taken without links must be what is taken in doubt
-    told = [separation(problem.links, one.neighbour_rows(problem.X)) for one in ways]
-    error = 0.5 / np.sqrt(fewer)
-    return [one for one, area in zip(ways, told, strict=True) if area >= max(told) - error]
 
 
 def _finest(problem: Problem, family: Family) -> tuple[Problem, Index]:

@@ -47,12 +47,13 @@ from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
 from maylink.tuning.heavy_tails import with_tails
 from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import PieceView, telling_variants
+from maylink.tuning.pieces import PieceView
 from maylink.tuning.plainly import plainly
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around, usual_setting
 from maylink.tuning.spread import same_spread, with_spread
+from maylink.tuning.telling_ways import telling_variants
 from maylink.views.neighbours import NeighbourGraph
 
 logger = logging.getLogger("maylink")

@@ -56,7 +56,6 @@ from maylink.tuning.pieces import (
     PieceView,
     pieces_of,
     placed,
-    telling_variants,
 )
 from maylink.tuning.plainly import plainly
 from maylink.tuning.prior_checks import checked_prior
@@ -64,6 +63,7 @@ from maylink.tuning.scores import HeldOut, posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import Prior, around, of_many_features, usual_setting
 from maylink.tuning.spread import same_spread, with_spread
+from maylink.tuning.telling_ways import telling_variants
 from maylink.tuning.tvclust_choice import TVClustChoice, TVClustRequest
 from maylink.views.neighbours import NeighbourGraph
 
