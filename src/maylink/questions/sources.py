@@ -52,7 +52,9 @@ def trust(
     """Return p and q of the sources, given the probability that each pair is together.
 
     Each p and q has a Beta prior of :data:`PRIOR_VOTES` votes around its center, so that few
-    answers hardly tell a source from the others.
+    answers hardly tell a source from the others. An answer about a pair that is together with
+    probability c counts (2c − 1)²: what is in doubt is explained by any p and q, and would confirm
+    whatever is believed.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def trust(
     (array([0.98]), array([0.14]))
     """
     p_center, q_center = centers
-    size = len(p_center)
+    size, weight = len(p_center), weight * (2.0 * together - 1.0) ** 2
 
     def votes(of: Array) -> Array:
         counts: Array = np.bincount(source, weight * of, minlength=size).astype(np.float64)
