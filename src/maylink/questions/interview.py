@@ -15,7 +15,6 @@ from maylink.links import Links
 from maylink.parameters import as_generator, check_integer
 from maylink.questions.belief import PairGains
 from maylink.questions.choosing import RowPairs
-from maylink.questions.controls import controls, n_missing
 from maylink.questions.fits import FEWEST_ANSWERS, TIMES, FitOpinion, fitted_clusters
 from maylink.questions.heard import AnswerColumns, Heard, answers_of
 from maylink.questions.mind import Mind
@@ -110,41 +109,32 @@ class Interview:
             return []
         choosing = RowPairs(mind, self._heard, source)
         questions: list[Question] = []
-        for number, (pairs, is_control) in enumerate(self._rounds(n, source)):
+        for number, pairs in enumerate(self._rounds(n, source)):
             before = len(questions)
             for a, b, together, gain in zip(*pairs, strict=True):
                 if len(questions) == n:
                     return questions
                 pair = choosing.next(int(a), int(b))
                 if pair is not None:
-                    why = reason_for(
-                        mind.outlook, int(a), int(b), again=pair.again, control=is_control
-                    )
+                    why = reason_for(mind.outlook, int(a), int(b), again=pair.again)
                     one = Question(pair.i, pair.j, float(together), float(gain), why, pair.again)
                     questions.append(one)
-            if len(questions) == before and number > 2:
+            if len(questions) == before and number > 1:
                 break
         return questions
 
-    def _rounds(self, n: int, source: Hashable) -> Iterator[tuple[PairGains, bool]]:
-        """Yield pairs of pieces: controls, those in doubt, in the end all, again and again."""
-        mind = self._mind
-        outlook, p_and_q = mind.outlook, mind.reliability_of(source)
-        missing = n_missing(mind.together_of(source), n)
-        rng = np.random.default_rng([self._seed, len(self._heard.answers)])
+    def _rounds(self, n: int, source: Hashable) -> Iterator[PairGains]:
+        """Yield pairs of pieces: those in doubt first, in the end all, again and again."""
         with one_thread():
-            if any(missing):
-                chosen = controls(outlook.certain(*p_and_q), mind.pieces.n_rows, missing, rng)
+            outlook, p_and_q = self._mind.outlook, self._mind.reliability_of(source)
             found = outlook.doubtful.gains(*p_and_q)
             batch = outlook.batch(2 * n, found, *p_and_q)
-        if any(missing):
-            yield chosen, True
-        yield batch.then(found), False
+        yield batch.then(found)
         with one_thread():
             certain = outlook.certain(*p_and_q)
-        yield certain, False
+        yield certain
         while True:  # for further rows of the same pieces
-            yield found.then(certain), False
+            yield found.then(certain)
 
     def board(self, size: int = 8, source: Hashable = 0) -> list[int]:
         """Return rows to sort into groups: those whose pairs tell most.

@@ -147,12 +147,6 @@ class Mind:
         """Whether answers were foretold much better than by the clusters of fits as they are."""
         return self._ahead_of_fit > SURELY
 
-    def together_of(self, source: Hashable) -> Array:
-        """Return the probability that the pair of each answer of a source is together."""
-        told = AnswerColumns(self._answers, self._sources)
-        found: Array = self._chances[told.source == self._sources.get(source, -1)]
-        return found
-
     def right(self) -> dict[tuple[int, int], list[tuple[Answer, float]]]:
         """Return the answers about each two pieces, with the probability that each is right."""
         return self.outlook.right(self._answers)

@@ -12,9 +12,7 @@ WHOLE = 0.5  # share of a cluster that goes with a piece: then the question is a
 GOES_WITH = 0.9  # probability of being together from which on a piece goes with another
 
 
-def reason_for(
-    outlook: Outlook, a: int, b: int, *, again: bool = False, control: bool = False
-) -> str:
+def reason_for(outlook: Outlook, a: int, b: int, *, again: bool) -> str:
     """Return what an answer about two pieces would decide.
 
     Parameters
@@ -25,13 +23,9 @@ def reason_for(
         Two pieces of one part.
     again : bool
         Whether the pair is asked about again.
-    control : bool
-        Whether what is to be learned is how far the source can be believed.
     """
     if again:
         return "asks again, as an answer about these rows looks wrong or is in doubt"
-    if control:
-        return "shows how far the answers can be believed"
     (part, a), (_, b) = outlook.place(a), outlook.place(b)
     belief, clusters = outlook.views[part].belief, outlook.clusters[outlook.where.parts[part].at]
     one, other = int(clusters[a]), int(clusters[b])
