@@ -1,8 +1,10 @@
 """Fits inside an interview: when they are made, what they say, and how far they are believed."""
 
 import numpy as np
+import pandas as pd
 
 import maylink as ml
+from maylink.errors import MaylinkError
 from maylink.questions import Answer, Interview
 from maylink.questions.fits import FitOpinion, fitted_clusters
 
@@ -115,3 +117,36 @@ def test_a_fit_is_that_at_which_rdp_means_begins():
     model = ml.RDPMeans(random_state=0).fit(X, links=links)
     labels = fitted_clusters(X, links, np.arange(300), seed=0)
     assert ml.metrics.adjusted_rand(model.labels_, labels) > 0.95
+
+
+def test_fits_are_the_same_one_by_one_and_all_at_once():
+    X, y = pairs_of_clusters(0)
+    one_by_one = answered(X, y, 40)
+    at_once = Interview(X, random_state=0)
+    at_once.add(one_by_one.answers)
+    assert heard_at(at_once) == heard_at(one_by_one) == [16, 32]
+    for one, other in zip(at_once._mind.fits, one_by_one._mind.fits, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+
+
+def test_answers_about_few_pairs_make_no_fit():
+    """Of a table, too, which has no other way to choose its settings."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": np.repeat(["x", "y", "z"], 20)})
+    frame.loc[3, "a"] = np.nan
+    interview = Interview(frame, random_state=0)
+    said = [Answer(i, i + 1, 1, source) for source in ("ann", "bob", "cid") for i in range(9)]
+    interview.add(said)
+    assert heard_at(interview) == []
+    assert len(interview.answers) == 27
+
+
+def test_data_that_cannot_be_fitted_make_no_fit(monkeypatch):
+    def fails(*_):
+        raise MaylinkError("X: cannot be fitted")
+
+    monkeypatch.setattr("maylink.tuning.rdpmeans_views.tune", fails)
+    X, y = pairs_of_clusters(0)
+    interview = answered(X, y, 20)
+    assert heard_at(interview) == []
+    assert len(interview.answers) == 20

@@ -137,7 +137,8 @@ def _serve(
         print_note("page", "ended; what the model is about is finished first", quiet=request.quiet)
         gathering.thinking.close(SECONDS_TO_THINK)
     survey = gathering.thinking.survey
-    return None if survey is None else survey.start_for_fit
+    knows_all = survey is not None and not gathering.thinking.is_busy
+    return survey.start_for_fit if survey is not None and knows_all else None
 
 
 def _gathering(

@@ -81,7 +81,7 @@ class Survey(NamedTuple):
     standing : Standing
         In figures and words.
     labels : array of shape (n,)
-        The cluster of each row, 0 is the largest.
+        The cluster of each row, as :class:`~maylink.questions.Interview` numbers them.
     reliability : dict of str to tuple of float
         p and q of each source; empty unless they are wanted.
     start_for_fit : array of shape (n,), optional

@@ -63,6 +63,11 @@ class Heard:
         """The links that there were and those of the answers."""
         return self.given + links_of(self.answers, self.n)
 
+    def first_links(self, n: int) -> Links:
+        """Return the links of the first n of all that was told."""
+        told = self.told[:n]
+        return self.given + links_of(told[len(self._before) :], self.n)
+
     def pairs(self) -> dict[tuple[int, int], set[Hashable]]:
         """Return who was asked about each pair; "can't tell" is an answer here."""
         found: dict[tuple[int, int], set[Hashable]] = {}

@@ -15,7 +15,7 @@ from maylink.links import Links
 from maylink.parameters import as_generator, check_integer
 from maylink.questions.belief import PairGains
 from maylink.questions.choosing import RowPairs
-from maylink.questions.fits import FEWEST_ANSWERS, TIMES, FitOpinion, fitted_clusters
+from maylink.questions.fits import FEWEST_ANSWERS, FitOpinion, due_between, fitted_clusters
 from maylink.questions.heard import AnswerColumns, Heard, answers_of
 from maylink.questions.mind import Mind
 from maylink.questions.pieces import Ground
@@ -34,9 +34,9 @@ class Interview:
 
     A question is worth what its answer is expected to put right (:mod:`maylink.questions.belief`),
     under the reliability of who is asked. Nothing is fitted between most answers: several trees
-    of mergers, cut at any height, are weighed by how well they foretold the answers so far. When
-    there are twice as many answers as at the last time, the data are fitted with them, and what the
-    fit says is one more opinion. Not for use by several threads at once.
+    of mergers, cut at any height, are weighed by how well they foretold the answers so far. After
+    16 answers, 32, 64 and so on the data are fitted with them, and what the fit says is one more
+    opinion. Not for use by several threads at once.
 
     Parameters
     ----------
@@ -49,8 +49,9 @@ class Interview:
     reliability : mapping of source to (float, float), optional
         p and q of sources, where something is known of them; answers may overrule it.
     refit : bool, default True
-        Whether data are fitted anew, which takes about as long as a fit of RDPMeans, after 16
-        answers, 32, 64, and so on. Never where ``labels`` are given: who fits will fit again.
+        Whether data are fitted after 16 answers, 32, 64 and so on, which takes about as long as a
+        fit of RDPMeans; and with ``links``, where there are as many. Never where ``labels`` are
+        given: who fits will fit again.
     random_state : int, optional
         Seed of all that is random.
 
@@ -89,7 +90,9 @@ class Interview:
         self._known = {name: _checked(name, *both) for name, both in (reliability or {}).items()}
         self._heard = Heard(as_links(links, self.n))
         self._mind = self._anew([] if fit is None else [FitOpinion(fit)])
-        self._fit_if_due()
+        n_given = len(self._heard.told)
+        if n_given >= FEWEST_ANSWERS:
+            self._fit_to(n_given)
 
     # ------------------------------------------------------------------ asking and answering
 
@@ -166,20 +169,30 @@ class Interview:
         return [int(rng.choice(rows[: (len(rows) + 1) // 2])) for rows in members]
 
     def add(self, answers: Iterable[Answer]) -> None:
-        """Take answers."""
+        """Take answers, and fit the data whenever there are twice as many as at the last time.
+
+        One by one or all at once: the fits are the same.
+        """
+        n_heard = len(self._heard.told)
         told = self._heard.add(answers)
+        for due in due_between(n_heard, n_heard + len(told)):
+            self._take_in(told[: due - n_heard])
+            self._fit_to(due)
+            told, n_heard = told[due - n_heard :], due
+        self._take_in(told)
+
+    def _take_in(self, told: list[Answer]) -> None:
         with one_thread():
             self._mind.take_in(told)
-        self._fit_if_due()
 
-    def _fit_if_due(self) -> None:
-        """Fit the data anew where there are twice as many answers as at the last time."""
-        n_heard, fits = len(self._heard.told), self._mind.fits
-        due = TIMES * fits[-1].n_heard if fits else FEWEST_ANSWERS
-        if self._refit and n_heard >= due:
-            rows = self._ground.looked_at
-            with one_thread():
-                labels = fitted_clusters(self._X, self._heard.links, rows, self._seed)
+    def _fit_to(self, n_heard: int) -> None:
+        """Fit the data with the first answers, where the interview makes fits of its own."""
+        if not self._refit:
+            return
+        links, rows = self._heard.first_links(n_heard), self._ground.looked_at
+        with one_thread():
+            labels = fitted_clusters(self._X, links, rows, self._seed)
+            if labels is not None:
                 self._mind.believe(labels)
 
     def catch_up(self, links: LinksLike | None) -> bool:
@@ -201,8 +214,12 @@ class Interview:
     def take_back(self, answer: Answer) -> None:
         """Forget an answer, the latest one like it."""
         n_before = self._heard.take_back(answer)
-        if answer.kind:
-            self._mind = self._anew([one for one in self._mind.fits if one.n_heard <= n_before])
+        if not answer.kind:
+            return
+        fits, n_heard = self._mind.fits, len(self._heard.told)
+        self._mind = self._anew([one for one in fits if one.n_heard <= n_before])
+        if any(n_before < one.n_heard <= n_heard for one in fits):  # none is due for that again
+            self._fit_to(n_heard)
 
     def _anew(self, fits: list[FitOpinion]) -> Mind:
         """Think of all that was heard, from the beginning, with fits that did not hear more."""
@@ -227,7 +244,10 @@ class Interview:
 
     @property
     def labels(self) -> Index:
-        """The cluster of each row, as far as is known; clusters are numbered by size."""
+        """The cluster of each row, as far as is known.
+
+        Clusters are numbered by size, before single rows go where a fit has them.
+        """
         return self._mind.labels
 
     @property
@@ -241,7 +261,7 @@ class Interview:
 
     @property
     def reliability(self) -> pd.DataFrame:
-        """Reliability of each source, as far as is known: p, q and the votes behind them."""
+        """Reliability of each source, as far as is known: p, q and the votes of its answers."""
         import pandas as pd
 
         names = list(self._heard.sources)

@@ -118,7 +118,7 @@ class Mind:
 
     @property
     def labels(self) -> Index:
-        """The cluster of each row; 0 is that of most rows.
+        """The cluster of each row; 0 is that of most rows, before single rows are moved.
 
         The rows of a piece are in one cluster, but for those that a fit has elsewhere, if it is
         believed more than all else: these go with most of their cluster in the fit.
@@ -298,7 +298,6 @@ class Mind:
         told, a, b = self._columns(answers)
         p, q = self._by_accuracy(told)
         found, before = [], self._experts.evidence
-        by_fit = self._foretold_by_fit(told)
         for k, which in self.where.by_part(a, b):
             if k < 0:
                 by_chance = np.full((1, 1, 1, len(which)), self._by_chance)
@@ -310,14 +309,13 @@ class Mind:
             said = told.may[which], told.weight[which]
             self._experts.score(together, p[:, which], q[:, which], *said)
         if self._fit is not None:
+            by_fit = self._foretold_by(self._fit, told)
             self._ahead_of_fit += self._experts.evidence - before - by_fit
         return found
 
-    def _foretold_by_fit(self, told: AnswerColumns) -> float:
-        """Return the log probability of answers for who believes the clusters of the fit alone."""
-        if self._fit is None:
-            return 0.0
-        i, j = self._fit.labels[told.i], self._fit.labels[told.j]
+    def _foretold_by(self, fit: FitOpinion, told: AnswerColumns) -> float:
+        """Return the log probability of answers for who believes the clusters of a fit alone."""
+        i, j = fit.labels[told.i], fit.labels[told.j]
         same = np.where((i < 0) | (j < 0), self._by_chance, i == j)
         together = self.surprise / 2.0 + (1.0 - self.surprise) * same
         p, q = self.trust.p[told.source], self.trust.q[told.source]

@@ -126,7 +126,10 @@ def _cell(value: Any) -> Any:
 
 
 def _fit_code(model: Any, linked: bool, reading: str | None) -> str:
-    """Return Python code that repeats the fit; with ``reading`` it runs as it stands."""
+    """Return Python code that repeats the fit.
+
+    With ``reading`` it runs as it stands, but for arrays that were given.
+    """
     cls = type(model)
     package = cls.__module__.split(".")
     module = "maylink" if package[:2] == ["maylink", "estimators"] else ".".join(package[:2])

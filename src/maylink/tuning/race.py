@@ -33,6 +33,7 @@ logger = logging.getLogger("maylink")
 ALIKE = 0.002  # nats a link: candidates whose means are this close predict alike
 EQUAL = 0.01  # nats: candidates no further apart on any link of a fold predict every link alike
 ONE_ERROR = 1.0
+N_GUESSES = 3  # see guessed_scores
 ENOUGH = 200  # held-out links, of which a share is known to .035 or better: a standard error
 
 NO_SCORE = Score(np.nan, np.nan, 0)
@@ -136,20 +137,21 @@ def compete(
     ]
     waiting = _wait(contestants, path) if path else []
     votes: list[Array] = []
-    guess = Contestant(None)
+    guesses = [Contestant(None) for _ in range(N_GUESSES)]
     n_folds = tuning.folds_of(links, is_small)
     folds = iter(LinkFolds(n_folds, random_state=rng).split(links))
     for fold in folds:
         turns = Turns(prepare(fold), progress, n_folds - len(votes))
         votes.append(fold.test.weight)
-        guess.scores.append(guessed_scores(fold.train, fold.test))
+        _guess(guesses, fold)
         _count_prior(contestants, len(votes) / n_folds)
         limit = tuning.limit(len(votes))
         turns.take([one for one in contestants if one.racing])
         if not progress.stopped:
             _thin_out(contestants, votes, limit, group)
         if waiting and not progress.stopped:
-            turns.take(_worth_a_turn(waiting, says_more(leader(contestants, votes), guess, votes)))
+            says_something = says_more(leader(contestants, votes), guesses, votes)
+            turns.take(_worth_a_turn(waiting, says_something))
             waiting = []
             if not progress.stopped:
                 _thin_out(contestants, votes, limit, group)
@@ -168,11 +170,11 @@ def compete(
         for one in contestants:
             one.racing = one.racing and rank(one.candidate) == lowest
     winner = leader(contestants, votes)
-    says_something = says_more(winner, guess, votes)
+    says_something = says_more(winner, guesses, votes)
     rows = [row_of(one, votes, winner) for one in contestants]
     if not progress.stopped:
-        _predict_rest(winner, guess, votes, folds, prepare, rng)
-    return RaceResult(winner.candidate, rows, says_something, _held_out(winner, guess, votes))
+        _predict_rest(winner, guesses, votes, folds, prepare, rng)
+    return RaceResult(winner.candidate, rows, says_something, _held_out(winner, guesses, votes))
 
 
 class Turns:
@@ -263,9 +265,9 @@ def leader(contestants: Sequence[C], votes: list[Array]) -> C:
     return max(racing, key=lambda one: one.score(votes).mean)
 
 
-def says_more(one: Contestant, guess: Contestant, votes: list[Array]) -> bool:
-    """Say whether one predicts links better than a guess does, by more than a standard error."""
-    ahead = one.ahead_of(guess, votes)
+def says_more(one: Contestant, guesses: Sequence[Contestant], votes: list[Array]) -> bool:
+    """Say whether one predicts links better than guesses do, by more than a standard error."""
+    ahead = one.ahead_of(leader(guesses, votes), votes)
     return ahead.mean > ONE_ERROR * ahead.error
 
 
@@ -341,7 +343,7 @@ def _predict_alike(one: Contestant, other: Contestant, group: Callable[[Any], An
 
 def _predict_rest(
     winner: Contestant,
-    guess: Contestant,
+    guesses: Sequence[Contestant],
     votes: list[Array],
     folds: Iterator[Fold],
     prepare: Callable[[Fold], Predictor],
@@ -354,15 +356,21 @@ def _predict_rest(
     state = rng.bit_generator.state
     while sum(part.size for part in votes) < ENOUGH and (fold := next(folds, None)) is not None:
         votes.append(fold.test.weight)
-        guess.scores.append(guessed_scores(fold.train, fold.test))
+        _guess(guesses, fold)
         winner.scores.append(prepare(fold)(winner.candidate))
     rng.bit_generator.state = state
 
 
-def _held_out(winner: Contestant, guess: Contestant, votes: list[Array]) -> HeldOut:
-    """Return how the winner predicted links, beside a guess, whatever was expected before."""
+def _guess(guesses: Sequence[Contestant], fold: Fold) -> None:
+    """Let those who know nothing of the points predict the links of a fold."""
+    for one, scores in zip(guesses, guessed_scores(fold.train, fold.test), strict=True):
+        one.scores.append(scores)
+
+
+def _held_out(winner: Contestant, guesses: Sequence[Contestant], votes: list[Array]) -> HeldOut:
+    """Return how the winner predicted links, beside the best guess, whatever was expected."""
     folds = len(winner.scores)
-    parts = (winner.scores, guess.scores[:folds], votes[:folds])
+    parts = (winner.scores, leader(guesses, votes).scores[:folds], votes[:folds])
     return beside_guess(*(np.concatenate(part) for part in parts))
 
 

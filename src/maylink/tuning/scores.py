@@ -35,7 +35,7 @@ class Score(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """How held-out links were predicted, beside a guess that knows only what sources usually say.
+    """How held-out links were predicted, beside a guess that knows nothing of the points.
 
     It is of the candidate that predicted them best, so it is a little too good; the fewer links
     and the more candidates there are, the more.
@@ -101,18 +101,17 @@ def partition_scores(labels: NDArray[np.int64], links: Links, train: Links) -> A
     return predicted(links, together, *by_source(links, train, p, q))
 
 
-def guessed_scores(train: Links, links: Links) -> Array:
-    """Return the log probability of each link for who knows only how often a source says may.
+def guessed_scores(train: Links, links: Links) -> list[Array]:
+    """Return the log probability of each link for those who know nothing of the points.
 
-    Of three such guesses it is that which fares best: what all sources say, counted as ten links of
-    each; all points in one cluster; and every point by itself. So neither of these partitions can
-    predict links better than a guess, however much sources differ.
+    One knows only how often a source says may, what all sources say counted as ten links of each.
+    One takes all points for one cluster, one each for a cluster by itself: neither of these
+    partitions may pass for more than a guess, however much sources differ.
     """
     n = links.n
     one, apart = np.zeros(n, np.int64), np.arange(n, dtype=np.int64)
-    guesses = [_pooled_guess(train, links)]
-    guesses += [partition_scores(labels, links, train) for labels in (one, apart)]
-    return max(guesses, key=lambda scores: float(scores @ links.weight))
+    constant = [partition_scores(labels, links, train) for labels in (one, apart)]
+    return [_pooled_guess(train, links), *constant]
 
 
 def _pooled_guess(train: Links, links: Links) -> Array:

@@ -32,9 +32,9 @@ CLEARLY = 2.5  # standard errors: three other ways are so far ahead by chance on
 def telling_variants(problem: Problem) -> list[Family]:
     """Return the ways to look at the data in which distances tell the links as well as in any.
 
-    They are within one standard error of the best. The usual one is the first, unless another is
-    clearly ahead; then it is the way most like the usual one. Where links of either kind are few,
-    there is the usual one alone.
+    They are those within one standard error of the best, and the usual one unless another is
+    clearly ahead. The first is the usual one where it is among them, else the way most like it.
+    Where links of either kind are few, there is the usual one alone.
     """
     n_columns = problem.X.shape[1]
     families = problem.family.variants(n_columns)
