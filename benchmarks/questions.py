@@ -2,7 +2,8 @@
 
 Processor seconds for 10,000 and 100,000 rows of 64 numbers in 30 clusters, and for records of
 people, 20 of 9 (:func:`maylink.datasets.make_records`), best of five, on one thread beside those
-that look for neighbours at the start. *Smaller pieces* is the answer after which pieces are cut
+that look for neighbours at the start. *A fit* is the answer after which data are fitted anew, the
+16th. *Smaller pieces* is the answer after which pieces are cut
 smaller and all answers are taken in again, once. *Called again* is ``model.questions`` after a call
 before, and *with an answer more* the same with a link that came since. The peer is the fit of
 KMeans with 30 clusters (n_init=1) in the same run.
@@ -20,6 +21,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import maylink as ml
+from maylink.questions.fits import FEWEST_ANSWERS
 from timing import markdown
 
 SIZES, D, K = (10_000, 100_000), 64, 30
@@ -28,7 +30,7 @@ REPEATS = 5
 ANSWERS = 100, 300  # after the first pieces are not cut yet; after the second they have been
 TITLE = "Questions, processor seconds; 64 columns in 30 clusters, or records of people"
 COLUMNS = (
-    "data", "rows", "start", "ten questions", "an answer", "both", "smaller pieces",
+    "data", "rows", "start", "ten questions", "an answer", "both", "a fit", "smaller pieces",
     "called again", "with an answer more", "KMeans",
 )  # fmt: skip
 
@@ -68,13 +70,23 @@ def row(name: str, X: np.ndarray, y: np.ndarray) -> list[str]:
         said = answer(y, one.i, one.j)
         hear.append(seconds(lambda said=said: interview.add([said])))
     both = min(a + b for a, b in zip(ask, hear, strict=True))
-    several = (start, min(ask), min(hear), both, smaller(interview, y), *again(X, y), min(peers))
+    first = start, min(ask), min(hear), both, fitted(interview, y), smaller(interview, y)
+    several = *first, *again(X, y), min(peers)
     return [name, f"{len(y):,}", *("–" if one is None else f"{one:.3f}" for one in several)]
 
 
 def answer(y: np.ndarray, i: int, j: int) -> ml.Answer:
     """Answer rightly."""
     return ml.Answer(int(i), int(j), 1 if y[i] == y[j] else -1)
+
+
+def fitted(interview: ml.Interview, y: np.ndarray) -> float:
+    """Time the answer after which data are fitted anew."""
+    while len(interview.answers) < FEWEST_ANSWERS - 1:
+        one = interview.questions(1)[0]
+        interview.add([answer(y, one.i, one.j)])
+    one = interview.questions(1)[0]
+    return seconds(lambda: interview.add([answer(y, one.i, one.j)]))
 
 
 def smaller(interview: ml.Interview, y: np.ndarray) -> float | None:
