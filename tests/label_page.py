@@ -30,8 +30,6 @@ Y = np.arange(N) % 3
 class ScriptedInterview:
     """Asks about all pairs in their order that nobody has answered."""
 
-    start_for_fit = None
-
     def __init__(self, n=N):
         self.n, self.answers, self.told = n, [], []
         self.may_go_on = threading.Event()

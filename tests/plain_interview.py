@@ -8,13 +8,12 @@ from maylink.questions import Question, Standing
 class PlainInterview:
     """Names pairs that were not answered by anybody, in a random order that the seed decides."""
 
-    start_for_fit = None
-
     def __init__(self, X, links=None, *, random_state=None, enough=None):
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         every = np.column_stack(np.triu_indices(n, 1))
         self.pairs = np.random.default_rng(random_state).permutation(every).tolist()
         self.heard, self.asked, self.enough = [], [], enough
+        self.labels = np.zeros(n, np.int64)
 
     def questions(self, n=1, source=0):
         self.asked.append((n, source))

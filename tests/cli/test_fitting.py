@@ -4,8 +4,10 @@ import numpy as np
 
 import maylink as ml
 from maylink.analysis.methods import MethodPlan
-from maylink.cli.fitting import settings_near
+from maylink.cli.fitting import settings_near, tells_better
 from maylink.questions import Answer, Interview
+
+TVCLUST = MethodPlan("tvclust", "auto", "")
 
 
 def answered(data, n):
@@ -17,23 +19,37 @@ def answered(data, n):
     return interview
 
 
+def fitted(data, interview):
+    """The fit near the clusters of the questions, and the usual one."""
+    usual = ml.TVClust(random_state=0).fit(data.X, links=interview.links)
+    settings = settings_near(interview.labels, TVCLUST, usual)
+    near = ml.TVClust(random_state=0, **settings).fit(data.X, links=interview.links)
+    return near, usual
+
+
 def test_clusters_that_questions_found_keep_their_shape():
     rings = ml.datasets.make_pattern("rings", rng=0)
     interview = answered(rings, 40)
-    settings = settings_near(interview.start_for_fit, MethodPlan("tvclust", "auto", ""))
-    near, usual = (
-        ml.TVClust(random_state=0, **some).fit(rings.X, links=interview.links)
-        for some in (settings, {})
-    )
+    near, usual = fitted(rings, interview)
     index = ml.metrics.adjusted_rand
     assert index(rings.y, near.labels_) > 0.95 > index(rings.y, usual.labels_)
+    assert tells_better(interview.links, near, usual)
     assert near.held_out_ is None
     assert np.all(near.reliability_[["p", "q"]] > 0.8)
 
 
+def test_where_a_family_fits_the_usual_fit_stays():
+    blobs = ml.datasets.make_pattern("blobs", rng=0)
+    interview = answered(blobs, 30)
+    near, usual = fitted(blobs, interview)
+    assert ml.metrics.adjusted_rand(blobs.y, usual.labels_) > 0.95
+    assert not tells_better(interview.links, near, usual)
+    assert not tells_better(None, near, usual)
+
+
 def test_what_cannot_begin_at_clusters_does_without():
-    start = np.zeros(10, np.int64)
-    assert settings_near(start, MethodPlan("rdpmeans", "auto", "")) == {}
-    assert settings_near(None, MethodPlan("tvclust", "auto", "")) == {}
-    assert settings_near(start, MethodPlan("tvclust", "auto", ""))["neighbours"] == 5
-    assert settings_near(start[:3], MethodPlan("tvclust", "auto", ""))["neighbours"] == 2
+    start, model = np.zeros(10, np.int64), ml.TVClust()
+    assert settings_near(start, MethodPlan("rdpmeans", "auto", ""), model) == {}
+    assert settings_near(None, TVCLUST, model) == {}
+    assert settings_near(start, TVCLUST, model)["neighbours"] == 5
+    assert settings_near(start[:3], TVCLUST, model)["neighbours"] == 2

@@ -54,13 +54,12 @@ def test_a_fit_that_foretells_well_is_believed():
     found, usual = (ml.metrics.adjusted_rand(y, one.labels) for one in (with_fits, without))
     assert found > usual + 0.05
     assert with_fits._mind.believes_fit
-    assert with_fits.start_for_fit is None
 
 
 def test_a_fit_that_foretells_badly_is_not_believed():
     interview = answered(RINGS.X, RINGS.y, 60)
     assert ml.metrics.adjusted_rand(RINGS.y, interview._mind.fits[-1].labels) < 0.5
-    np.testing.assert_array_equal(interview.start_for_fit, interview.labels)
+    assert not interview._mind.believes_fit
     assert ml.metrics.adjusted_rand(RINGS.y, interview.labels) > 0.95
 
 

@@ -164,7 +164,7 @@ def _end(
         lambda found: print_found(request, judge_rows(done), found, times, ended),
         fit=fit,
         parted=lambda links: calibrated(links, sources),
-        start=asking.interview.start_for_fit,
+        start=asking.interview.labels,
     )
 
 

@@ -13,6 +13,7 @@ from maylink.cli.fitting import (
     draw_for_intervals,
     fit,
     settings_near,
+    tells_better,
     was_interrupted,
 )
 from maylink.cli.inputs import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from maylink.links import Links
 
 
-BEGINS = "begins at the clusters of the questions, which foretold answers better than fits did"
+BEGINS = "begins at the clusters of the questions: another fit tells answers much worse"
 
 
 class Clustered(NamedTuple):
@@ -103,7 +104,8 @@ def cluster_table(
     times : StageTimes
         Measures the stages.
     start : array of shape (n,), optional
-        Clusters to stay near, of those who asked; methods that cannot begin there do without.
+        Clusters of the questions; a fit that stays near them is taken where it tells links much
+        better. Methods that cannot begin there do without.
     """
     from maylink.analysis.fit_summary import describe_fit
     from maylink.analysis.told_clusters import told_clusters
@@ -124,11 +126,13 @@ def cluster_table(
             _print_about_whole_numbers(table, request.quiet)
         more: dict[str, Any] = {"budget": request.budget, "settings": settings}
         bar = not request.quiet
-        near = settings_near(start, plan)
-        if near:
-            print_note("fit", BEGINS, quiet=request.quiet)
-        begun = {**more, "settings": {**settings, **near}}
-        model = fit(X, links, plan, request.k, request.seed, bar=bar, **begun)
+        model = fit(X, links, plan, request.k, request.seed, bar=bar, **more)
+        if near := settings_near(start, plan, model):
+            begun = {**more, "settings": {**settings, **near}}
+            other = fit(X, links, plan, request.k, request.seed, **begun)
+            if tells_better(links, other, model):
+                print_note("fit", BEGINS, quiet=request.quiet)
+                model = other
         name_clusters(model, request.names)
         if table.view is not None:
             model.view_ = table.view  # what the verdict speaks of, and what later rows need

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STAYS_NEAR = "tvclust"  # the method that can begin at clusters and keep their shape
 NEVER = 10**9  # links that there never are
+MUCH = 3.0  # nats: odds of twenty to one
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 STOPPING_DRAWS = "stopping the draws for intervals; press Ctrl-C again to end now"
 OPTIONS = {"cluster_penalty": "--penalty", "n_clusters_hint": "--clusters-hint"}
@@ -76,16 +77,17 @@ def check_settings(method: str, settings: Mapping[str, Any]) -> None:
             )
 
 
-def settings_near(start: Index | None, plan: MethodPlan) -> dict[str, Any]:
+def settings_near(start: Index | None, plan: MethodPlan, model: Any) -> dict[str, Any]:
     """Return settings under which TVClust stays near clusters of shapes that no family has.
 
     Neighbours hold bent clusters together, and data count little. No link is held out, for the
     clusters have heard them all, and no draws are made: they would go where a family fits better.
+    None are returned where there is nothing to begin at, or the model was stopped.
     """
     from maylink.estimators.parameter_objects import Variational
     from maylink.tuning.settings import Tuning
 
-    if start is None or plan.method != STAYS_NEAR:
+    if start is None or plan.method != STAYS_NEAR or was_interrupted(model):
         return {}
     tuning = Tuning(fewest_pairs=NEVER, fewest_held_out=NEVER)
     count = min(tuning.neighbours_of_few, len(start) - 1)
@@ -94,6 +96,19 @@ def settings_near(start: Index | None, plan: MethodPlan) -> dict[str, Any]:
         "init": start, "neighbours": count, "data_weight": weight, "tuning": tuning,
         "inference": Variational(interval_draws=0),
     }  # fmt: skip
+
+
+def tells_better(links: Links | None, one: Any, other: Any) -> bool:
+    """Whether links are much more probable with the clusters of one model than of another.
+
+    p and q of each source are integrated out, so that neither may have them as it likes.
+    """
+    from maylink.model.reliability import count_links, log_evidence
+
+    if links is None:
+        return False
+    told, told_by_other = (log_evidence(count_links(links, m.labels_)) for m in (one, other))
+    return bool(told - told_by_other > MUCH)
 
 
 def fit(

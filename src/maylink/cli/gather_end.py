@@ -72,7 +72,7 @@ def end(
     parted : callable
         Returns links with the sources whose reliability the fit learns.
     start : array of shape (n,), optional
-        Clusters to begin at, where the questions know better than a fit.
+        Clusters of the questions, at which a fit may begin.
     """
     from maylink.label.answers_as_links import links_of_answers
 

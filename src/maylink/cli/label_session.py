@@ -101,7 +101,7 @@ def _print_answers(request: LabelRequest, store: AnswerStore) -> None:
 def _serve(
     request: LabelRequest, table: Table, links: Links | None, items: Items, store: AnswerStore
 ) -> Index | None:
-    """Serve the page until somebody ends it; return clusters, where a fit should begin at them."""
+    """Serve the page until somebody ends it; return the clusters of the questions, if any."""
     from maylink.label.app import make_app
     from maylink.label.scatter import Scatter
     from maylink.label.server import PageServer, open_browser
@@ -137,8 +137,7 @@ def _serve(
         print_note("page", "ended; what the model is about is finished first", quiet=request.quiet)
         gathering.thinking.close(SECONDS_TO_THINK)
     survey = gathering.thinking.survey
-    knows_all = survey is not None and not gathering.thinking.is_busy
-    return survey.start_for_fit if survey is not None and knows_all else None
+    return None if survey is None or gathering.thinking.is_busy else survey.labels
 
 
 def _gathering(

@@ -48,10 +48,6 @@ class Asker(Protocol):
     def standing(self) -> Standing:
         """How far the interview has come."""
 
-    @property
-    def start_for_fit(self) -> Index | None:
-        """The clusters, where a fit should begin at them."""
-
 
 class Stock(NamedTuple):
     """What a person may be asked, the best first.
@@ -84,15 +80,12 @@ class Survey(NamedTuple):
         The cluster of each row, as :class:`~maylink.questions.Interview` numbers them.
     reliability : dict of str to tuple of float
         p and q of each source; empty unless they are wanted.
-    start_for_fit : array of shape (n,), optional
-        The clusters, where a fit should begin at them.
     """
 
     version: int
     standing: Standing
     labels: Index
     reliability: dict[str, tuple[float, float]]
-    start_for_fit: Index | None = None
 
 
 class AnswerChange(NamedTuple):
@@ -299,8 +292,7 @@ class Thinking:
             both = zip(frame["p"].tolist(), frame["q"].tolist(), strict=True)
             reliability = dict(zip(map(str, frame.index), both, strict=True))
         version = 1 if self._survey is None else self._survey.version + 1
-        labels, start = np.asarray(interview.labels), interview.start_for_fit
-        return Survey(version, interview.standing, labels, reliability, start)
+        return Survey(version, interview.standing, np.asarray(interview.labels), reliability)
 
     def _say(self, error: Exception, what: str) -> None:
         self._problem = f"{what}: {_short(error)}"

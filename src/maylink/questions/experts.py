@@ -119,11 +119,6 @@ class Experts:
         return weights
 
     @property
-    def evidence(self) -> float:
-        """The log probability of the answers so far, but for a constant."""
-        return float(logsumexp(self._score))
-
-    @property
     def surprise(self) -> float:
         """The share of pairs about which experts know nothing, as far as is known."""
         return float(self._weights.sum(axis=(0, 1, 2, 3)) @ SURPRISES)

@@ -251,15 +251,6 @@ class Interview:
         return self._mind.labels
 
     @property
-    def start_for_fit(self) -> Index | None:
-        """The clusters, where a fit should begin at them; None where it finds its own.
-
-        It should where the fits so far foretold answers much worse than the interview did: then
-        clusters have shapes that no family has, and links are too few to tell.
-        """
-        return self.labels if self._mind.surely_knows_better else None
-
-    @property
     def reliability(self) -> pd.DataFrame:
         """Reliability of each source, as far as is known: p, q and the votes of its answers."""
         import pandas as pd

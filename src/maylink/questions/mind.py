@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from maylink.arrays import Array, Index
-from maylink.questions.belief import IN_DOUBT, chance_of_may
+from maylink.questions.belief import IN_DOUBT
 from maylink.questions.experts import Experts, by_accuracy
 from maylink.questions.fits import FitOpinion
 from maylink.questions.heard import AnswerColumns
@@ -27,7 +27,6 @@ PIECES_A_CLUSTER = 2  # at least, of the clusters that there seem to be without 
 ANSWERS_A_PIECE = 2  # after which pieces are made smaller
 SHARE = 4  # a quarter as many answers as there are is taken in at once
 MOST_AT_ONCE = 5_000
-SURELY = float(np.log(20.0))  # nats: odds of twenty to one
 LITTLE = 0.0005  # of the pairs that are together: an answer that puts right less is worth little
 
 
@@ -58,7 +57,6 @@ class Mind:
         self._answers: list[Answer] = []
         self._sources: dict[Hashable, int] = {}
         self._chances: Array = np.empty(0)  # that the pair of each answer is together
-        self._ahead_of_fit = 0.0  # nats by which answers were foretold better than by the fit alone
         self.trust: SourceTrust
         self._fit = self._latest_fit(0)
         self._count, self._finer = 0, 1
@@ -142,11 +140,6 @@ class Mind:
         """Whether the tree of a fit has foretold answers better than all other trees."""
         return self._fit is not None and bool(self._experts.weights[0].sum() > 0.5)
 
-    @property
-    def surely_knows_better(self) -> bool:
-        """Whether answers were foretold much better than by the clusters of fits as they are."""
-        return self._ahead_of_fit > SURELY
-
     def right(self) -> dict[tuple[int, int], list[tuple[Answer, float]]]:
         """Return the answers about each two pieces, with the probability that each is right."""
         return self.outlook.right(self._answers)
@@ -159,7 +152,7 @@ class Mind:
         self._form_opinions()
         usual, many = min(self._usual_clusters, self._most), self._count > MOST
         self._experts = Experts(usual, len(self._opinions), self._most, many=many)
-        self._answers, self._chances, self._ahead_of_fit = [], np.empty(0), 0.0
+        self._answers, self._chances = [], np.empty(0)
         self.trust = self._trust_before()
         self._think(range(len(self.where.parts)))
 
@@ -297,7 +290,7 @@ class Mind:
         """Weigh the experts by answers that they have not seen; return the parts spoken of."""
         told, a, b = self._columns(answers)
         p, q = self._by_accuracy(told)
-        found, before = [], self._experts.evidence
+        found = []
         for k, which in self.where.by_part(a, b):
             if k < 0:
                 by_chance = np.full((1, 1, 1, len(which)), self._by_chance)
@@ -308,19 +301,7 @@ class Mind:
                 found.append(k)
             said = told.may[which], told.weight[which]
             self._experts.score(together, p[:, which], q[:, which], *said)
-        if self._fit is not None:
-            by_fit = self._foretold_by(self._fit, told)
-            self._ahead_of_fit += self._experts.evidence - before - by_fit
         return found
-
-    def _foretold_by(self, fit: FitOpinion, told: AnswerColumns) -> float:
-        """Return the log probability of answers for who believes the clusters of a fit alone."""
-        i, j = fit.labels[told.i], fit.labels[told.j]
-        same = np.where((i < 0) | (j < 0), self._by_chance, i == j)
-        together = self.surprise / 2.0 + (1.0 - self.surprise) * same
-        p, q = self.trust.p[told.source], self.trust.q[told.source]
-        may = chance_of_may(together, p, q)
-        return float(np.log(np.where(told.may, may, 1.0 - may)) @ told.weight)
 
     def _think(self, which: Iterable[int]) -> None:
         """Build the trees of some parts with all answers, and the posterior over their cuts."""
