@@ -32,6 +32,10 @@ from maylink.parameters import as_generator, check_integer, forbid_links_as_y
 from maylink.tables.coding import TableCode
 
 COUNTS = ("n_clusters", "n_init", "max_sweeps")  # parameters that several baselines have, from 1 on
+TOO_LARGE = (
+    "values of X and weights of links are too large together for double precision; scale X, or "
+    "lower the weights"
+)
 
 
 @dataclass(frozen=True)
@@ -139,10 +143,7 @@ class Baseline(AsksQuestions, ClusterMixin, BaseEstimator, ABC):
         if best.failure is not None:
             raise best.failure
         if not np.isfinite(best.by_cluster.get("cluster_centers_", 0.0)).all():
-            raise MaylinkError(
-                "the centres are not finite: values of X and weights of links are too large "
-                "together for double precision; scale X, or lower the weights"
-            )
+            raise MaylinkError(f"the centres are not finite: {TOO_LARGE}")
         return self._keep(X, best, coded.code)
 
     def _keep(self, X: Any, run: BaselineRun, code: TableCode | None) -> Self:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from maylink.arrays import Array
-from maylink.baselines.base import BaselineRun, CenterBaseline
+from maylink.baselines.base import TOO_LARGE, BaselineRun, CenterBaseline
 from maylink.baselines.learned_metrics import (
     ClusterMetrics,
     DiagonalMetrics,
@@ -19,6 +19,7 @@ from maylink.baselines.learned_metrics import (
     LinkedData,
 )
 from maylink.baselines.pck_means import centers_from_links, signed_votes
+from maylink.errors import MaylinkError
 from maylink.links import Links
 from maylink.parameters import as_link_weights, check_choice, check_flag
 
@@ -192,6 +193,8 @@ class MPCKMeans(CenterBaseline):
             metrics = metrics.update(data, labels, centers, size, now.span)
             now = data.measure(centers, metrics)
             path.append(data.objective(now, labels))
+            if np.isnan(path[-1]):
+                raise MaylinkError(f"the objective is not a number: {TOO_LARGE}")
             least_change = SETTLED * (abs(path[-1]) + len(X))
             n_stale = 0 if path[-1] < best - least_change else n_stale + 1
             if path[-1] <= best:
