@@ -278,7 +278,6 @@ class Belief:
         return quadratic
 
 
-def chance_of_may(together: Array, p: Any, q: Any) -> Array:
+def chance_of_may(together: Array, p: float, q: float) -> Array:
     """Return the probability of the answer "may"."""
-    may: Array = together * p + (1.0 - together) * (1.0 - q)
-    return may
+    return together * p + (1.0 - together) * (1.0 - q)
