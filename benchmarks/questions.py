@@ -4,7 +4,8 @@ Processor seconds for 10,000 and 100,000 rows of 64 numbers in 30 clusters, and 
 people, 20 of 9 (:func:`maylink.datasets.make_records`), best of five, on one thread beside those
 that look for neighbours at the start. *A fit* is the answer after which data are fitted anew, the
 16th. *Smaller pieces* is the answer after which pieces are cut
-smaller and all answers are taken in again, once. *Called again* is ``model.questions`` after a call
+smaller and all answers are taken in again, once; *both after* is ten questions and an answer with
+these pieces. *Called again* is ``model.questions`` after a call
 before, and *with an answer more* the same with a link that came since. The peer is the fit of
 KMeans with 30 clusters (n_init=1) in the same run.
 
@@ -31,7 +32,7 @@ ANSWERS = 100, 300  # after the first pieces are not cut yet; after the second t
 TITLE = "Questions, processor seconds; 64 columns in 30 clusters, or records of people"
 COLUMNS = (
     "data", "rows", "start", "ten questions", "an answer", "both", "a fit", "smaller pieces",
-    "called again", "with an answer more", "KMeans",
+    "both after", "called again", "with an answer more", "KMeans",
 )  # fmt: skip
 
 
@@ -63,21 +64,25 @@ def row(name: str, X: np.ndarray, y: np.ndarray) -> list[str]:
     interview = ml.Interview(X, random_state=0)
     interview.questions(10)
     start = time.process_time() - begin
-    ask, hear = [], []
-    for _ in range(REPEATS):
-        ask.append(seconds(lambda: interview.questions(10)))
-        one = interview.questions(1)[0]
-        said = answer(y, one.i, one.j)
-        hear.append(seconds(lambda said=said: interview.add([said])))
-    both = min(a + b for a, b in zip(ask, hear, strict=True))
-    first = start, min(ask), min(hear), both, fitted(interview, y), smaller(interview, y)
-    several = *first, *again(X, y), min(peers)
+    first = start, *turns(interview, y), fitted(interview, y), smaller(interview, y)
+    several = *first, turns(interview, y)[-1], *again(X, y), min(peers)
     return [name, f"{len(y):,}", *("–" if one is None else f"{one:.3f}" for one in several)]
 
 
 def answer(y: np.ndarray, i: int, j: int) -> ml.Answer:
     """Answer rightly."""
     return ml.Answer(int(i), int(j), 1 if y[i] == y[j] else -1)
+
+
+def turns(interview: ml.Interview, y: np.ndarray) -> tuple[float, float, float]:
+    """Time ten questions, an answer, and both."""
+    ask, hear = [], []
+    for _ in range(REPEATS):
+        ask.append(seconds(lambda: interview.questions(10)))
+        one = interview.questions(1)[0]
+        said = answer(y, one.i, one.j)
+        hear.append(seconds(lambda said=said: interview.add([said])))
+    return min(ask), min(hear), min(a + b for a, b in zip(ask, hear, strict=True))
 
 
 def fitted(interview: ml.Interview, y: np.ndarray) -> float:

@@ -17,43 +17,72 @@ TINY = 1e-200  # below which the log of a product of ratios is taken: one log fo
 BEYOND = 1e-3  # heights of scores beyond those that are known: they keep their order
 
 
+@compiled(allocates=False)
+def log_shrinkages(precision, found):
+    """Set Σ log(precision / (precision + size)) for the sizes 0, 1, 2 and so on."""
+    for size in range(found.size):
+        value, product = 0.0, 1.0
+        for j in range(precision.size):
+            product *= precision[j] / (precision[j] + size)
+            if product < TINY:
+                value += log(product)
+                product = 1.0
+        found[size] = value + log(product)
+
+
 @compiled(allocates=False, inner=True)
-def log_marginal(size, total, precision):
-    """Return log p(x) of a cluster of unit variance, up to what every partition has."""
-    value, product = 0.0, 1.0
+def weigh_with_all(groups, a, precision, shrinkage):
+    """Set log p(x) of a group joined with each other one, of unit variance."""
+    size, total, joined = groups.size, groups.total, groups.joined
+    n, own = size.size, size[a]
+    for k in range(n):
+        joined[k] = 0.0
     for j in range(precision.size):
-        product *= precision[j] / (precision[j] + size)
-        value += total[j] * total[j] / (precision[j] + size)
-        if product < TINY:
-            value += log(product)
-            product = 1.0
-    return 0.5 * (value + log(product))
+        precise, mine = precision[j], total[j, a]
+        for k in range(n):
+            both = mine + total[j, k]
+            joined[k] += both * both / (precise + (own + size[k]))
+    for k in range(n):
+        if groups.live[k]:
+            joined[k] = 0.5 * (joined[k] + shrinkage[int(own + size[k])])
 
 
 @compiled(allocates=False, inner=True)
-def gain_of_merging(groups, a, b, precision):
-    """Return by how much log p(x) rises when two groups are one."""
-    size = groups.size[a] + groups.size[b]
-    value, product = 0.0, 1.0
+def log_marginal(groups, a, precision, shrinkage):
+    """Return log p(x) of a group, of unit variance, up to what every partition has."""
+    size, value = groups.size[a], 0.0
     for j in range(precision.size):
-        total = groups.total[a, j] + groups.total[b, j]
-        product *= precision[j] / (precision[j] + size)
-        value += total * total / (precision[j] + size)
-        if product < TINY:
-            value += log(product)
-            product = 1.0
-    return 0.5 * (value + log(product)) - groups.alone[a] - groups.alone[b]
+        value += groups.total[j, a] * groups.total[j, a] / (precision[j] + size)
+    return 0.5 * (value + shrinkage[int(size)])
 
 
 @compiled(allocates=False, inner=True)
-def score_of(rule, groups, a, b, precision):
-    """Return how well two groups go together."""
-    if rule == ENERGY:  # for each row: else the largest group takes in one piece after the other
-        gain = DATA_WEIGHT * gain_of_merging(groups, a, b, precision) + groups.near[a, b]
-        return gain * (1.0 / groups.size[a] + 1.0 / groups.size[b])
-    if rule == AVERAGE:
-        return groups.near[a, b] / (groups.size[a] * groups.size[b])
-    return groups.near[a, b]
+def score_with_all(rule, groups, a, precision, shrinkage):
+    """Score a group with each other one: how well they go together."""
+    near, size, score = groups.near, groups.size, groups.score
+    if rule == ENERGY:
+        weigh_with_all(groups, a, precision, shrinkage)
+    for k in range(size.size):
+        if groups.live[k] and k != a:
+            if rule == ENERGY:  # for each row: else the largest group takes in all the others
+                gain = DATA_WEIGHT * (groups.joined[k] - groups.alone[a] - groups.alone[k])
+                score[a, k] = (gain + near[a, k]) * (1.0 / size[a] + 1.0 / size[k])
+            elif rule == AVERAGE:
+                score[a, k] = near[a, k] / (size[a] * size[k])
+            else:
+                score[a, k] = near[a, k]
+            score[k, a] = score[a, k]
+
+
+@compiled(allocates=False)
+def first_scores(rule, groups, precision, shrinkage):
+    """Score each two pieces."""
+    n = groups.size.size
+    if rule == ENERGY:
+        for a in range(n):
+            groups.alone[a] = log_marginal(groups, a, precision, shrinkage)
+    for a in range(n):
+        score_with_all(rule, groups, a, precision, shrinkage)
 
 
 @compiled(allocates=False, inner=True)
@@ -77,17 +106,13 @@ def height_of(score, known, heights):
     return heights[low] + share * (heights[high] - heights[low])
 
 
-@compiled(allocates=False, inner=True)
-def weigh(rule, groups, a, b, precision, known, heights, center, width):
-    """Score two groups, and set how soon they are merged."""
-    score = score_of(rule, groups, a, b, precision)
-    soon = score
-    if known.size:
-        soon = (height_of(score, known, heights) - center) / width + groups.votes[a, b]
-    groups.score[a, b] = score
-    groups.score[b, a] = score
-    groups.soon[a, b] = soon
-    groups.soon[b, a] = soon
+@compiled(allocates=False)
+def first_heights(score, known, heights, found):
+    """Set the height of the score of each two pieces."""
+    for a in range(len(score)):
+        for b in range(a):
+            found[a, b] = height_of(score[a, b], known, heights)
+            found[b, a] = found[a, b]
 
 
 @compiled(allocates=False, inner=True)
@@ -112,13 +137,14 @@ def next_pair(groups):
 
 
 @compiled(allocates=False, inner=True)
-def join(rule, groups, a, b, precision):
+def join(rule, groups, a, b, precision, shrinkage):
     """Put group b into group a."""
     groups.live[b] = False
     groups.size[a] += groups.size[b]
-    for j in range(precision.size):
-        groups.total[a, j] += groups.total[b, j]
-    groups.alone[a] = log_marginal(groups.size[a], groups.total[a], precision)
+    if rule == ENERGY:
+        for j in range(precision.size):
+            groups.total[j, a] += groups.total[j, b]
+        groups.alone[a] = log_marginal(groups, a, precision, shrinkage)
     for k in range(groups.size.size):
         if groups.live[k] and k != a:
             if rule == SINGLE:
@@ -132,7 +158,9 @@ def join(rule, groups, a, b, precision):
 
 
 @compiled(allocates=False)
-def merge_tree(rule, groups, precision, known, heights, center, width, children, scores):
+def merge_tree(
+    rule, groups, precision, shrinkage, known, heights, center, width, children, scores
+):  # fmt: skip
     """Merge groups until one is left.
 
     Parameters
@@ -140,9 +168,11 @@ def merge_tree(rule, groups, precision, known, heights, center, width, children,
     rule : int
         How two groups are scored.
     groups : TreeGroups
-        The pieces; changed.
+        The pieces, with their scores and how soon each two are merged; changed.
     precision : array of shape (r,)
         Precision of the centres of clusters, in units of that within clusters.
+    shrinkage : array of shape (1 + rows,)
+        Of :func:`log_shrinkages`.
     known, heights : array of shape (m,)
         Scores of a tree without answers, rising, and their heights. Empty: the score decides
         alone, and votes do not count.
@@ -156,11 +186,6 @@ def merge_tree(rule, groups, precision, known, heights, center, width, children,
     """
     n = groups.size.size
     for a in range(n):
-        groups.alone[a] = log_marginal(groups.size[a], groups.total[a], precision)
-    for a in range(n):
-        for b in range(a):
-            weigh(rule, groups, a, b, precision, known, heights, center, width)
-    for a in range(n):
         look_for_partner(groups, a)
     for node in range(n, 2 * n - 1):
         a = next_pair(groups)
@@ -168,11 +193,17 @@ def merge_tree(rule, groups, precision, known, heights, center, width, children,
         children[node, 0] = groups.node[a]
         children[node, 1] = groups.node[b]
         scores[node] = groups.score[a, b]
-        join(rule, groups, a, b, precision)
+        join(rule, groups, a, b, precision, shrinkage)
         groups.node[a] = node
+        score_with_all(rule, groups, a, precision, shrinkage)
         for k in range(n):
             if groups.live[k] and k != a:
-                weigh(rule, groups, a, k, precision, known, heights, center, width)
+                soon = groups.score[a, k]
+                if known.size:
+                    height = height_of(soon, known, heights)
+                    soon = (height - center) / width + groups.votes[a, k]
+                groups.soon[a, k] = soon
+                groups.soon[k, a] = soon
         for k in range(n):
             if groups.live[k]:
                 best = groups.partner[k]

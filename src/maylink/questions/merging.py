@@ -7,7 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from maylink.arrays import Array, Index
-from maylink.kernels.merge_tree import AVERAGE, merge_tree
+from maylink.kernels.merge_tree import (
+    AVERAGE,
+    ENERGY,
+    first_heights,
+    first_scores,
+    log_shrinkages,
+    merge_tree,
+)
 from maylink.labels import first_appearance
 
 NOTHING = np.empty(0)
@@ -23,20 +30,86 @@ class TreeGroups(NamedTuple):
     score: Array
     soon: Array
     alone: Array
+    joined: Array
     live: Array
     node: Index
     partner: Index
 
-    @classmethod
-    def of(cls, size: Array, total: Array, near: Array, votes: Array | None = None) -> TreeGroups:
-        """Begin with single pieces: their sizes, sums, likeness, and log odds of answers."""
+
+class MergingRule:
+    """Pieces, and how it is decided which groups of them are merged next.
+
+    What holds for single pieces, whatever is answered, is worked out once.
+
+    Parameters
+    ----------
+    rule : int
+        See :func:`maylink.kernels.merge_tree.merge_tree`.
+    size : array of shape (M,)
+        Points of each piece.
+    near : array of shape (M, M)
+        Likeness of each two pieces.
+    total : array of shape (M, r), optional
+        Sum of the points of each piece, of unit variance. Needed by the rule ``ENERGY`` alone.
+    precision : array of shape (r,), optional
+        Precision of the centres of clusters.
+    """
+
+    def __init__(
+        self, rule: int, size: Array, near: Array, total: Array | None = None,
+        precision: Array = NOTHING,
+    ) -> None:  # fmt: skip
         n = len(size)
-        own = np.zeros((n, n)) if votes is None else votes.copy()
-        score, soon, alone = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
-        live: Array = np.ones(n, np.bool_)
-        node, partner = np.arange(n), np.zeros(n, np.int64)
-        groups = size.copy(), total.copy(), near.copy(), own
-        return cls(*groups, score, soon, alone, live, node, partner)
+        by_column = np.zeros((0, n)) if total is None else np.ascontiguousarray(total.T)
+        self._rule, self._precision, self._shrinkage = rule, precision, NOTHING
+        self._known = self._heights = NOTHING
+        self._first = TreeGroups(
+            size, by_column, near, np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)),
+            np.zeros(n), np.zeros(n), np.ones(n, np.bool_), np.arange(n), np.zeros(n, np.int64),
+        )  # fmt: skip
+        if rule == ENERGY:
+            self._shrinkage = np.empty(int(size.sum()) + 1)
+            log_shrinkages(precision, self._shrinkage)
+        first_scores(rule, self._first, precision, self._shrinkage)
+        self._first.soon[:] = self._first.score
+
+    def set_heights(self, known: Array, heights: Array) -> None:
+        """Tell the heights of scores: from now on heights and votes decide what is merged next.
+
+        Parameters
+        ----------
+        known, heights : array of shape (m,)
+            Scores of a tree without answers, rising, and their heights.
+        """
+        self._known, self._heights = known, heights
+        first_heights(self._first.score, known, heights, self._first.soon)
+
+    def mergers(
+        self, votes: Array | None = None, center: float = 0.0, width: float = 1.0
+    ) -> Mergers:
+        """Merge until one group is left.
+
+        Parameters
+        ----------
+        votes : array of shape (M, M), optional
+            Log odds of the answers about each two pieces.
+        center, width : float
+            See :func:`maylink.kernels.merge_tree.merge_tree`.
+        """
+        groups = TreeGroups._make(one.copy() for one in self._first)
+        n = len(groups.size)
+        if len(self._known):
+            groups.soon[:] = (groups.soon - center) / width
+            if votes is not None:
+                groups.votes[:] = votes
+                groups.soon[:] += votes
+        children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
+        if n > 1:
+            merge_tree(
+                self._rule, groups, self._precision, self._shrinkage, self._known, self._heights,
+                center, width, children, scores,
+            )  # fmt: skip
+        return Mergers(children, scores[n:])
 
 
 class Mergers(NamedTuple):
@@ -64,27 +137,7 @@ class Mergers(NamedTuple):
         size : array of shape (M,)
             Points of each piece.
         """
-        n = len(size)
-        groups = TreeGroups.of(size, np.zeros((n, 1)), alike * np.outer(size, size))
-        return cls.of(AVERAGE, groups, np.ones(1), NOTHING, NOTHING, 0.0, 1.0)
-
-    @classmethod
-    def of(
-        cls,
-        rule: int,
-        groups: TreeGroups,
-        precision: Array,
-        known: Array,
-        heights: Array,
-        center: float,
-        width: float,
-    ) -> Mergers:
-        """Merge groups by a rule, see :func:`maylink.kernels.merge_tree.merge_tree`."""
-        n = len(groups.size)
-        children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
-        if n > 1:
-            merge_tree(rule, groups, precision, known, heights, center, width, children, scores)
-        return cls(children, scores[n:])
+        return MergingRule(AVERAGE, size, alike * np.outer(size, size)).mergers()
 
     def groups(self, least: float) -> Index:
         """Return the group of each piece, 0 … K − 1, when mergers of lower scores are left out.

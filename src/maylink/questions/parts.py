@@ -20,7 +20,7 @@ from maylink.questions.pieces import Pieces
 FAR = 1e-3  # likeness of pieces that no neighbours join, in neighbours; less with distance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """Some of the pieces, and what is known of them without any answer.
 

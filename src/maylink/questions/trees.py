@@ -17,7 +17,7 @@ from maylink.kernels.merge_tree import AVERAGE, ENERGY, SINGLE
 from maylink.kernels.tree_cuts import meeting_nodes
 from maylink.questions.best_cut import BestCut, best_cut
 from maylink.questions.fits import FitOpinion
-from maylink.questions.merging import NOTHING, Mergers, TreeGroups
+from maylink.questions.merging import MergingRule
 from maylink.questions.parts import Part
 from maylink.questions.pieces import Pieces
 
@@ -83,14 +83,14 @@ class Linkage:
         variance: float = 1.0,
     ) -> None:
         self.name, self._rule, self._near, self._variance = name, rule, near, variance
-        self._known = self._heights = NOTHING
         self.n_clusters: int | None = None
         """The most probable number of clusters without answers, where it is known."""
-        self.mergers = [self._merge(part, None, 0.0, 1.0) for part in parts]
+        self._rules = {part: self._rule_of(part) for part in parts}
+        self.mergers = [one.mergers() for one in self._rules.values()]
         """The tree of each part without answers, and the scores of its mergers."""
         rising = np.sort(np.concatenate([one.scores for one in self.mergers]))
         self._known, first = np.unique(rising, return_index=True)
-        self._heights = np.log(1.0 + len(parts) + first)  # parts are never merged
+        self._set_heights(np.log(1.0 + len(parts) + first))  # parts are never merged
 
     def tree(self, part: Part, votes: Array | None, center: float, width: float) -> Tree:
         """Return the tree of a part, given answers.
@@ -104,7 +104,10 @@ class Linkage:
         center, width : float
             See :func:`maylink.kernels.merge_tree.merge_tree`.
         """
-        children, scores = self._merge(part, votes, center, width)
+        if part not in self._rules:  # parts that were joined since
+            self._rules[part] = self._rule_of(part)
+            self._rules[part].set_heights(self._known, self._heights)
+        children, scores = self._rules[part].mergers(votes, center, width)
         heights = np.zeros(len(children))
         if len(scores):
             heights[part.count :] = np.interp(scores, self._known, self._heights)
@@ -113,13 +116,18 @@ class Linkage:
     def settle(self, n_clusters: int) -> None:
         """Take so many clusters for likely: mergers within them move up, those between down."""
         self.n_clusters = n_clusters
-        self._heights = self._heights + SURE * np.sign(self._heights - np.log(n_clusters + 0.5))
+        apart = np.sign(self._heights - np.log(n_clusters + 0.5))
+        self._set_heights(self._heights + SURE * apart)
 
-    def _merge(self, part: Part, votes: Array | None, center: float, width: float) -> Mergers:
+    def _rule_of(self, part: Part) -> MergingRule:
         near, part = self._near(part), part.in_units_of(self._variance)
-        groups = TreeGroups.of(part.size, part.total, near, votes)
-        known = self._known, self._heights
-        return Mergers.of(self._rule, groups, part.precision, *known, center, width)
+        return MergingRule(self._rule, part.size, near, part.total, part.precision)
+
+    def _set_heights(self, heights: Array) -> None:
+        self._heights = heights
+        if len(heights):
+            for one in self._rules.values():
+                one.set_heights(self._known, heights)
 
 
 def linkages(pieces: Pieces, parts: Sequence[Part]) -> list[Linkage]:
