@@ -124,17 +124,6 @@ def test_large_data_are_judged_by_a_sample(monkeypatch):
     assert len(model.labels_) == 300
 
 
-def test_a_sample_keeps_many_links():
-    draw = make_two_view(5000, links_per_point=1, rng=0)
-    problem = Problem.build(draw.X, draw.links)
-    rows = penalty.sample_rows(problem, 400, np.random.default_rng(0))
-    assert len(rows) == len(set(rows.tolist())) == 400
-    assert rows.mean() == pytest.approx(2500, abs=300)  # from all over the data
-    assert problem.rows(rows).links.n_links >= 100  # 400 random rows would keep 16
-    bare = Problem.build(draw.X)
-    assert len(penalty.sample_rows(bare, 400, np.random.default_rng(0))) == 400
-
-
 def test_the_path_goes_on_as_long_as_it_pays():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(150), 10)

@@ -38,8 +38,8 @@ from maylink.solvers.refinement import Refinement
 from maylink.solvers.variational import VariationalSettings, VariationalSolver
 from maylink.solvers.variational_batches import BatchSolver
 from maylink.tuning.chain_starts import ChainStarts
-from maylink.tuning.penalty import sampled
 from maylink.tuning.pool import worth_of
+from maylink.tuning.samples import sampled
 from maylink.tuning.starts import ProblemStart, Starts, best_of_restarts
 
 PRIOR_DRAWS = 5  # rounds over the scales of the prior, in a short chain; a sweep costs far more

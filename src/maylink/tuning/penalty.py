@@ -26,9 +26,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maylink.arrays import Array
+from maylink.arrays import Array, Index
 from maylink.engines.cpu import CpuEngine
 from maylink.engines.protocol import Engine
 from maylink.errors import MaylinkError
@@ -36,6 +35,7 @@ from maylink.problem import Problem
 from maylink.runtime.progress import SILENT, Progress
 from maylink.solvers import rdpmeans
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings, RDPMeansSolver
+from maylink.tuning.samples import sampled
 
 PATH_HINTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 """Numbers of clusters whose penalties are tried first."""
@@ -59,7 +59,7 @@ class PenaltyChoice(NamedTuple):
     penalty: float
     steps: list[PenaltyStep]
     run: rdpmeans.Run | None  # the best run, where it was a run on all points
-    labels: NDArray[np.int64] | None  # its partition, in the order of the points
+    labels: Index | None  # its partition, in the order of the points
     start: Array | None = None  # centres to begin at, None for the mean of all
 
 
@@ -155,23 +155,6 @@ def with_penalty(
     return replace(
         settings, penalty=penalty, xi_may=settings.xi_may * unit, xi_not=settings.xi_not * unit
     )
-
-
-def sampled(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
-    """Return the points that a choice looks at, in memory: all, or of very many a sample."""
-    if problem.n > size:
-        return problem.rows(sample_rows(problem, size, rng))
-    return problem.loaded()
-
-
-def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw rows of which up to half are both ends of a link: links between random rows are rare."""
-    links = problem.links
-    chosen = rng.permutation(links.n_links)[: size // 4]
-    linked = np.unique(np.concatenate([links.i[chosen], links.j[chosen]])).astype(np.int64)
-    others = np.setdiff1d(np.arange(problem.n), linked, assume_unique=True)
-    rest = rng.choice(others, size - linked.size, replace=False)
-    return np.sort(np.concatenate([linked, rest]))
 
 
 def penalty_path(engine: Engine, length: int) -> Array:

@@ -31,9 +31,9 @@ from maylink.solvers.score_settings import ScoreSettings
 from maylink.tuning.candidates import gaussians
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.hard_fits import HardFit, hard_fit
-from maylink.tuning.penalty import sample_rows
 from maylink.tuning.pieces import PieceView
 from maylink.tuning.race import RaceResult
+from maylink.tuning.samples import sample_rows
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around
 from maylink.tuning.spread import same_spread, spread_fit

@@ -44,6 +44,7 @@ from maylink.tuning.folds import Fold
 from maylink.tuning.penalty import PenaltyStep
 from maylink.tuning.products import products
 from maylink.tuning.run_pool import ALONE, LinkedRun, RunPool, with_run
+from maylink.tuning.samples import sampled
 from maylink.tuning.scores import HeldOut, partition_scores
 from maylink.tuning.settings import Tuning
 from maylink.views.neighbours import SOURCE
@@ -219,7 +220,7 @@ def tune(
         value = penalty.from_hint(engine, request.n_clusters_hint)
     if problem.links.n_links and request.choose_weights:
         enough = tuning.can_hold_out(problem.links)
-        sample = penalty.sampled(problem, tuning.sample_size, rng) if enough else problem
+        sample = sampled(problem, tuning.sample_size, rng) if enough else problem
         if tuning.can_hold_out(sample.links):
             settings = replace(settings, by_source=not isinstance(problem, ChunkedProblem))
             choice = by_links(sample, settings, value, tuning, rng, n_jobs, progress)

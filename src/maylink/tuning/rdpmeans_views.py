@@ -42,14 +42,15 @@ from maylink.tuning.candidates import (
     near_settings,
     numbers_of_neighbours,
 )
+from maylink.tuning.few_points import are_small
 from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
 from maylink.tuning.heavy_tails import with_tails
-from maylink.tuning.penalty import sampled
 from maylink.tuning.pieces import PieceView
 from maylink.tuning.plainly import plainly
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
+from maylink.tuning.samples import can_be_of_few, sampled
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around, usual_setting
 from maylink.tuning.spread import same_spread, with_spread
@@ -111,15 +112,33 @@ def tune(
     if sample.n < first.n and not _wants_neighbours(request):
         found = _plainly(samples, request, tuning, rng, progress)
     found = found or _among_all(samples, request, tuning, rng, progress)
-    chosen, view, fit, sample = found.chosen, found.view, found.fit, found.sample
+    chosen = found.chosen
     logger.info("chose %s, data weight %g, %d neighbours, by %s", *chosen, found.by)
-    if fit is None:
-        fit = HardFits({chosen.family: view}, sample.links).fit(chosen)
+    fit = found.fit or _fit_again(found)
     problem = next(one for one in problems if one.given_family.word == chosen.family)
-    problem = same_spread(problem, view)
+    problem = same_spread(problem, found.view)
+    if found.sample.n < first.n and are_small(fit.labels) and can_be_of_few(first):
+        found = _looking_at_all(found, problem, fit, rng)
+        fit = _fit_again(found)
     choice = going_on(problem, found, fit, request, n_jobs)
-    without = None if sample.n < first.n else found.without
+    without = None if found.sample.n < first.n else found.without
     return replace(choice, held_out=found.held_out, without_links=without)
+
+
+def _fit_again(found: FoundCandidate) -> HardFit:
+    """Fit what was chosen to all links between the points that were looked at."""
+    views = {found.chosen.family: found.view}
+    return HardFits(views, found.sample.links).fit(found.chosen)
+
+
+def _looking_at_all(
+    found: FoundCandidate, problem: Problem, fit: HardFit, rng: np.random.Generator
+) -> FoundCandidate:
+    """Look at all points under what was chosen: most small clusters are not in the sample."""
+    family = fit.problem.family.unprepared() if problem.family.learns else problem.family
+    learned = replace(problem, family=family)
+    view = PieceView.of(learned, NeighbourGraph(learned, found.chosen.neighbours), rng, True)
+    return found._replace(sample=learned, view=view, without=None, is_plain=False)
 
 
 def _plainly(

@@ -27,7 +27,7 @@ from maylink.solvers.spectral import (
     link_matrix,
     view_operator,
 )
-from maylink.tuning.penalty import sampled
+from maylink.tuning.samples import sampled
 from maylink.tuning.settings import Tuning
 
 BALANCES = (0.25, 1.0, 4.0)  # largest eigenvalue of the links in units of that of the data

@@ -28,7 +28,6 @@ from maylink.families import Family
 from maylink.links import Links
 from maylink.problem import ChunkedProblem, Problem
 from maylink.runtime.progress import SILENT, Progress, tick
-from maylink.solvers import merging
 from maylink.solvers.variational import VariationalSettings
 from maylink.tuning import race
 from maylink.tuning.alone import fit_alone
@@ -47,18 +46,14 @@ from maylink.tuning.candidates import (
     near_settings,
     numbers_of_neighbours,
 )
+from maylink.tuning.few_points import are_small
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.heavy_tails import with_tails
-from maylink.tuning.penalty import sampled
-from maylink.tuning.pieces import (
-    PieceFit,
-    PieceView,
-    pieces_of,
-    placed,
-)
+from maylink.tuning.pieces import PieceFit, PieceView, placed
 from maylink.tuning.plainly import plainly
 from maylink.tuning.prior_checks import checked_prior
+from maylink.tuning.samples import can_be_of_few, sampled
 from maylink.tuning.scores import HeldOut, posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import Prior, around, of_many_features, usual_setting
@@ -73,7 +68,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("maylink")
 
 VARIANT_WEIGHTS = (0.3, 0.1)  # data weights of other numbers of directions: the usual ones
-SMALL_CLUSTERS = 8  # points in a cluster on average, below which the partition's prior matters
 
 
 def tune(
@@ -135,7 +129,7 @@ class TVClustTuner:
         fit = self.fits(self.links, quick(request.settings)).fit(chosen)
         is_open = request.prior_is_open and chosen.family not in self.views.plain
         lower = self.weights_of_pieces if self.sample.X.shape[1] > FEW_FEATURES else ()
-        several = under_other_priors(chosen, self.are_small(fit.labels), lower)
+        several = under_other_priors(chosen, are_small(fit.labels), lower)
         if is_open and by == "held-out links" and len(several) > 1:
             result = self.race(several, SILENT, around(chosen))
             rows += [row for row in result.rows if row["partition_prior"] != chosen.partition_prior]
@@ -143,6 +137,9 @@ class TVClustTuner:
                 chosen, self.held_out = result.chosen, result.held_out
                 fit = self.fits(self.links, quick(request.settings)).fit(chosen)
             rows = race.flagged(rows, chosen)
+        if self.sample.n < first.n and are_small(fit.labels) and can_be_of_few(first):
+            self.look_at_all(chosen, fit)
+            fit = self.fits(self.links, quick(request.settings)).fit(chosen)
         return self.taken_to_all(chosen, fit, by, rows)
 
     def by_links_or_without(
@@ -302,6 +299,16 @@ class TVClustTuner:
                 self.problems[name] = same_spread(self.problems[name], views[name])
         return DataViews(views, plain)
 
+    def look_at_all(self, chosen: TVClustCandidate, fit: PieceFit) -> None:
+        """Look at all points under what was chosen: most small clusters are not in the sample."""
+        name, plain = chosen.family, self.views.plain & {chosen.family}
+        self.sample, family = self.first.loaded(), self.problems[name].family
+        learned = fit.problem.family.unprepared() if family.learns else family
+        problem = replace(self.sample, family=learned)
+        graph = NeighbourGraph(problem, chosen.neighbours)
+        view = PieceView.of(problem, graph, self.rng, name in plain)
+        self.views, self.without = DataViews({name: view}, plain), None
+
     def graph_of(self, problem: Problem, most: int) -> NeighbourGraph:
         """Return the graph of a family; families that learn share that of plain distances."""
         if not problem.family.learns:
@@ -401,10 +408,6 @@ class TVClustTuner:
 
     # ------------------------------------------------------------------ what was chosen
 
-    def are_small(self, labels: Index) -> bool:
-        """Whether clusters hold a few points each."""
-        return labels.size < SMALL_CLUSTERS * (int(labels.max()) + 1)
-
     def taken_to_all(
         self, chosen: TVClustCandidate, fit: PieceFit, by: str, rows: list[dict[str, Any]]
     ) -> TVClustChoice:
@@ -418,10 +421,7 @@ class TVClustTuner:
                 learned, chosen.data_weight, by, prior, _frame(rows), held_out=self.held_out
             )
         if self.sample.n < problem.n:
-            if self.are_small(labels) and problem.n <= merging.MOST:
-                labels = pieces_of(learned.prepared())  # most clusters have no point in the sample
-            else:
-                labels = placed(learned, self.sample, fit, self.request.device)
+            labels = placed(learned, self.sample, fit, self.request.device)
             place = "cpu" if self.request.device is None else self.request.device.place
             graph = NeighbourGraph(problem, chosen.neighbours, place)
             view = replace(view, problem=learned, graph=graph)
