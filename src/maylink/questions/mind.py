@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 
 from maylink.arrays import Array, Index
 from maylink.questions.belief import IN_DOUBT
+from maylink.questions.cut_posterior import PURE
 from maylink.questions.experts import Experts, by_accuracy
 from maylink.questions.fits import FitOpinion
 from maylink.questions.heard import AnswerColumns
@@ -16,6 +17,7 @@ from maylink.questions.outlook import Outlook
 from maylink.questions.part_view import PartView
 from maylink.questions.parts import Part, PartMap, parts_of
 from maylink.questions.pieces import Ground
+from maylink.questions.single_rows import moved_rows
 from maylink.questions.sources import SourceTrust, trust
 from maylink.questions.trees import linkage_of_fit, linkages
 from maylink.questions.words import Answer
@@ -119,8 +121,16 @@ class Mind:
         """The cluster of each row; 0 is that of most rows, before single rows are moved.
 
         The rows of a piece are in one cluster, but for those that a fit has elsewhere, if it is
-        believed more than all else: these go with most of their cluster in the fit.
+        believed more than all else: these go with most of their cluster in the fit. And but for
+        those that answers put elsewhere (:mod:`maylink.questions.single_rows`).
         """
+        labels, told = self._labels_by_fit, self._columns(self._answers)[0]
+        not_alone = self.pieces.n_rows[self.pieces.of_row] > 1
+        return moved_rows(labels, told.i, told.j, self._votes(told), not_alone, float(logit(PURE)))
+
+    @property
+    def _labels_by_fit(self) -> Index:
+        """The cluster of each row, by its piece or by the fit."""
         of_row, clusters = self.pieces.of_row, self.outlook.clusters
         labels: Index = clusters[of_row]
         if self._fit is None or not self.believes_fit:
