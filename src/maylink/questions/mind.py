@@ -238,9 +238,13 @@ class Mind:
         if self._alone:
             return self._ground.n_looked_at
         count = self._finer * max(FEWEST, min(USUAL, self._ground.n // ROWS_A_PIECE))
-        while count < MOST and len(self._answers) + n_more > ANSWERS_A_PIECE * count:
+        n_answers = len(self._answers) + n_more
+        while count < MOST and n_answers > ANSWERS_A_PIECE * count:
             count = min(2 * count, MOST)
-        return int(min(count, self._most))
+        count = min(count, self._most)
+        if n_answers > ANSWERS_A_PIECE * self._ground.n:  # each row may be a piece by then
+            count = max(count, min(MOST, self._ground.n))
+        return int(count)
 
     def _cut(self, count: int) -> bool:
         """Cut the data into so many pieces; False where they are cut so."""
