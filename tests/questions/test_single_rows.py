@@ -26,12 +26,33 @@ def test_no_move_of_one_row_would_be_better(seed):
     assert (found[~may_move] == home[~may_move]).all()
     best = worth(found, home, i, j, votes)
     assert best >= worth(home, home, i, j, votes)
-    for row in np.flatnonzero(may_move):
+    assert set(found) == set(home)
+    for row in np.flatnonzero(may_move & (np.bincount(found)[found] > 1)):
         for cluster in range(3):
             other = found.copy()
             other[row] = cluster
-            if (found[[*j[i == row], *i[j == row]]] == cluster).any() or cluster == home[row]:
+            ends = np.concatenate([j[i == row], i[j == row]])
+            said = np.concatenate([votes[i == row], votes[j == row]])
+            if cluster == home[row] or said[found[ends] == cluster].sum() > 0.0:
                 assert worth(other, home, i, j, votes) <= best + 1e-9
+
+
+def test_a_row_goes_nowhere_that_its_answers_speak_against():
+    """Four answers against its own cluster, two against another, none about a third."""
+    home = np.repeat([0, 1, 2], 5)
+    i, j = np.zeros(6, int), np.array([1, 2, 3, 4, 5, 6])
+    found = moved_rows(home, i, j, np.full(6, -2.0), np.ones(15, bool), 3.5)
+    np.testing.assert_array_equal(found, home)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_wrong_row_moves_and_not_those_it_belongs_with(turned):
+    home = np.repeat([0, 1], 10)
+    i, j, wrong = np.array([10, 10, 10]), np.arange(3), 10
+    if turned:
+        i, j, wrong = 19 - i, 19 - j, 9
+    found = moved_rows(home, i, j, np.full(3, 4.0), np.ones(20, bool), 3.5)
+    np.testing.assert_array_equal(np.flatnonzero(found != home), [wrong])
 
 
 def test_a_row_in_the_wrong_piece_is_put_right_by_its_answers():

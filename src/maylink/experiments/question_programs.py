@@ -97,7 +97,7 @@ def ask(X, k, oracle, checkpoints):
     model = COBRAS_kmeans(X, Asked(oracle), oracle.most)
     try:
         found = model.cluster()[1]
-    except Enough:  # time is up: what it had by then counts
+    except Enough:  # time is up: the numbers of questions that it got to count
         found = [labels for labels, *_ in model.intermediate_results]
     done = {n: found[n - 1] for n in checkpoints if 0 < n <= len(found)}
     return done if oracle.late else done | {n: found[-1] for n in checkpoints if n > len(found)}

@@ -246,7 +246,7 @@ class Interview:
     def labels(self) -> Index:
         """The cluster of each row, as far as is known.
 
-        Clusters are numbered by size, before single rows go where a fit has them.
+        Clusters are numbered by size, before single rows go where a fit or answers have them.
         """
         return self._mind.labels
 

@@ -63,14 +63,15 @@ class MergingRule:
         by_column = np.zeros((0, n)) if total is None else np.ascontiguousarray(total.T)
         self._rule, self._precision, self._shrinkage = rule, precision, NOTHING
         self._known = self._heights = NOTHING
+        no_votes = np.broadcast_to(0.0, (n, n))  # takes no memory
         self._first = TreeGroups(
-            size, by_column, near, np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)),
+            size, by_column, near, no_votes, np.zeros((n, n)), np.zeros((n, n)),
             np.zeros(n), np.zeros(n), np.ones(n, np.bool_), np.arange(n), np.zeros(n, np.int64),
         )  # fmt: skip
         if rule == ENERGY:
             self._shrinkage = np.empty(int(size.sum()) + 1)
             log_shrinkages(precision, self._shrinkage)
-        first_scores(rule, self._first, precision, self._shrinkage)
+        first_scores(rule, self._first._replace(votes=near), precision, self._shrinkage)
         self._first.soon[:] = self._first.score
 
     def set_heights(self, known: Array, heights: Array) -> None:
@@ -81,6 +82,8 @@ class MergingRule:
         known, heights : array of shape (m,)
             Scores of a tree without answers, rising, and their heights.
         """
+        if not len(known):  # there was nothing to merge
+            return
         self._known, self._heights = known, heights
         first_heights(self._first.score, known, heights, self._first.soon)
 
@@ -92,7 +95,7 @@ class MergingRule:
         Parameters
         ----------
         votes : array of shape (M, M), optional
-            Log odds of the answers about each two pieces.
+            Log odds of the answers about each two pieces. They count once heights are set.
         center, width : float
             See :func:`maylink.kernels.merge_tree.merge_tree`.
         """

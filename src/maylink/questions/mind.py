@@ -126,7 +126,8 @@ class Mind:
         """
         labels, told = self._labels_by_fit, self._columns(self._answers)[0]
         not_alone = self.pieces.n_rows[self.pieces.of_row] > 1
-        return moved_rows(labels, told.i, told.j, self._votes(told), not_alone, float(logit(PURE)))
+        votes, odds = self._votes(told), float(logit(PURE))
+        return moved_rows(labels, told.i, told.j, votes, not_alone, odds)
 
     @property
     def _labels_by_fit(self) -> Index:
@@ -283,6 +284,8 @@ class Mind:
         unions = [np.concatenate([before[k].at for k in one]) for one in groups if one[1:]]
         parts = [Part.of(self.pieces, np.sort(at)) for at in unions]
         self.where = PartMap([*(before[k] for k in alone), *parts])
+        for one in {id(one): one for one in (*self._linkages, *self._opinions)}.values():
+            one.forget_all_but(self.where.parts)
         self._views = [self._views[k] for k in alone]
         self._last = [*(self._last[k] for k in alone), *[-1] * len(parts)]
         self._think(range(len(alone), len(self.where.parts)))

@@ -125,9 +125,13 @@ class Linkage:
 
     def _set_heights(self, heights: Array) -> None:
         self._heights = heights
-        if len(heights):
-            for one in self._rules.values():
-                one.set_heights(self._known, heights)
+        for one in self._rules.values():
+            one.set_heights(self._known, heights)
+
+    def forget_all_but(self, parts: Sequence[Part]) -> None:
+        """Forget what is known of other parts: they have been joined."""
+        kept = set(parts)
+        self._rules = {part: rule for part, rule in self._rules.items() if part in kept}
 
 
 def linkages(pieces: Pieces, parts: Sequence[Part]) -> list[Linkage]:

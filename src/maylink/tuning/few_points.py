@@ -99,10 +99,10 @@ def groups_of_few(rows: Matrix) -> Index | None:
     """
     if not hold_few_points(rows):
         return None
-    near = nearest(rows, NEAR)
+    near = nearest(rows, NEAR + 1)
     n, count = near.shape
     distance = distances(rows, near)
-    distance = np.maximum(distance, SAME * (distance.max() or 1.0))
+    distance = np.maximum(distance, SAME * (np.median(distance[:, -1]) or 1.0))
     steps = np.log(distance[:, 1:] / distance[:, :-1]) * np.arange(1, count)
     one, place = np.nonzero(np.arange(count) <= steps.argmax(axis=1)[:, None])
     goes = coo_array((np.ones(len(one)), (one, near[one, place])), shape=(n, n)).tocsr()

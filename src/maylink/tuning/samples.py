@@ -13,7 +13,7 @@ from maylink.arrays import Index
 from maylink.links import Links
 from maylink.problem import ChunkedProblem, Problem
 from maylink.solvers import merging
-from maylink.tuning.few_points import groups_of_few
+from maylink.tuning.few_points import LARGEST, groups_of_few
 from maylink.views.neighbours import graph_rows
 
 
@@ -21,7 +21,8 @@ def sampled(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
     """Return the points that a choice looks at, in memory: all, or of very many a sample."""
     if problem.n <= size:
         return problem.loaded()
-    groups = groups_of_few(graph_rows(problem)) if can_be_of_few(problem) else None
+    may_be = can_be_of_few(problem) and size >= LARGEST
+    groups = groups_of_few(graph_rows(problem)) if may_be else None
     if groups is None:
         return problem.rows(sample_rows(problem, size, rng))
     return problem.rows(sample_groups(groups, problem.links, size, rng))
@@ -43,7 +44,7 @@ def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> Index:
 
 
 def sample_groups(groups: Index, links: Links, size: int, rng: np.random.Generator) -> Index:
-    """Draw whole groups of rows, at most so many rows; up to half are groups of linked rows.
+    """Draw whole groups of rows, at most so many rows; half of them for the links between them.
 
     Parameters
     ----------
