@@ -63,15 +63,14 @@ class MergingRule:
         by_column = np.zeros((0, n)) if total is None else np.ascontiguousarray(total.T)
         self._rule, self._precision, self._shrinkage = rule, precision, NOTHING
         self._known = self._heights = NOTHING
-        no_votes = np.broadcast_to(0.0, (n, n))  # takes no memory
         self._first = TreeGroups(
-            size, by_column, near, no_votes, np.zeros((n, n)), np.zeros((n, n)),
+            size, by_column, near, np.zeros((0, 0)), np.zeros((n, n)), np.zeros((n, n)),
             np.zeros(n), np.zeros(n), np.ones(n, np.bool_), np.arange(n), np.zeros(n, np.int64),
         )  # fmt: skip
         if rule == ENERGY:
             self._shrinkage = np.empty(int(size.sum()) + 1)
             log_shrinkages(precision, self._shrinkage)
-        first_scores(rule, self._first._replace(votes=near), precision, self._shrinkage)
+        first_scores(rule, self._first, precision, self._shrinkage)
         self._first.soon[:] = self._first.score
 
     def set_heights(self, known: Array, heights: Array) -> None:
@@ -99,13 +98,11 @@ class MergingRule:
         center, width : float
             See :func:`maylink.kernels.merge_tree.merge_tree`.
         """
-        groups = TreeGroups._make(one.copy() for one in self._first)
-        n = len(groups.size)
+        n = len(self._first.size)
+        own = np.zeros((n, n)) if votes is None else votes.copy()
+        groups = TreeGroups._make(one.copy() for one in self._first)._replace(votes=own)
         if len(self._known):
-            groups.soon[:] = (groups.soon - center) / width
-            if votes is not None:
-                groups.votes[:] = votes
-                groups.soon[:] += votes
+            groups.soon[:] = (groups.soon - center) / width + own
         children, scores = np.full((2 * n - 1, 2), -1), np.zeros(2 * n - 1)
         if n > 1:
             merge_tree(

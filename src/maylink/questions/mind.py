@@ -284,8 +284,8 @@ class Mind:
         unions = [np.concatenate([before[k].at for k in one]) for one in groups if one[1:]]
         parts = [Part.of(self.pieces, np.sort(at)) for at in unions]
         self.where = PartMap([*(before[k] for k in alone), *parts])
-        for one in {id(one): one for one in (*self._linkages, *self._opinions)}.values():
-            one.forget_all_but(self.where.parts)
+        for linkage in self._opinions:
+            linkage.forget_all_but(self.where.parts)
         self._views = [self._views[k] for k in alone]
         self._last = [*(self._last[k] for k in alone), *[-1] * len(parts)]
         self._think(range(len(alone), len(self.where.parts)))

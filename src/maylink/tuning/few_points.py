@@ -21,7 +21,7 @@ LOOKED_AT = 400  # points whose neighbours are looked at
 JUMP = 2.0  # times as far a step between near neighbours as between further ones
 LARGEST = 2 * NEAR  # points of a group; points of larger ones stay by themselves
 SMALL = 8  # points in a cluster on average, below which clusters are small
-SAME = 1e-6  # of the largest distance: points that are nearer are as good as equal
+SAME = 1e-6  # of a usual distance: points that are nearer are as good as equal
 
 
 def hold_few_points(rows: Matrix) -> bool:
@@ -52,8 +52,7 @@ def hold_few_points(rows: Matrix) -> bool:
     with one_thread():
         search = NearestNeighbors(n_neighbors=FURTHER + 1).fit(rows)
         distance = search.kneighbors(rows[some])[0][:, 1:].astype(np.float64)
-    distance = np.maximum(distance, SAME * (distance.max() or 1.0))
-    steps = np.log(distance[:, 1:] / distance[:, :-1]).mean(axis=0) * np.arange(1, FURTHER)
+    steps = _steps(distance, distance.max()).mean(axis=0)
     return bool(steps[:NEAR].max() > JUMP * steps[FURTHER // 2 :].mean())
 
 
@@ -101,9 +100,8 @@ def groups_of_few(rows: Matrix) -> Index | None:
         return None
     near = nearest(rows, NEAR + 1)
     n, count = near.shape
-    distance = distances(rows, near)
-    distance = np.maximum(distance, SAME * (np.median(distance[:, -1]) or 1.0))
-    steps = np.log(distance[:, 1:] / distance[:, :-1]) * np.arange(1, count)
+    distance = _distances(rows, near)
+    steps = _steps(distance, np.median(distance[:, -1]))
     one, place = np.nonzero(np.arange(count) <= steps.argmax(axis=1)[:, None])
     goes = coo_array((np.ones(len(one)), (one, near[one, place])), shape=(n, n)).tocsr()
     groups: Index = connected_components(goes.multiply(goes.T), directed=False)[1]
@@ -112,7 +110,14 @@ def groups_of_few(rows: Matrix) -> Index | None:
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
-def distances(rows: Matrix, near: Neighbours) -> Array:
+def _steps(distance: Array, usual: float) -> Array:
+    """Return j log(r_{j+1} / r_j) of the distances of each point to its neighbours."""
+    apart = np.maximum(distance, SAME * (usual or 1.0))
+    steps: Array = np.log(apart[:, 1:] / apart[:, :-1]) * np.arange(1, apart.shape[1])
+    return steps
+
+
+def _distances(rows: Matrix, near: Neighbours) -> Array:
     """Return the distance of each point to each of its neighbours."""
     found = np.empty(near.shape)
     for place in range(near.shape[1]):

@@ -30,7 +30,7 @@ from maylink.solvers.placing import place
 from maylink.solvers.rdpmeans import ABOVE, RDPMeansSettings
 from maylink.tuning.hard_candidates import HardCandidate
 from maylink.tuning.hard_fits import HardFit
-from maylink.tuning.pieces import PieceView
+from maylink.tuning.pieces import PieceView, as_learned
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
 from maylink.tuning.scores import HeldOut
 from maylink.views.neighbours import NeighbourGraph
@@ -92,12 +92,11 @@ def going_on(
 ) -> RDPMeansChoice:
     """Return how Algorithm 1 goes on from a fit, of a sample or of all points."""
     chosen, sample, view = found.chosen, found.sample, found.view
-    family = fit.problem.family.unprepared() if problem.family.learns else problem.family
-    learned, labels = replace(problem, family=family), fit.labels
+    learned, labels = as_learned(problem, fit.problem), fit.labels
     pieces: Index | None = view.starts[0]
     looked_at = None
     if sample.n < problem.n:
-        looked_at = SampleFit(replace(sample, family=family), labels)
+        looked_at = SampleFit(replace(sample, family=learned.family), labels)
         if found.is_plain:
             nearest = _nearest_means(learned, sample, labels, request, n_jobs)
             labels, pieces = first_appearance(nearest)[0], None

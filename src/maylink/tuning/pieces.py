@@ -205,6 +205,11 @@ def learned(problem: Problem, responsibilities: Any) -> Problem:
     return Problem(X, problem.links, family)
 
 
+def as_learned(problem: Problem, fitted: Problem) -> Problem:
+    """Return a problem that is not prepared under the family that a fit has learned, if it does."""
+    return replace(problem, family=fitted.family.unprepared()) if problem.family.learns else problem
+
+
 def placed(
     problem: Problem, sample: Problem, fit: PieceFit, device: DeviceRequest | None = None
 ) -> Index:

@@ -42,15 +42,14 @@ from maylink.tuning.candidates import (
     near_settings,
     numbers_of_neighbours,
 )
-from maylink.tuning.few_points import are_small
 from maylink.tuning.going_on import LINKS, FoundCandidate, going_on
 from maylink.tuning.hard_candidates import HardCandidate, HardFits, hard_race
 from maylink.tuning.hard_fits import HardFit
 from maylink.tuning.heavy_tails import with_tails
-from maylink.tuning.pieces import PieceView
+from maylink.tuning.pieces import PieceView, as_learned
 from maylink.tuning.plainly import plainly
 from maylink.tuning.rdpmeans import RDPMeansChoice, RDPMeansRequest
-from maylink.tuning.samples import can_be_of_few, sampled
+from maylink.tuning.samples import misses_clusters, sampled
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import around, usual_setting
 from maylink.tuning.spread import same_spread, with_spread
@@ -117,7 +116,7 @@ def tune(
     fit = found.fit or _fit_again(found)
     problem = next(one for one in problems if one.given_family.word == chosen.family)
     problem = same_spread(problem, found.view)
-    if found.sample.n < first.n and are_small(fit.labels) and can_be_of_few(first):
+    if misses_clusters(found.sample, first, fit.labels):
         found = _looking_at_all(found, problem, fit, rng)
         fit = _fit_again(found)
     choice = going_on(problem, found, fit, request, n_jobs)
@@ -134,9 +133,8 @@ def _fit_again(found: FoundCandidate) -> HardFit:
 def _looking_at_all(
     found: FoundCandidate, problem: Problem, fit: HardFit, rng: np.random.Generator
 ) -> FoundCandidate:
-    """Look at all points under what was chosen: most small clusters are not in the sample."""
-    family = fit.problem.family.unprepared() if problem.family.learns else problem.family
-    learned = replace(problem, family=family)
+    """Look at all points under what was chosen."""
+    learned = as_learned(problem, fit.problem)
     view = PieceView.of(learned, NeighbourGraph(learned, found.chosen.neighbours), rng, True)
     return found._replace(sample=learned, view=view, without=None, is_plain=False)
 

@@ -13,7 +13,7 @@ from maylink.arrays import Index
 from maylink.links import Links
 from maylink.problem import ChunkedProblem, Problem
 from maylink.solvers import merging
-from maylink.tuning.few_points import LARGEST, groups_of_few
+from maylink.tuning.few_points import LARGEST, are_small, groups_of_few
 from maylink.views.neighbours import graph_rows
 
 
@@ -31,6 +31,21 @@ def sampled(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
 def can_be_of_few(problem: Problem) -> bool:
     """Whether points are few enough that a fit can hold thousands of clusters of them."""
     return not isinstance(problem, ChunkedProblem) and problem.n <= merging.MOST
+
+
+def misses_clusters(sample: Problem, problem: Problem, labels: Index) -> bool:
+    """Whether most clusters are not in a sample: those in it hold a few points each.
+
+    Not where points are too many to be looked at all together.
+
+    Parameters
+    ----------
+    sample, problem : Problem
+        The points that were looked at, and all of them.
+    labels : array of int
+        The clusters of the sample.
+    """
+    return sample.n < problem.n and are_small(labels) and can_be_of_few(problem)
 
 
 def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> Index:

@@ -50,10 +50,10 @@ from maylink.tuning.few_points import are_small
 from maylink.tuning.folds import Fold
 from maylink.tuning.hard_candidates import HardCandidate, hard_race
 from maylink.tuning.heavy_tails import with_tails
-from maylink.tuning.pieces import PieceFit, PieceView, placed
+from maylink.tuning.pieces import PieceFit, PieceView, as_learned, placed
 from maylink.tuning.plainly import plainly
 from maylink.tuning.prior_checks import checked_prior
-from maylink.tuning.samples import can_be_of_few, sampled
+from maylink.tuning.samples import misses_clusters, sampled
 from maylink.tuning.scores import HeldOut, posterior_scores
 from maylink.tuning.settings import Tuning
 from maylink.tuning.settings_prior import Prior, around, of_many_features, usual_setting
@@ -137,7 +137,7 @@ class TVClustTuner:
                 chosen, self.held_out = result.chosen, result.held_out
                 fit = self.fits(self.links, quick(request.settings)).fit(chosen)
             rows = race.flagged(rows, chosen)
-        if self.sample.n < first.n and are_small(fit.labels) and can_be_of_few(first):
+        if misses_clusters(self.sample, first, fit.labels):
             self.look_at_all(chosen, fit)
             fit = self.fits(self.links, quick(request.settings)).fit(chosen)
         return self.taken_to_all(chosen, fit, by, rows)
@@ -300,11 +300,9 @@ class TVClustTuner:
         return DataViews(views, plain)
 
     def look_at_all(self, chosen: TVClustCandidate, fit: PieceFit) -> None:
-        """Look at all points under what was chosen: most small clusters are not in the sample."""
+        """Look at all points under what was chosen."""
         name, plain = chosen.family, self.views.plain & {chosen.family}
-        self.sample, family = self.first.loaded(), self.problems[name].family
-        learned = fit.problem.family.unprepared() if family.learns else family
-        problem = replace(self.sample, family=learned)
+        problem = self.sample = as_learned(self.problems[name], fit.problem)
         graph = NeighbourGraph(problem, chosen.neighbours)
         view = PieceView.of(problem, graph, self.rng, name in plain)
         self.views, self.without = DataViews({name: view}, plain), None
@@ -413,8 +411,7 @@ class TVClustTuner:
     ) -> TVClustChoice:
         """Take the family and the partition of a fit to the sample to all points."""
         problem, view = self.problems[chosen.family], self.views.pieces[chosen.family]
-        family = fit.problem.family.unprepared() if problem.family.learns else problem.family
-        learned, labels = replace(problem, family=family), fit.labels
+        learned, labels = as_learned(problem, fit.problem), fit.labels
         if self.sample.n < problem.n and self.in_chunks:
             prior = fit.solver.settings.partition_prior
             return TVClustChoice(
